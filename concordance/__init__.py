@@ -1,7 +1,9 @@
-"""Concordance: the documentation of whole repositories.
+"""Concordance documents whole repositories. This module is the Python entry point.
 
-with concordance.open("src/pytorch") as repository:
-    repository.define("torch.nn.Module")
+    with concordance.open("src/pytorch") as repository:
+        repository.define("torch.nn.Module")
+
+Each command of `concord` is a method of the repository.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def open(repo: str | os.PathLike[str] | None = None, update: bool = True) -> Repository:
-    """A repository that answers: each command of `concord` is a method (see `concordance/api.py`)."""
+    """Open a repository for queries; each `concord` command is a method of the result (see `concordance/api.py`)."""
     from concordance.api import Repository
 
     return Repository(repo, update)

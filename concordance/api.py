@@ -1,8 +1,8 @@
-"""The program for other programs: `concordance.open(repo)` is a repository that answers.
+"""The Python API: `concordance.open(repo)` returns a repository that can be queried.
 
-In: a folder. Out: a `Repository` with one method for each command of `query/commands`, which gives what the command
-prints with `--json`. The command line asks through the same object. What only a build or a page needs is imported when
-it is needed: a question about a store that is current loads neither the readers nor the linker.
+In: a folder. Out: a `Repository` with one method for each command of `query/commands`; a method returns what the
+command prints with `--json`. The command line uses the same object. Modules that only a build or a page needs are
+imported on demand: a question about an up-to-date store loads neither the readers nor the linker.
 """
 
 from __future__ import annotations
@@ -24,33 +24,35 @@ from concordance.query.dispatch import COMMANDS, ask
 from concordance.query.index.repository import Index
 from concordance.workflow.store_location import check_store
 
-PATIENCE = 3.0  # seconds that a question waits for a running build, where there is a store to answer from
+PATIENCE = 3.0  # seconds that a question waits for a running build if there is a store to answer from
 
 
 class Repository:
-    """A repository that is asked: `repository.define("a.py:3:7")`, `repository.refs("add", trust="candidate")`.
+    """An open repository: `repository.define("a.py:3:7")`, `repository.refs("add", trust="candidate")`.
 
-    Each command of `concord` is a method. It takes what the command is asked about and, by their names, the command's
-    options, and gives a list of dictionaries: all rows, unless `limit` says how many.
+    Each `concord` command is a method. It takes the command's argument and, as keyword arguments, its options, and
+    returns a list of dictionaries: all rows, unless `limit` is given.
     """
 
     def __init__(
         self, root: str | os.PathLike[str] | None = None, update: bool = True, progress: Progress = quiet
     ) -> None:
-        """Opens the repository at `root` (default: the one around the current folder). Its store is made where it is
-        missing, and is brought up to date first, unless `update` is off."""
+        """Open the repository at `root` (default: the one around the current folder).
+
+        The store is built if it is missing, and updated first unless `update` is false.
+        """
         self.root = os.fspath(root) if root is not None else find_root(os.getcwd())
         self._index = Index(_opened(self.root, update, progress), self.root)
 
     def ask(
         self, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
     ) -> Answer:
-        """One answer, with how many rows there are, and the cursor that asks for more of them."""
+        """Answer one question; the answer has the total number of rows and the cursor for the next ones."""
         return ask(self._index, command, asked, limit, cursor, **options)
 
     def __getattr__(self, command: str) -> Callable[..., list[Row]]:
         if command not in plugins.names(COMMANDS):
-            raise AttributeError(f"no command {command}; there are: {', '.join(plugins.names(COMMANDS))}")
+            raise AttributeError(f"no command {command}; available commands: {', '.join(plugins.names(COMMANDS))}")
         return partial(self._rows, command)
 
     def __dir__(self) -> list[str]:
@@ -59,28 +61,28 @@ class Repository:
     def _rows(
         self, command: str, asked: str | None = None, limit: int = sys.maxsize, cursor: str = "", **options: object
     ) -> list[Row]:
-        named = {name.rstrip("_"): value for name, value in options.items()}  # `in_`, for `in` is a word of Python's
+        named = {name.rstrip("_"): value for name, value in options.items()}  # `in_`, because `in` is a Python keyword
         return self.ask(command, asked, limit, cursor, **named).rows
 
     def verify(self, out: str | None = None) -> list[Row]:
-        """What no longer holds of the repository's book: its pages, lines, what they say there, and what is wrong."""
+        """Return what no longer holds in the repository's book: page, line, the text there, and the problem."""
         from concordance.workflow import builds
 
         return [problem._asdict() for problem in builds.verify(self.root, out).problems]
 
     def show(self, asked: str) -> list[Row]:
-        """The page of a file, folder or name, as Markdown."""
+        """Return the page of a file, folder or name, as Markdown."""
         from concordance.workflow import builds, show
 
         self._index.book = builds.wishes_of(self.root)
         return show.shown(self._index, asked, builds.book_folder(self.root))
 
     def diff(self, *revisions: str) -> list[Row]:
-        """What changed between two revisions, between one and the work tree, or since the last commit."""
+        """Return what changed between two revisions, between a revision and the work tree, or since the last commit."""
         return self.compared(*revisions)[0]
 
     def compared(self, *revisions: str, progress: Progress = quiet) -> tuple[list[Row], str]:
-        """The same, and as a page."""
+        """Return the same rows as `diff`, and the page that shows them."""
         from concordance.workflow import builds, show
 
         said = builds.settings_of(self.root)
@@ -92,7 +94,7 @@ class Repository:
         return show.compared(self._index, revisions, builds.book_folder(self.root), said.config, told)
 
     def close(self) -> None:
-        """Lets go of the store."""
+        """Close the store."""
         self._index.facts.close()
 
     def __enter__(self) -> Repository:
@@ -105,7 +107,7 @@ class Repository:
 
 
 def _opened(root: str, update: bool, progress: Progress) -> Facts:
-    """The store, brought up to date where that is wanted and nobody else is at it."""
+    """Return the store, updated first if that is wanted and no other process is building."""
     folder = check_store(root)
     there = os.path.exists(os.path.join(folder, "index.db"))
     if there and not update:
@@ -115,13 +117,13 @@ def _opened(root: str, update: bool, progress: Progress) -> Facts:
         if lock.is_held(folder, PATIENCE):
             try:
                 found = Facts(folder)
-            except StoreBroken:  # of another version, or none yet: only the build's end helps
-                progress("say", 0, 0, "there is no complete store yet to answer from; waiting on")
+            except StoreBroken:  # written by another version, or not there yet: only the running build can help
+                progress("say", 0, 0, "there is no complete store to answer from yet; still waiting for the build")
             else:
-                progress("say", 0, 0, "it still runs: the answer is from the last complete store")
+                progress("say", 0, 0, "the build is still running: answering from the last complete store")
                 return found
     if not there and os.path.isdir(root):
-        progress("say", 0, 0, f"{os.path.realpath(root)} is read for the first time; its store is {folder}")
+        progress("say", 0, 0, f"reading {os.path.realpath(root)} for the first time; its store is {folder}")
     from concordance.workflow import builds
 
     builds.build(root, None, progress)

@@ -1,10 +1,12 @@
-"""The command line: builds, asks, prints; the only place that prints.
+"""The command line: builds, asks questions, prints answers. Nothing else in the package prints.
 
-In: arguments. Out: text for people on a terminal, or with `--json` one JSON array and nothing
-else on standard output. Exit code 2 where the question is wrong, 1 where the program failed, 128 and the
-signal's number where a signal ended it: 130 on Ctrl-C, 143 on SIGTERM, 129 on SIGHUP. One that was ignored
-when the program was started (`nohup`, a background job) stays ignored.
-Our own modules are imported in the functions that need them: `concord --version` needs none.
+In: arguments. Out: text for people on a terminal or, with `--json`, one JSON array and nothing else on standard output.
+
+Exit codes: 2 if the user's input is wrong, 1 if the program failed, 128 plus the signal's number if a signal ended it
+(130 on Ctrl-C, 143 on SIGTERM, 129 on SIGHUP). A signal that was already ignored when the program started (`nohup`, a
+background job) stays ignored.
+
+Our own modules are imported inside the functions that need them, so that `concord --version` imports almost nothing.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ if TYPE_CHECKING:
 
 COMMANDS = "concordance.query.commands"
 TASKS = "concordance.tasks"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that end the program
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
 
 class Commands(click.Group):
-    """One command for each file in `tasks` and for each question in `query/commands`, and `batch`."""
+    """One command for each file in `tasks` and each file in `query/commands`, plus `batch`."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         from concordance.base import plugins
@@ -73,7 +75,7 @@ def _did_you_mean(word: str, known: list[str]) -> str:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="concord")
 def cli() -> None:
-    """Documents a whole repository: every file, every folder, every keyword, checked against the source."""
+    """Document a whole repository: every file, every folder, every keyword, checked against the source."""
 
 
 def _opened(repo: str | None, no_update: bool, store: str | None, yes: bool) -> Repository:
@@ -88,17 +90,17 @@ def _opened(repo: str | None, no_update: bool, store: str | None, yes: bool) -> 
 
 
 _REPO = click.Option(["--repo"], help="The repository (default: the one around the current folder).")
-_NO_UPDATE = click.Option(["--no-update"], is_flag=True, help="Answer from the store as it is.")
+_NO_UPDATE = click.Option(["--no-update"], is_flag=True, help="Answer from the store without updating it first.")
 _STORE = click.Option(
     ["--store"], type=click.Path(),
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )  # fmt: skip
 _YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder that is neither a repository nor indexed.")
-_OF_BATCH = ("as_json", "no_update", "repo", "store", "yes")  # said to `concord batch`, not to a question in it
+_OF_BATCH = ("as_json", "no_update", "repo", "store", "yes")  # options of `concord batch`, not of a question in it
 
 
 def _question(name: str, module: Any) -> click.Command:
-    """A command made from its file."""
+    """Build the click command for one file of `query/commands`."""
     from concordance.query.answers import options_of
 
     def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any) -> None:
@@ -114,8 +116,10 @@ def _question(name: str, module: Any) -> click.Command:
         *map(_option, options_of(module)),
         _REPO,
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON array."),
-        click.Option(["--limit"], type=click.IntRange(1), default=1000, show_default=True, help="At most so many."),
-        click.Option(["--cursor"], default="", help="Go on behind the last answer."),
+        click.Option(
+            ["--limit"], type=click.IntRange(1), default=1000, show_default=True, help="Show at most N results."
+        ),
+        click.Option(["--cursor"], default="", help="Continue after the previous answer."),
         _NO_UPDATE,
         _STORE,
         _YES,
@@ -134,7 +138,7 @@ def _option(option: Option) -> click.Option:
 
 
 def _ask(repository: Repository, command: str, given: dict[str, Any]) -> Answer:
-    """One answer, to what click has read of a command's arguments."""
+    """Answer one question, given the arguments that click has parsed."""
     asked = given.pop("asked", None)
     return repository.ask(command, " ".join(asked) if isinstance(asked, tuple) else asked, **given)
 
@@ -149,32 +153,32 @@ def _print(answer: Answer, root: str, as_json: bool) -> None:
     if answer.note:
         click.echo(visible(answer.note), err=True)
     if answer.cursor:
-        more = f"go on with --cursor {shlex.quote(answer.cursor)}"
+        more = f"continue with --cursor {shlex.quote(answer.cursor)}"
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)
 
 
 @click.command(params=[_REPO, _NO_UPDATE, _STORE, _YES])
 def batch(repo: str | None, no_update: bool, store: str | None, yes: bool) -> None:
-    """Answer many questions: one a line on standard input, as JSON, each with one line on standard output.
+    """Answer many questions: one per line on standard input, as JSON, each with one line on standard output.
 
-    A reply has `ok` and `result`, or `error`; where a result is not all, `total` and the `cursor` that asks for more;
-    and, where there is something to say besides, a `note`.
+    A reply has `ok` and `result`, or `error`. If there are more results than the reply holds, it also has `total` and
+    the `cursor` with which to ask for the rest. A `note`, if present, is a remark about the answer.
 
     \b
     echo '{"command": "define", "args": ["torch.nn.Module"]}' |
     concord batch
     """
     with _opened(repo, no_update, store, yes) as repository:
-        gc.freeze()  # what was loaded stays; to look through it again and again would make single answers slow
+        gc.freeze()  # what is loaded now stays: scanning it again and again would slow down single answers
         gc.set_threshold(100_000, 50, 1000)
         commands: dict[str, click.Command] = {}
-        for line in sys.stdin.buffer if sys.stdin is not None else ():  # closed by the caller
+        for line in sys.stdin.buffer if sys.stdin is not None else ():  # None if the caller closed it
             sys.stdout.write(json.dumps(_reply(repository, commands, line)) + "\n")
             sys.stdout.flush()
 
 
 def _reply(repository: Repository, commands: dict[str, click.Command], line: bytes) -> dict[str, Any]:
-    """The answer to one line; whatever is wrong with it is the reply, and the next line is read."""
+    """Return the reply to one line. An error becomes the reply, so that the next line is still read."""
     from concordance.base.errors import ConcordanceError
 
     try:
@@ -193,10 +197,10 @@ def _asked(repository: Repository, commands: dict[str, click.Command], line: byt
     try:
         asked = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"the line is no JSON: {error}") from None
+        raise click.UsageError(f"not valid JSON: {error}") from None
     name, args = (asked.get("command"), asked.get("args", [])) if isinstance(asked, dict) else (None, [])
     if not isinstance(name, str) or not isinstance(args, list) or not all(isinstance(one, str) for one in args):
-        raise click.UsageError('a question is {"command": "define", "args": ["a.py:3:7"]}')
+        raise click.UsageError('a question must look like {"command": "define", "args": ["a.py:3:7"]}')
     if name not in commands:
         from concordance.base import plugins
 
@@ -207,33 +211,33 @@ def _asked(repository: Repository, commands: dict[str, click.Command], line: byt
         commands[name].add_help_option = False
     given = commands[name].make_context(name, list(args)).params
     if given["repo"] is not None or given["store"] is not None:
-        raise click.UsageError("A batch asks one repository: say --repo and --store to `concord batch`")
+        raise click.UsageError("A batch is about one repository: pass --repo and --store to `concord batch`")
     return _ask(repository, name, {key: value for key, value in given.items() if key not in _OF_BATCH})
 
 
 def main() -> None:
-    """The program `concord`."""
+    """Run the `concord` program: set up output and signals, run the command, exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a file's name need not be text
+            stream.reconfigure(errors="backslashreplace")  # a file name need not be valid text
     received = _end_on_signals()
     try:
         _run()
     except (click.Abort, KeyboardInterrupt):
-        click.echo("concord: stopped; the last complete store is as it was, and what was read is kept", err=True)
+        click.echo("concord: stopped; the last complete store is unchanged, and files read so far are cached", err=True)
         sys.exit(128 + (received[0] if received else signal.SIGINT))
-    finally:  # what is left is Python's own end, which a signal must not disturb
+    finally:  # only Python's own shutdown is left, which a signal must not disturb
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
 
 def _run() -> None:
-    """Runs a command; an error becomes a message and an exit code."""
+    """Run a command; turn an error into a message and an exit code."""
     from concordance.base.errors import ConcordanceError
 
     try:
         cli(standalone_mode=False)
-        if sys.stdout is not None:  # closed by the caller
+        if sys.stdout is not None:  # None if the caller closed it
             sys.stdout.flush()
     except ConcordanceError as error:
         click.echo(visible(f"concord: {error}"), err=True)
@@ -244,15 +248,18 @@ def _run() -> None:
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
-    except OSError as error:  # a full disk, a current folder that is gone
+    except OSError as error:  # for example a full disk, or a current folder that was removed
         _drop_output()
         click.echo(visible(f"concord: {error}"), err=True)
         sys.exit(1)
 
 
 def _end_on_signals() -> list[int]:
-    """Has the signals that end a program raise `KeyboardInterrupt`, so that it leaves nothing behind; where those that
-    come are listed. A second one within a second, as shells send, does not disturb the first."""
+    """Make the signals that end a program raise `KeyboardInterrupt`, so that it can clean up.
+
+    Return the list to which the numbers of received signals are appended. A second signal within a second, as shells
+    send it, does not interrupt the handling of the first.
+    """
     received: list[int] = []
     times: list[float] = []
 
@@ -269,6 +276,6 @@ def _end_on_signals() -> list[int]:
 
 
 def _drop_output() -> None:
-    """Lets what is still to be written go nowhere: Python would complain about it at its end."""
+    """Discard output that is still buffered: Python would complain at exit that it cannot be written."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

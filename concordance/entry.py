@@ -1,7 +1,7 @@
-"""Where the program `concord` begins.
+"""Entry point of the `concord` program.
 
-In: nothing. Out: the command line runs, imported only when the module path is rid of the current folder. Until the
-command line is loaded there is nothing to clean up, so that Ctrl-C just ends the process, without Python's traceback.
+Removes the current folder from the module path, then imports and runs the command line. Until the command line is
+loaded there is nothing to clean up, so Ctrl-C simply ends the process, without a Python traceback.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from concordance.base import startup
 
 
 def main() -> None:
-    """The program."""
+    """Run the `concord` program."""
     startup.harden()
-    import importlib  # only now: a module of these names in the current folder must not be found
+    import importlib  # imported only now, so that modules of these names in the current folder are not found
     import signal
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

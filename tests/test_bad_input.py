@@ -61,7 +61,7 @@ def test_a_folder_that_may_not_be_written(repo: Path) -> None:
     repo.chmod(0o555)
     said = concord("build", repo, code=2, preexec_fn=program.bound).stderr
     repo.chmod(0o755)
-    assert said.startswith(f"concord: {repo}/.concordance cannot be made: Permission denied. ")
+    assert said.startswith(f"concord: {repo}/.concordance cannot be created: Permission denied. ")
 
 
 def test_a_store_that_may_not_be_written_answers(repo: Path) -> None:
@@ -318,7 +318,7 @@ def test_a_worker_killed_in_the_middle(folder: Path) -> None:
     os.kill(workers(started)[0], signal.SIGKILL)
     _, err = started.communicate(timeout=100)
     assert started.returncode == 0, err
-    said = r"a worker was killed while it read part\d+/m\d+\.py; the \d+ files at hand are read again, one by one\n"
+    said = r"a worker was killed while reading part\d+/m\d+\.py; the \d+ files in progress are read again, one by one\n"
     assert re.fullmatch(said, err)
     found = ledger(folder)
     assert len(found) == 500
@@ -339,7 +339,7 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
     os.killpg(started.pid, signal.SIGINT)
     out, err = started.communicate(timeout=120)
     assert started.returncode == 130
-    assert err.strip() == "concord: stopped; the last complete store is as it was, and what was read is kept"
+    assert err.strip() == "concord: stopped; the last complete store is unchanged, and files read so far are cached"
     assert out == ""
     program.wait_for(lambda: program.processes(started.pid) == [], 60)
     assert dump(folder) == before
@@ -367,7 +367,7 @@ def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signa
         age(own)
     else:
         assert started.returncode == 128 + sent
-        assert err.strip() == "concord: stopped; the last complete store is as it was, and what was read is kept"
+        assert err.strip() == "concord: stopped; the last complete store is unchanged, and files read so far are cached"
         assert not list((folder / ".concordance").glob("*.new*"))
         assert not list(own.iterdir())
     summary = build(folder, "--no-book", env={"TMPDIR": str(own)})

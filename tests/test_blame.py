@@ -118,7 +118,7 @@ def test_nothing_of_the_repository_is_run(made: Path) -> None:
     git(made, "config", "mailmap.file", "/dev/zero")  # which is read whole
     assert told(of(made, "sub/a.py")) == ["first", "second", "first", "second"]
     write(made, {"sub/a.py": "other\n"})
-    assert of(made, "sub/a.py") == Blame(note="a filter of git stands between the file and its commits")
+    assert of(made, "sub/a.py") == Blame(note="git applies a filter to the file, so it differs from its commits")
     assert not ran.exists()
 
 
@@ -127,12 +127,12 @@ def test_commits_to_be_passed_over(made: Path) -> None:
     git(made, "config", "blame.ignoreRevsFile", "passed")
     assert told(of(made, "sub/a.py")) == ["first", "first", "first", "second"]
     git(made, "config", "--add", "blame.ignoreRevsFile", "/dev/zero")
-    assert of(made, "sub/a.py").note.startswith("git is set to pass over commits")
+    assert of(made, "sub/a.py").note.startswith("git is configured to ignore commits")
 
 
 def test_where_there_is_no_git(folder: Path) -> None:
     write(folder, {"a.py": "x\n"})
-    assert of(folder, "a.py") == Blame(note="this is no git repository")
+    assert of(folder, "a.py") == Blame(note="this is not a git repository")
     assert head(str(folder)) == ""
     git(folder, "init", "-q")
     assert of(folder, "a.py") == Blame(note="nothing is committed yet")
@@ -244,4 +244,4 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
 def test_lines_that_git_does_not_count(made: Path) -> None:
     committed(made, "old", {"old.py": b"x = 1\ry = 2\n"})
     builds.build(str(made), 1)
-    assert answer(site(made), "old.py_blame.js")[0] == "its lines do not end where git's do"
+    assert answer(site(made), "old.py_blame.js")[0] == "its lines are divided differently by git"

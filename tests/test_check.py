@@ -71,11 +71,11 @@ def test_a_book_that_is_not(written: Path) -> None:
     assert stale["lib/new.py_docs.md"] == ("appears", "lib/new.py is new")
     assert stale["lib/new.py_kw.md"] == ("appears", "lib/new.py is new")
     assert stale["plain.cpp_docs.md"] == ("vanishes", "plain.cpp is gone")
-    assert stale["index.md"] == ("changes", "by what changed elsewhere: a.py, lib/new.py, plain.cpp")
+    assert stale["index.md"] == ("changes", "changes elsewhere: a.py, lib/new.py, plain.cpp")
     assert _checked(written).sources == {"a.py": "changed", "lib/new.py": "new", "plain.cpp": "gone"}
     done = concord("check", "--out", "docs", cwd=written, code=1)
     assert "  changes   a.py_docs.md  (a.py changed)\n" in done.stdout
-    assert done.stdout.endswith("Write it anew: concord build --out docs\n")
+    assert done.stdout.endswith("To update it: concord build --out docs\n")
     concord("build", "--out", "docs", cwd=written)
     assert not _checked(written).is_stale
 
@@ -93,7 +93,7 @@ def test_what_is_said_is_what_a_build_does(written: Path) -> None:
 
 def test_no_book(repo: Path) -> None:
     done = concord("check", "--out", "docs", cwd=repo, code=1)
-    assert done.stdout == "docs holds no book. Write it: concord build --out docs\n"
+    assert done.stdout == "docs contains no book. To write it: concord build --out docs\n"
     assert not (repo / "docs").exists()
     assert not (repo / ".concordance").exists()
     assert json.loads(concord("check", "--json", cwd=repo, code=1).stdout)["missing"]
@@ -137,7 +137,7 @@ def test_pages_that_are_missing_or_too_many(written: Path) -> None:
     stale = _stale(written)
     assert stale.keys() == {"stray_docs.md", "lib/b.py_docs.md", "README.md_docs.md"}
     assert stale["stray_docs.md"][0] == "vanishes"
-    assert stale["README.md_docs.md"] == ("appears", "it is listed, and is not there")
+    assert stale["README.md_docs.md"] == ("appears", "it is in the manifest, but missing")
 
 
 def test_a_manifest_that_is_not_as_it_was(written: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_manifest_that_is_not_as_it_was(written: Path) -> None:
 
 def test_other_wishes(written: Path) -> None:
     found = _checked(written, Book(source=False))
-    assert found.stale[0].why == "no file differs: another installation or other options made it"
+    assert found.stale[0].why == "no file differs: written by another installation or with other options"
     assert not _checked(written).is_stale
 
 
@@ -203,7 +203,7 @@ def test_pages_that_git_ignores(repo: Path, tmp_path: Path) -> None:
     stale = _stale(_clone(repo, tmp_path / "clone"))
     assert stale["src/build/made.py_docs.md"] == (
         "appears",
-        "git ignores it, so it is not committed with the others: git add --force",
+        "git ignores it, so it was not committed: use git add --force",
     )
 
 

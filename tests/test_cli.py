@@ -78,7 +78,7 @@ def test_the_summary_of_a_build(repo: Path) -> None:
     rows = dict(re.findall(r"^(\w+) +(.*)$", shown.stdout, re.M))
     assert list(rows) == ["files", "symbols", "links", "findings", "pages", "time", "store", "book"]
     assert rows["files"] == "6  6 read"
-    assert re.fullmatch(r"\d+  \d+ exact, \d+ via import, \d+ names? leads? nowhere known", rows["links"])
+    assert re.fullmatch(r"\d+  \d+ exact, \d+ via import, \d+ names not resolved", rows["links"])
     assert re.fullmatch(r"(\d+)  \1 written, 0 unchanged, .* MB, .* claims", rows["pages"])
     steps = re.findall(r"^  (\w+) +[\d.]+ s", shown.stdout, re.M)
     assert steps == ["collect", "learn", "extract", "check", "history", "index", "link", "bridge", "pass", "store", "pages"]
@@ -220,7 +220,7 @@ def test_pages_join_to_the_whole(repo: Path, command: list[str]) -> None:
         page = json.loads(done.stdout)
         assert len(page) <= 7
         joined += page
-        more = re.search(r"(\d+) of (\d+); go on with --cursor '?([^'\n]*)", done.stderr)
+        more = re.search(r"(\d+) of (\d+); continue with --cursor '?([^'\n]*)", done.stderr)
         if more is None:
             break
         assert int(more[2]) == len(whole)

@@ -405,7 +405,7 @@ def test_encodings(data: bytes, encoding: str, text: str, note: str) -> None:
 def test_a_file_that_is_not_what_it_says() -> None:
     form, text = CLASSIFIER.read_text("a.py", "# coding: shift_jis\nä\x80\n".encode())
     assert (form.encoding, text[-3:]) == ("utf-8", "ä\x80\n")
-    assert form.note == "says that it is shift_jis, which it is not"
+    assert form.note == "declares the encoding shift_jis, but cannot be decoded as such"
 
 
 def test_xml_and_html_declarations() -> None:

@@ -631,7 +631,7 @@ def test_running_a_program(tmp_path: Path) -> None:
         list(subprocesses.run([sys.executable, "-c", "import sys; sys.stderr.write('too bad'); sys.exit(3)"], str(tmp_path)))
     with pytest.raises(ToolFailed, match="not installed"):
         list(subprocesses.run(["no-such-program"], str(tmp_path)))
-    with pytest.raises(ToolFailed, match="does not start"):
+    with pytest.raises(ToolFailed, match="cannot be started"):
         list(subprocesses.run([sys.executable], str(tmp_path / "none")))
 
 

@@ -150,7 +150,7 @@ def test_members_come_from_the_class_that_python_takes_them_from(made: Made) -> 
     assert "from Root : name" in said
     assert "from Right : other" in said
     assert "Left in order.py" in said
-    assert "Root , 2 steps above in order.py" in said
+    assert "Root , 2 levels above in order.py" in said
 
 
 def test_overrides_and_callers(made: Made) -> None:

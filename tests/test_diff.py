@@ -275,11 +275,11 @@ def test_the_work_tree_counts_as_it_is(history: Path, tmp_path: Path) -> None:
     ("asked", "said"),
     [
         (["on"], "Nearest: one"),
-        (["app"], "is a path, and no revision"),
+        (["app"], "is a path, not a revision"),
         (["nowhere", "two"], "git log"),
-        (["--upload-pack=x"], "no git revision"),
+        (["--upload-pack=x"], "not a git revision"),
         (["one", "two", "one"], "at most two"),
-        ([""], "no git revision"),
+        ([""], "not a git revision"),
     ],
 )
 def test_wrong_revisions(history: Path, asked: list[str], said: str) -> None:
@@ -289,7 +289,7 @@ def test_wrong_revisions(history: Path, asked: list[str], said: str) -> None:
 
 def test_no_git_and_no_commit(folder: Path) -> None:
     program.write(folder, {"a.py": "x = 1\n"})
-    with pytest.raises(NotARepository, match="no git repository"):
+    with pytest.raises(NotARepository, match="not in a git repository"):
         revisions.sides(str(folder), ["HEAD"], Config())
     program.git(folder, "init", "-q")
     with pytest.raises(UnknownRevision, match="no commit yet"):

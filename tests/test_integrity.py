@@ -307,7 +307,7 @@ def test_check_store(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "own"))
     assert "concord build" in concord("check", "--store", "--repo", repo, code=2).stderr
     made(repo)
-    assert "as it was written" in concord("check", "--store", "--repo", repo).stdout
+    assert "No damage found" in concord("check", "--store", "--repo", repo).stdout
     home = repo / ".concordance"
     damaged = [home / "index.db", next(home.glob("pages-*.db")), next(home.rglob("*.term")), tmp_path / "own/facts.db"]
     for path in damaged:

@@ -188,7 +188,7 @@ def test_findings_and_tests_in_the_margin(folder: Path) -> None:
     (folder / "a.py").write_text("def risky(x):\n    return eval(x)\n")
     (folder / "test_a.py").write_text("from a import risky\n\n\ndef test_risky():\n    assert risky('1')\n")
     page = Shown(folder).page("a.py")
-    assert 'class="tests" href="a.py_defs/def-risky.html#tests" title="1 test names it"' in page.html.replace("./", "")
+    assert 'class="tests" href="a.py_defs/def-risky.html#tests" title="1 test refers to it"' in page.html.replace("./", "")
     found = [given for tag, given in page.tags if given.get("class") == "finding"]
     assert found
     assert all(given["href"].startswith("book/rules/") for given in found if "href" in given)

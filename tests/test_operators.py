@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.base.blocks import Ref, Table, To
+from concordance.base.blocks import Ref, Table
 from concordance.base.errors import UserError
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
@@ -155,8 +155,8 @@ def test_no_path_says_what_was_searched(index: Index) -> None:
     with concordance.open(Path(index.root)) as repository:
         answer = repository.ask("path", "alone work")
         assert not answer.rows
-        assert "no chain leads from alone to work" in answer.note
-        with pytest.raises(UserError, match="from one name"):
+        assert "no chain found from alone to work" in answer.note
+        with pytest.raises(UserError, match="needs two names"):
             repository.ask("path", "alone")
 
 

@@ -160,7 +160,7 @@ def test_the_front_page(forest: Index) -> None:
     page = page_of(forest, "")
     assert shown(page.title) == "Comprehensive Book: Forest"
     said = "\n".join(texts(page.blocks))
-    assert "What others stand on comes first" in said and "“Trees of many kinds.”" in said
+    assert "Chapters that others depend on come first" in said and "“Trees of many kinds.”" in said
     assert any(isinstance(block, Diagram) for block in page.blocks)
     listed = [ref.path for ref in refs(page.blocks) if ref.to == To.BOOK]
     assert set(book.subjects(forest)) - {""} == set(listed)
@@ -224,7 +224,7 @@ def test_pages_of_rules(folder: Path) -> None:
     said = "\n".join(texts(page.blocks))
     assert "1 place in 1 file of 1 folder." in said and "a | 1 | load.py" in said
     (page,) = rule.pages(index, "PY-TORCHLOAD")
-    assert "Nowhere: 1 file searched." in list(texts(page.blocks))
+    assert "No findings; 1 file searched." in list(texts(page.blocks))
 
 
 def test_the_report(sample: Index) -> None:
@@ -245,7 +245,7 @@ def test_a_long_ledger_is_parted(sample: Index, monkeypatch: pytest.MonkeyPatch)
         len(block.rows)
         for page in pages
         for block in page.blocks
-        if isinstance(block, Table) and block.columns[-1] == "Read"
+        if isinstance(block, Table) and block.columns[-1] == "Status"
     )
     assert rows == len(ledger(sample).files)
 

@@ -121,7 +121,7 @@ def test_python_files(folder: Path) -> None:
     assert line(index, "pkg/__init__.py") == "re-exports 2 names of core"
     assert line(index, "pkg/tree_walk.py") == "tree_walk: “Walks over all of a tree.”"
     assert line(index, "pkg/empty/__init__.py") == "empty; makes empty a package"
-    assert line(index, "pkg/script.py") == "Python source, 2 lines, brings in os"
+    assert line(index, "pkg/script.py") == "Python source, 2 lines, imports os"
     assert line(index, "tests/test_core.py") == "1 test in TestTree, of pkg/core.py"
     cites = [piece for piece in describe(index, "pkg/tree_walk.py") if isinstance(piece, Cite)]
     assert cites == [Cite("pkg/tree_walk.py", 2)]

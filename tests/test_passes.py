@@ -157,7 +157,7 @@ def test_a_test_reaches_by_call_fixture_setup_and_parameter(library: Any) -> Non
     whys = {row["name"]: row["why"] for row in library.tests("weigh")}
     assert whys.keys() == {"TestEngine.test_nothing", "test_dispatch", "test_fixture"}
     assert whys["TestEngine.test_nothing"].startswith("is set up by TestEngine.setup_method → Engine")
-    assert whys["test_fixture"].startswith("asks for the fixture engine → Engine")
+    assert whys["test_fixture"].startswith("requests the fixture engine → Engine")
     assert _names(library.tests("polish")) == ["test_handed"]
 
 
@@ -329,7 +329,7 @@ def test_the_impact_of_a_symbol_and_of_a_file(library: Any) -> None:
     distances = [row["distance"] for row in rows[2:]]
     assert distances == sorted(distances)
     assert {"src/lib/core.py", "tests/test_core.py", "examples/run.py"} <= {row["path"] for row in library.impact("src/lib/parts.py")}
-    assert "nothing is seen to use" in library.ask("impact", "unused").note
+    assert "no uses of unused found" in library.ask("impact", "unused").note
 
 
 def test_the_impact_of_what_is_changed_in_the_work_tree(folder: Path) -> None:
@@ -339,7 +339,7 @@ def test_the_impact_of_what_is_changed_in_the_work_tree(folder: Path) -> None:
     program.git(folder, "commit", "-q", "-m", "first")
     with concordance.open(folder) as repository:
         answer = repository.ask("impact")
-        assert (answer.rows, answer.note) == ([], "nothing is changed since the last commit")
+        assert (answer.rows, answer.note) == ([], "nothing changed since the last commit")
     program.write(folder, {"src/lib/parts.py": LIBRARY["src/lib/parts.py"].replace("def oil(x):\n    return x", "def oil(x):\n    return x + 1")})
     with concordance.open(folder) as repository:
         answer = repository.ask("impact")

@@ -65,7 +65,7 @@ def test_pipes_in_place_of_our_own_files(repo: Path) -> None:
 
 def test_a_pipe_for_settings_is_named(repo: Path) -> None:
     _pipe(repo / "concordance.toml")
-    assert "concordance.toml is no regular file" in concord("build", ".", cwd=repo, code=2).stderr
+    assert "concordance.toml is not a regular file" in concord("build", ".", cwd=repo, code=2).stderr
 
 
 def test_pieces_of_what_has_become_a_pipe(folder: Path) -> None:
@@ -77,4 +77,4 @@ def test_pieces_of_what_has_become_a_pipe(folder: Path) -> None:
 @pytest.mark.parametrize("name", [".gitignore", ".mailmap"])
 def test_a_pipe_that_git_would_wait_for_is_named(repo: Path, name: str) -> None:
     _pipe(repo / name)
-    assert f"{name}, which is no plain file. Remove it" in concord("build", ".", cwd=repo, code=1).stderr
+    assert f"{name}, which is not a regular file. Remove it" in concord("build", ".", cwd=repo, code=1).stderr

@@ -320,7 +320,7 @@ def test_on_the_command_line(made: Path) -> None:
     assert [(row["path"], row["symbol"]) for row in rows] == [("pkg/pool.py", "max_pool")]
     assert "nothing to search for" in concord("search", " ", "--repo", made, code=2).stderr
     said = concord("search", "qwzxv", "--repo", made)
-    assert (said.stdout.strip(), "nothing says qwzxv" in said.stderr) == ("none", True)
+    assert (said.stdout.strip(), "no matches for qwzxv" in said.stderr) == ("none", True)
 
 
 # --- the index

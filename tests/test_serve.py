@@ -230,7 +230,7 @@ def test_long_answers_are_paged(server: Server) -> None:
     ("question", "status", "said"),
     [
         ("nothing?q=a", 404, "there is no command"),
-        ("define", 400, "asked about nothing"),
+        ("define", 400, "needs an argument"),
         ("define?q=NobodyHasThis", 404, ""),
         ("symbols?q=no/such.py", 404, "no file"),
         ("symbols?q=../../etc/passwd", 404, "outside"),
@@ -250,7 +250,7 @@ def test_long_answers_are_paged(server: Server) -> None:
         ("search?" + "&".join(f"a{number}=1" for number in range(51)), 400, "parameters"),
         ("search?" + "&" * 2000, 400, "parameters"),
         ("refs?q=Ledger&trust=total", 400, "trust"),
-        ("show", 400, "asked about"),
+        ("show", 400, "needs the parameter q"),
         ("batch?q=a", 404, "no command"),
         ("build?q=a", 404, "no command"),
         ("search/../search?q=Ledger", 404, "no command"),
@@ -614,7 +614,7 @@ def test_settings_that_are_wrong_are_told(own: Path) -> None:
 
 
 def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
-    assert "no store" in concord("serve", own, "--no-browser", "--no-update", code=1).stderr
+    assert "not a store" in concord("serve", own, "--no-browser", "--no-update", code=1).stderr
     assert concord("serve", tmp_path / "nowhere", "--no-browser", code=2).stderr
     builds.build(str(own), 1)
     with socket.socket() as taken:
@@ -622,7 +622,7 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         said = concord("serve", own, "--no-browser", "--no-update", "--port", port, code=2).stderr
-    assert "cannot be listened at" in said
+    assert "cannot listen on" in said
 
 
 def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:

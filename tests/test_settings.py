@@ -94,7 +94,7 @@ def asked(root: Path, command: str, about: str) -> list[dict[str, Any]]:
     ("text", "told"),
     [
         ("\n\nexlude = []\n", "unknown key `exlude` in concordance.toml, line 3; did you mean `exclude`?"),
-        ("zzz = 1", "unknown key `zzz` in concordance.toml, line 1; known are: include, exclude"),
+        ("zzz = 1", "unknown key `zzz` in concordance.toml, line 1; choose one of: include, exclude"),
         ("[rules]\noff = []\nofff = []", "unknown key `rules.offf` in concordance.toml, line 3; did you mean `rules.off`?"),
         ("roots = {pyton = []}", "unknown key `roots.pyton` in concordance.toml, line 1; did you mean `roots.python`?"),
         ("[[note]]\npath='a'\ntext='b'\n[[note]]\npath='a'\ntxt='b'", "unknown key `note.txt` in concordance.toml, line 6"),
@@ -118,17 +118,17 @@ def asked(root: Path, command: str, about: str) -> list[dict[str, Any]]:
         ("[rules.allowed]\nPY-EXE = []", "unknown rule `PY-EXE` in concordance.toml, line 2; did you mean `PY-EXEC`?"),
         ("[sections]\noff = ['Related']", "unknown section `Related` in concordance.toml, line 2; did you mean `Related Files`?"),
         ("out = '../book'", "`out` in concordance.toml, line 1, must be a path inside of the repository"),
-        ("out = '/tmp/book'", "Only --out on the command line may write elsewhere"),
-        ("out = '.git/hooks'", "must be a folder for documents"),
-        ("out = '.concordance'", "must be a folder for documents"),
+        ("out = '/tmp/book'", "To write elsewhere, use --out on the command line"),
+        ("out = '.git/hooks'", "must be a folder for documentation"),
+        ("out = '.concordance'", "must be a folder for documentation"),
         ("roots = {c = ['/usr/include']}", "must be a path inside of the repository"),
         ("[[note]]\npath = 'a/../../b'\ntext = 'x'", "must be a path inside of the repository"),
         ("[[note]]\npath = 'a'\ntext = ' '", "`note.text` in concordance.toml, line 3, must be Markdown"),
-        ("a = ", "concordance.toml is no valid TOML: Invalid value (at end of document)"),
-        ("out = 'a'\nout = 'b'", "concordance.toml is no valid TOML"),
+        ("a = ", "concordance.toml is not valid TOML: Invalid value (at end of document)"),
+        ("out = 'a'\nout = 'b'", "concordance.toml is not valid TOML"),
         ("x = " + "[\n" * 3000 + "]" * 3000, "is nested too deeply"),
-        ("# " + "x" * 300_000, "too large for settings"),
-        ("x = '" + "x" * 20_000 + "'", "too large for settings"),
+        ("# " + "x" * 300_000, "too large for a settings file"),
+        ("x = '" + "x" * 20_000 + "'", "too large for a settings file"),
         ('"\\u001b[31m" = 1', 'unknown key `"\\u001b[31m"`'),  # nothing of it is written to a terminal as it is
     ],
 )  # fmt: skip
@@ -209,7 +209,7 @@ def test_shared_file(folder: Path) -> None:
     large = "x = '" + "x" * 400_000 + "'"
     for others in ("[project\nbroken", "[tool.other]\nconcordance = 'x'\n", f"# concordance\n{large}", "\n" * 99_999):
         assert said(folder, others, config_file.SHARED) == config_file.Settings()
-    assert "is no valid TOML" in wrong(folder, "[tool.concordance]\nsource = \n", config_file.SHARED)
+    assert "is not valid TOML" in wrong(folder, "[tool.concordance]\nsource = \n", config_file.SHARED)
 
 
 def test_the_file_of_its_own_wins(folder: Path) -> None:
@@ -217,7 +217,7 @@ def test_the_file_of_its_own_wins(folder: Path) -> None:
     found = said(folder, "history = false\n")
     assert (found.book.source, found.book.history) == (True, False)
     remark = (
-        "both concordance.toml and [tool.concordance] of pyproject.toml hold settings: those of concordance.toml count"
+        "both concordance.toml and [tool.concordance] of pyproject.toml hold settings; those of concordance.toml are used"
     )
     assert found.remarks == (remark,)
     heard: list[str] = []
@@ -232,11 +232,11 @@ def test_a_file_that_leads_elsewhere_is_not_followed(folder: Path, tmp_path: Pat
         config_file.read(str(folder), ruleset.rules)
     (folder / config_file.FILE).unlink()
     os.mkfifo(folder / config_file.FILE)
-    with pytest.raises(UserError, match="is no regular file"):
+    with pytest.raises(UserError, match="is not a regular file"):
         config_file.read(str(folder), ruleset.rules)
     (folder / config_file.FILE).unlink()
     (folder / "docs").symlink_to(tmp_path)
-    assert "leads out of it by a link" in wrong(folder, "out = 'docs/book'")
+    assert "A link leads out of it" in wrong(folder, "out = 'docs/book'")
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -339,13 +339,13 @@ def test_files_are_left_out_with_a_trace(woods: Path) -> None:
     assert paths.isdisjoint({"made/a.py", "run.py", "one/leaf.h"})
     assert "run.py_docs.md" not in pages and "made/b.log_docs.md" in pages
     report = pages["verification_report.md"]
-    assert "## Files Left Out\n\n6 files that the repository's settings leave out" in report
-    assert "| no pattern of `include` fits | 4 |" in report
+    assert "## Files Left Out\n\n6 files excluded by the repository's settings" in report
+    assert "| no pattern of `include` matches | 4 |" in report
     assert "| `made/*` | 1 |" in report
     assert "| `run.py` | 1 |" in report
     assert "run.py" not in pages["lib/woods/tree.py_docs.md"]  # nobody sees it any more
     done = concord("define", "run.py:1:1", "--repo", woods, code=2)
-    assert "no file run.py. Its settings leave files out: see `include` and `exclude` there" in done.stderr
+    assert "no file run.py. The repository's settings leave files out: see `include` and `exclude`" in done.stderr
     assert "Files Left Out" not in built(woods, "")["verification_report.md"]
     assert "run.py" in ledger(woods)
 
@@ -395,7 +395,7 @@ def test_include_roots(woods: Path) -> None:
         write(woods, {config_file.FILE: f"roots.c = ['{first}', 'gone']\n"})
         assert asked(woods, "imports", "src/leaf.c")[0]["target"] == f"{first}/leaf.h"
     assert config_file.read(str(woods), ruleset.rules).remarks == (
-        "`roots.c` in concordance.toml, line 1, names gone, which is no folder",
+        "`roots.c` in concordance.toml, line 1, names gone, which is not a folder",
     )
 
 
@@ -403,13 +403,13 @@ def test_rules(woods: Path) -> None:
     tree, make = "lib/woods/tree.py_docs.md", "tools/make.py_docs.md"
     pages = built(woods, "")
     assert "`PY-EXEC`" in pages[tree] and "`PY-EXEC`" in pages[make] and "`PY-SHELL`" in pages[tree]
-    count = int(re.search(r"None by \[(\d+) security rules", pages["run.py_docs.md"])[1])  # type: ignore[index]
+    count = int(re.search(r"No findings \(\[(\d+) security rules", pages["run.py_docs.md"])[1])  # type: ignore[index]
     pages = built(woods, "[rules]\noff = ['PY-*']\non = ['PY-EXEC']\n[rules.allowed]\nPY-EXEC = ['tools/']\n")
     assert "`PY-EXEC`" in pages[tree] and "`PY-SHELL`" not in pages[tree] and "PY-EXEC" not in pages[make]
     assert "book/rules/PY-SHELL.md" not in pages and "book/rules/PY-EXEC.md" in pages
     assert "make.py" not in pages["book/rules/PY-EXEC.md"]
     fewer = [
-        int(number) for number in re.findall(r"None by \[(\d+) security rules", pages["run.py_docs.md"] + pages[make])
+        int(number) for number in re.findall(r"No findings \(\[(\d+) security rules", pages["run.py_docs.md"] + pages[make])
     ]
     assert fewer[0] < count and fewer[1] == fewer[0] - 1  # what is not looked for is not said to be
     assert "rules for Python" in built(woods, "[rules]\noff = ['*']\n")["run.py_docs.md"]
@@ -463,7 +463,7 @@ text = "Nobody knows."
     page = pages["lib/woods/tree.py_docs.md"]
     _, _, rest = page.partition("## Owners' Notes\n\n")
     assert rest.startswith(
-        "The words of the owners, from [`concordance.toml`](../../concordance.toml_docs.md), [L4–10]("
+        "The owners' own words, from [`concordance.toml`](../../concordance.toml_docs.md), [L4–10]("
     )
     assert "> Ask **Ada** before you touch `grow`." in rest and "## File Purpose" in rest
     assert books.is_safe(page) == []
@@ -482,7 +482,7 @@ def test_notes_of_a_file_that_is_left_out(woods: Path) -> None:
     write(woods, {"a|`<b>x.md": ""})
     text = "exclude = ['concordance.toml', 'a|`<b>*']\n[[note]]\npath = 'run.py'\ntext = 'Runs.'\n"
     pages = built(woods, text + "[[note]]\npath = '`|<b>](x)'\ntext = 'Nothing.'\n")
-    assert "The words of the owners, from `concordance.toml`, line 4:\n\n> Runs.\n" in pages["run.py_docs.md"]
+    assert "The owners' own words, from `concordance.toml`, line 4:\n\n> Runs.\n" in pages["run.py_docs.md"]
     report = pages["verification_report.md"]
     assert books.is_safe(report) == []
     assert [row for row in report.split("\n") if "<b>" in row] == [
@@ -568,7 +568,7 @@ def test_history_takes_no_part_in_a_book_without_it(woods: Path) -> None:
 def test_init_writes_defaults_and_what_was_found(woods: Path) -> None:
     write(woods, {"CMakeLists.txt": "include_directories(one)\n"})
     done = concord("init", woods)
-    assert "Next: take away the #" in done.stdout and "concord build" in done.stdout
+    assert "Next: remove the #" in done.stdout and "concord build" in done.stdout
     path = woods / config_file.FILE
     text = path.read_text()
     assert config_file.read(str(woods), ruleset.rules) == config_file.Settings()
@@ -589,11 +589,11 @@ def test_init_writes_defaults_and_what_was_found(woods: Path) -> None:
 
 def test_init_overwrites_nothing(woods: Path) -> None:
     write(woods, {config_file.FILE: "source = 'link'\n"})
-    assert "is there already, and is not overwritten. Edit it" in concord("init", woods, code=2).stderr
+    assert "already exists, and is not overwritten. Edit it" in concord("init", woods, code=2).stderr
     assert (woods / config_file.FILE).read_text() == "source = 'link'\n"
     (woods / config_file.FILE).unlink()
     write(woods, {config_file.SHARED: "[tool.concordance]\n"})
-    assert "pyproject.toml holds settings already" in concord("init", cwd=woods, code=2).stderr
+    assert "pyproject.toml already holds settings" in concord("init", cwd=woods, code=2).stderr
     assert not (woods / config_file.FILE).exists()
     assert "does not exist" in concord("init", woods / "nowhere", code=2).stderr
 

@@ -96,7 +96,7 @@ def test_history_of_a_build_without_commits_stays(grown: Path) -> None:
 def test_no_history_is_said(folder: Path) -> None:
     (folder / "a.py").write_text("x = 1\n")
     index, _ = _opened(folder)
-    assert "Nothing is known" in _words(_only(history.pages(index, "")))
+    assert "No record of when" in _words(_only(history.pages(index, "")))
     assert "no git history" in _words(_only(history.pages(index, "")))
     drawn = _only(map.pages(index, ""))
     assert sum(isinstance(block, Treemap) for block in drawn.blocks) < 3
@@ -120,7 +120,7 @@ def test_the_map_counts_every_line(grown: Path) -> None:
     by_size, by_changes, by_rank = (block for block in page.blocks if isinstance(block, Treemap))
     assert {tile.label: tile.said for tile in by_size.tiles} == {"a": "1 line", "pkg/": "10 lines"}
     assert {tile.label: tile.said for tile in by_changes.tiles} == {"a": "4 changes", "pkg/": "3 changes"}
-    assert all(tile.said.endswith("% of all rank") for tile in by_rank.tiles)
+    assert all(tile.said.endswith("% of the total rank") for tile in by_rank.tiles)
     inside = next(tile for tile in by_size.tiles if tile.label == "pkg/").tiles
     assert {tile.label for tile in inside} == {"b", "in/"}
     read = webpages.Read(html.render(page, addresses).html)
@@ -136,7 +136,7 @@ def test_small_parts_are_counted_together(folder: Path) -> None:
         (folder / f"small{number}.txt").write_text("y\n")
     index, _ = _opened(folder)
     tiles = next(block for block in _only(map.pages(index, "")).blocks if isinstance(block, Treemap)).tiles
-    assert [(tile.label, tile.said) for tile in tiles] == [("large.txt", "40,000 lines"), ("30 smaller ones", "30 lines")]
+    assert [(tile.label, tile.said) for tile in tiles] == [("large.txt", "40,000 lines"), ("30 smaller items", "30 lines")]
     index.facts.close()
 
 

@@ -172,7 +172,7 @@ def test_a_terminal_asks(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_server_of_a_repository_that_may_only_be_read(repo: Path, tmp_path: Path) -> None:
-    told = f"concord: {repo}/.concordance cannot be made: Permission denied. "
+    told = f"concord: {repo}/.concordance cannot be created: Permission denied. "
     repo.chmod(0o555)
     try:
         said = concord("serve", repo, "--no-browser", "--port", "0", code=2, preexec_fn=program.bound).stderr

@@ -53,7 +53,7 @@ def test_a_silent_program_is_stopped_with_all_that_it_started(tmp_path: Path, mo
     tool = _script(tmp_path / "tool", "sleep 1000 &\necho $!\nsleep 1000")
     pieces = subprocesses.run([str(tool)], str(tmp_path))
     child = int(next(pieces))
-    with pytest.raises(ToolStopped, match=r"tool wrote nothing for 0.2 seconds, and was stopped. Run it in "):
+    with pytest.raises(ToolStopped, match=r"tool wrote nothing for 0.2 seconds and was stopped. Run it in "):
         next(pieces)
     _gone(child)
 
@@ -101,7 +101,7 @@ def test_git_does_not_wait_for_a_pipe_that_its_settings_name(repo: Path, monkeyp
     os.mkfifo(repo / "pipe")
     for setting in (f"[core]\nexcludesFile = {repo}/pipe\n", "[include]\npath = ../pipe\n"):
         (repo / ".git/config").write_text(setting)
-        with pytest.raises(ToolStopped, match="pipe, which is no plain file"):
+        with pytest.raises(ToolStopped, match="pipe, which is not a regular file"):
             list(subprocesses.run_git(str(repo), "ls-files", "--others", "--exclude-standard"))
 
 

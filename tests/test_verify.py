@@ -190,7 +190,7 @@ def test_pages(mine: tuple[Path, Path]) -> None:
     assert _only(found, "doc.md").startswith("the page was changed by hand")
     assert _only(found, "abacus/ledger.py_docs.md").startswith("its claims are missing")
     assert _only(found, "abacus/rounding.py_docs.md").startswith("its claims were changed")
-    assert "manifest does not name" in _only(found, "stray_docs.md")
+    assert "manifest does not list" in _only(found, "stray_docs.md")
     broken = [p for p in found if p.page == "doc.md" and p.problem.startswith("the link")]
     last = len((out / "doc.md").read_text().split("\n")) - 1
     assert [p.claim for p in broken if p.line == last] == ["More. gone none x"] * 3
@@ -206,7 +206,7 @@ def test_files(mine: tuple[Path, Path]) -> None:
     assert _only(found, "new.py_docs.md") == "new.py has no page"
     gone = [p.problem for p in found if p.page == "abacus/ledger.py_docs.md" and not p.problem.startswith("the link")]
     assert set(gone) == {"abacus/ledger.py is gone"}
-    assert any(p.problem == "notes.txt is not as it was" for p in found if p.page == "notes.txt_docs.md")
+    assert any(p.problem == "notes.txt has changed" for p in found if p.page == "notes.txt_docs.md")
     assert any(p.problem.startswith("the link ../../abacus/ledger.py") for p in found)
 
 
@@ -221,7 +221,7 @@ def test_claims_that_are_nonsense(mine: tuple[Path, Path]) -> None:
 def test_the_command(repo: Path) -> None:
     out = repo / "docs"
     told = program.concord("verify", "--repo", repo, "--out", out, code=2).stderr
-    assert "holds no book" in told and "concord build" in told
+    assert "contains no book" in told and "concord build" in told
     program.concord("build", repo, "--out", out)
     said = program.concord("verify", "--repo", repo, "--out", out).stdout
     assert said.startswith("0 problems: ") and said.rstrip().endswith("links checked")

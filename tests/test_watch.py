@@ -397,7 +397,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
 
 def test_a_repository_that_vanishes(repo: Path) -> None:
     current = CurrentBook(str(repo), None, Book, 1, lambda *_: None)
-    with pytest.raises(NotARepository, match="is gone"):
+    with pytest.raises(NotARepository, match="no longer exists"):
         Watch(current, False, lambda update: shutil.rmtree(repo)).run()
 
 
@@ -418,7 +418,7 @@ def _running(repo: Path, *args: str, end: signal.Signals = signal.SIGINT, **more
         running.send_signal(end)
         assert running.wait(LONG) == 128 + end
         said = running.stderr.read().strip()
-        assert said == "concord: stopped; the last complete store is as it was, and what was read is kept"
+        assert said == "concord: stopped; the last complete store is unchanged, and files read so far are cached"
         wait_for(lambda: not processes(running.pid), LONG)
     finally:
         running.kill()
@@ -459,7 +459,7 @@ def test_what_people_read(repo: Path) -> None:
         wait_for(lambda: len(lines) == 3, LONG)
         assert lines[0].startswith(f"watching {repo}: 6 files, ")
         (repo / "a.py").write_text("def other(): pass\n")
-        wait_for(lambda: any("more; --verbose names all" in line for line in lines), LONG)
+        wait_for(lambda: any("more; --verbose lists all" in line for line in lines), LONG)
         assert " 1 file read, " in lines[3]
         assert lines[4] == "          a.py_docs.md\n"
 

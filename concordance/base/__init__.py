@@ -1,1 +1,1 @@
-"""Data types, closed lists, errors, configuration and plug-in discovery: what every other package stands on."""
+"""Data types, closed lists, errors, configuration and plug-in discovery: the foundation of every other package."""

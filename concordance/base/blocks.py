@@ -1,8 +1,8 @@
-"""What pages are made of: blocks of text that name what they link to; how they look is a format's business.
+"""The building blocks of pages: content and link targets, without formatting.
 
-In: nothing. Out: types. A page says `Ref(To.SYMBOL, path, key)`, never an address: `render/addresses.py` knows where
-that stands. A `Line` or a `Cite` says which lines of the source a statement rests on: a format notes where on the
-page it stood, and so each page has its claims, which `concord verify` checks.
+In: nothing. Out: types. A page says `Ref(To.SYMBOL, path, key)`, never an address: `render/addresses.py` knows the
+address. A `Line` or a `Cite` says which lines of the source support a statement. A format records where on the page the
+statement ended up: these records are the page's claims, which `concord verify` checks.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import NamedTuple
 
 
 class To(StrEnum):
-    """What a link leads to (a closed list). `path` is a file's or folder's ("" for the root), if not said otherwise."""
+    """What a link points to (a closed list). Unless noted, `path` is that of a file or folder ("" for the root)."""
 
-    FILE = "file"  # the page of a file; `at` is a section's heading
+    FILE = "file"  # the page of a file; `at` is the heading of a section
     SYMBOL = "symbol"  # a definition on the page of its file; `at` is its key
-    DEFINITION = "definition"  # a definition's own page, which only the site has; elsewhere as SYMBOL
+    DEFINITION = "definition"  # a definition's own page, which only the site has; elsewhere the same as SYMBOL
     KEYWORDS = "keywords"  # the keyword index of a file
-    INDEX = "index"  # of a folder: what is in it
-    FOLDER = "folder"  # of a folder: what it is about
-    SUBTREE = "subtree"  # of a folder: the keywords of all below it
-    LETTERS = "letters"  # the keywords of the repository; `path` is a part of the alphabet, "" for its front page
-    BOOK = "book"  # `path` is a chapter's name, "" for the book's front page
-    RULE = "rule"  # `path` is a rule's id
+    INDEX = "index"  # of a folder: its entries
+    FOLDER = "folder"  # of a folder: its description
+    SUBTREE = "subtree"  # of a folder: the keywords of everything below it
+    LETTERS = "letters"  # the keywords of the repository; `path` is a part of the alphabet, "" for the front page
+    BOOK = "book"  # `path` is the name of a chapter, "" for the book's front page
+    RULE = "rule"  # `path` is the id of a rule
     REPORT = "report"
-    MAP = "map"  # of a folder, drawn by size; only the site has it, as it has the next
+    MAP = "map"  # of a folder: a treemap by size; only on the site, as is the next
     HISTORY = "history"  # of a folder: when and by whom it was changed
     SOURCE = "source"  # the file itself, in the repository
 
@@ -37,61 +37,61 @@ TO_FOLDERS = frozenset((To.INDEX, To.FOLDER, To.SUBTREE, To.MAP, To.HISTORY))
 
 
 class Mono(str):
-    """Text as it stands in code."""
+    """Text shown as code."""
 
     __slots__ = ()
 
 
 class Strong(str):
-    """Text that is to be seen first."""
+    """Emphasised text."""
 
     __slots__ = ()
 
 
 class Anchor(str):
-    """A definition's key: links to it lead here. It is not seen."""
+    """The key of a definition, invisible: links to the definition point here."""
 
     __slots__ = ()
 
 
 class Ref(NamedTuple):
-    """A link, by what it means."""
+    """A link, described by its target."""
 
     to: str  # a `To`, or the kind of a page that an extension adds
     path: str
     at: str = ""
     label: str = ""
-    code: bool = True  # whether the label is a name of code
-    part: int = 1  # of a page that is written in several parts
+    code: bool = True  # True if the label is a name in code
+    part: int = 1  # the part, if the page is written in several parts
 
 
 class Line(NamedTuple):
-    """A link to lines of a file, which the statement around it rests on. It is shown as `L12` or by its label."""
+    """A visible link to the lines of a file that support the surrounding statement, shown as `L12` or as its label."""
 
     path: str
     first: int
-    last: int = 0  # 0: the first alone
+    last: int = 0  # 0: the same as `first`
     label: str = ""
 
 
 class Cite(NamedTuple):
-    """Lines that the statement around it rests on, not shown. `first` 0 is the whole file."""
+    """An invisible reference to the lines that support the surrounding statement; `first` 0 is the whole file."""
 
     path: str
     first: int = 0
     last: int = 0
 
 
-Piece = str | Mono | Strong | Anchor | Ref | Line | Cite  # plain text is shown as it is: a format escapes its markup
+Piece = str | Mono | Strong | Anchor | Ref | Line | Cite  # plain text is shown literally: a format escapes its markup
 Pieces = Sequence[Piece]
 
 
 class Heading(NamedTuple):
-    """Begins a section."""
+    """The heading of a section."""
 
     level: int
     text: Pieces
-    anchor: str = ""  # a name of its own that links find it by; without one, links find it by its text
+    anchor: str = ""  # its link anchor; if empty, the anchor is made from the text
 
 
 class Text(NamedTuple):
@@ -101,7 +101,7 @@ class Text(NamedTuple):
 
 
 class Doc(NamedTuple):
-    """An author's words as Markdown that is safe to be shown (no HTML, no links of its own to files), with links."""
+    """An author's words as Markdown that is safe to show (no HTML, no links of its own to files), with our links."""
 
     text: Sequence[str | Ref | Cite]
 
@@ -110,7 +110,7 @@ class Item(NamedTuple):
     """One entry of a list."""
 
     text: Pieces
-    blocks: Sequence[Block] = ()  # what stands below it
+    blocks: Sequence[Block] = ()  # shown below the text
     anchor: str = ""
 
 
@@ -126,63 +126,63 @@ class Table(NamedTuple):
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Pieces]]
-    sorts: bool = False  # whether one would sort and filter it, where a format can
+    sorts: bool = False  # True if a reader may want to sort and filter it, if the format can
 
 
 class Code(NamedTuple):
-    """Text that is shown letter by letter."""
+    """Preformatted text."""
 
     text: str
-    language: str = ""  # as a fence names it
+    language: str = ""  # as in a Markdown fence
 
 
 class Quote(NamedTuple):
-    """Words that are another's."""
+    """A quotation."""
 
     blocks: Sequence[Block]
 
 
 class Node(NamedTuple):
-    """One box of a diagram."""
+    """A box of a diagram."""
 
-    name: str  # unique in it
+    name: str  # unique in the diagram
     label: str
-    group: str = ""  # boxes of one group are framed together
-    strong: bool = False  # what the diagram is about
-    ref: Ref | None = None  # where it leads, where a diagram can have links
+    group: str = ""  # boxes of one group share a frame
+    strong: bool = False  # True for the subject of the diagram
+    ref: Ref | None = None  # its link, if the format supports links in diagrams
 
 
 class Diagram(NamedTuple):
     """A diagram: boxes and arrows."""
 
     nodes: Sequence[Node]
-    edges: Sequence[tuple[str, str, str]]  # from, to, and a word on the arrow
-    across: bool = True  # from left to right, else from top to bottom
+    edges: Sequence[tuple[str, str, str]]  # from, to, and the arrow's label
+    across: bool = True  # True: left to right; False: top to bottom
 
 
 class Tile(NamedTuple):
-    """A part of a map: a file, or a folder with what is in it."""
+    """A tile of a treemap: a file, or a folder with its content."""
 
     label: str
     value: float  # its area
-    said: str  # the same in words
+    said: str  # the value in words
     ref: Ref | None = None
-    kind: str = ""  # what most of it is: a category of files
-    tiles: Sequence[Tile] = ()  # what is in it, as far as it can be seen
+    kind: str = ""  # the category of most of its files
+    tiles: Sequence[Tile] = ()  # its content, as far as it is large enough to be seen
 
 
 class Treemap(NamedTuple):
-    """A map: areas by what they count."""
+    """A treemap: tiles whose areas are proportional to their values."""
 
     title: str
     tiles: Sequence[Tile]
 
 
 class Plot(NamedTuple):
-    """Bars that stand side by side."""
+    """A bar chart."""
 
     title: str
-    columns: tuple[str, str]  # what they are by, and what they count
+    columns: tuple[str, str]  # headings of the categories and of the counts
     bars: Sequence[tuple[str, int]]
 
 
@@ -190,7 +190,7 @@ Block = Heading | Text | Doc | Items | Table | Code | Quote | Diagram | Treemap 
 
 
 class Page(NamedTuple):
-    """One page: what it is, by the link that leads to it, and what it says."""
+    """A page: its address (the link that points to it), its title and its content."""
 
     ref: Ref
     title: Pieces
@@ -198,17 +198,17 @@ class Page(NamedTuple):
 
 
 def marked(text: str) -> list[Piece]:
-    """A sentence in which code stands between backticks, as pieces."""
+    """Split a sentence into pieces; text between backticks becomes code."""
     return [Mono(part) if place % 2 else part for place, part in enumerate(text.split("`")) if part]
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: `1 class`, `2 classes`, `1,204 files`."""
+    """Format a number with its noun: `1 class`, `2 classes`, `1,204 files`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def commas(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces with commas between: `a, b, c`."""
+    """Join pieces with commas: `a, b, c`."""
     found: list[Piece] = []
     for piece in pieces:
         found += [", ", piece] if found else [piece]
@@ -216,7 +216,7 @@ def commas(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def listed(pieces: Sequence[Piece], word: str = "and") -> list[Piece]:
-    """Pieces in a sentence: `a`, `a and b`, `a, b and c`."""
+    """Join pieces as in a sentence: `a`, `a and b`, `a, b and c`."""
     found: list[Piece] = []
     for number, piece in enumerate(pieces):
         if number:

@@ -1,7 +1,7 @@
-"""Signs that nobody sees, or that do something where they are shown; and those that end lines.
+"""Makes invisible and control characters visible, and splits text into lines.
 
-In: text of others. Out: the same, in which signs that drive a terminal, turn the direction of what follows or have no
-width stand by their numbers, so that a name or a comment looks like what it is. Line ends and tabs stay.
+In: text from others. Out: the same text, with characters that control a terminal, change the writing direction or have
+no width replaced by their escapes, so that a name or a comment looks like what it is. Line ends and tabs stay.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ _NEVER_SEEN = (
 _JOINING, _CHOOSING = "\u200c\u200d", "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 HIDDEN = re.compile(
     f"[{_NEVER_SEEN}]"
-    # Scripts and emoji join letters by these, and choose their forms; beside plain letters they only hide.
+    # These join letters of scripts and emoji, or choose their forms; next to plain letters they only hide.
     f"|(?<![^\x00-\x7f])[{_JOINING}]|[{_JOINING}](?![^\x00-\x7f])"
     f"|(?<![^\x00-\x7f])(?<![0-9#*])[{_CHOOSING}]"
 )
-_PERHAPS = re.compile(f"[{_NEVER_SEEN}{_JOINING}{_CHOOSING}]")  # one class of signs: found twenty times as fast
+_PERHAPS = re.compile(f"[{_NEVER_SEEN}{_JOINING}{_CHOOSING}]")  # a single character class: twenty times as fast
 
 _ENDS = re.compile("\r\n?|\n")
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a text, as editors number them, without their ends; what is behind the last end is one, too."""
+    """Split a text into lines without their ends, as editors count them; text after the last end is a line, too."""
     return _ENDS.split(text) if "\r" in text else text.split("\n")
 
 
 def hides(text: str) -> bool:
-    """Whether a text has signs that nobody sees."""
+    """True if a text contains invisible or control characters."""
     return _PERHAPS.search(text) is not None and HIDDEN.search(text) is not None
 
 
 def visible(text: str) -> str:
-    """Text in which every sign can be seen."""
+    """Return a text with its invisible and control characters escaped."""
     if (text.isascii() and text.isprintable()) or _PERHAPS.search(text) is None:
         return text
     return HIDDEN.sub(_by_number, text)

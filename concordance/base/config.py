@@ -1,7 +1,7 @@
-"""What can be set, with its default; passed to whatever needs it, never kept in a global.
+"""All settings with their defaults; they are passed to the code that needs them, never kept in a global.
 
-`Config` is what reading and linking need to know, `Book` what the pages hold. `base/config_file.py` fills both from a
-repository's `concordance.toml`; the command line has the last word.
+`Config` configures reading and linking, `Book` the content of the pages. `base/config_file.py` fills both from a
+repository's `concordance.toml`; the command line overrides them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 def cores() -> int:
-    """How many processes can run at once."""
+    """Return how many processes can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -21,21 +21,21 @@ def _memory() -> int:
 
 
 class Roots(NamedTuple):
-    """The folders that names of files start from, besides those that are found."""
+    """Folders that file names in imports and includes are relative to, besides those found automatically."""
 
-    python: tuple[str, ...] = ()  # where imports start
-    c: tuple[str, ...] = ()  # where includes start, in the order in which a compiler asks them
+    python: tuple[str, ...] = ()  # where Python imports start
+    c: tuple[str, ...] = ()  # where includes start, in the order in which a compiler searches them
 
 
-_FOUND = Roots()  # none but those that are found
+_FOUND = Roots()  # only those found automatically
 
 
 class Note(NamedTuple):
-    """Owners' words about a file or folder."""
+    """A note by the repository's owners about a file or folder."""
 
     path: str  # "" for the repository itself
     text: str  # Markdown
-    line: int  # where it stands in the file of settings
+    line: int  # its first line in the settings file
     last: int
 
 
@@ -44,47 +44,51 @@ class Config:
     """The settings of one run."""
 
     jobs: int = field(default_factory=cores)
-    # Reading a file takes about a hundred times its text: 1.5 GiB for a worker at this size. What is larger is in the
-    # ledger with its size, lines and digest, but is not parsed.
+    # Reading a file takes about a hundred times the memory of its text: 1.5 GiB for a worker at this size. A larger
+    # file is in the ledger with its size, lines and digest, but is not parsed.
     largest: int = 16_000_000
-    # The facts cache gives up its oldest entries above this.
+    # Above this size, the facts cache drops its oldest entries.
     cache_bytes: int = 4_000_000_000
-    # Seconds: a file that keeps its reader busy for longer is given up, and said so. Large ones get more time.
+    # Seconds: a file that takes its reader longer is given up and reported. Large files get more time.
     patience: float = 60.0
-    # Some broken text costs a parser memory by the square of its length. A worker that wants more than this ends, and
-    # its file is given up: better than the machine. An eighth of the machine's memory, at least 2 GiB.
+    # For some broken text, a parser's memory grows with the square of its length. A worker that needs more than this
+    # ends, and its file is given up, to protect the machine. An eighth of the machine's memory, at least 2 GiB.
     memory: int = field(default_factory=_memory)
-    include: tuple[str, ...] = ()  # patterns of the files that are documented; none: all
-    exclude: tuple[str, ...] = ()  # patterns of those that are not
-    categories: tuple[tuple[str, str], ...] = ()  # patterns and what the files are for; the last that fits counts
+    include: tuple[str, ...] = ()  # patterns of files to document; empty: all
+    exclude: tuple[str, ...] = ()  # patterns of files to leave out
+    categories: tuple[tuple[str, str], ...] = ()  # patterns and the category of matching files; the last match wins
     roots: Roots = _FOUND
 
 
 @dataclass(frozen=True)
 class Book:
-    """What the pages of a book hold."""
+    """What the pages of a book contain."""
 
-    source: bool = True  # the source of each file, else a link to it
-    # A book that is committed with its source leaves history out: it would be stale with its own commit.
+    source: bool = True  # True: include the source of each file; False: link to it
+    # A book that is committed with its source leaves history out: its own commit would make it stale.
     history: bool = False
-    generated: bool = False  # whether there are pages of the book's own pages, too
-    rules_off: tuple[str, ...] = ()  # ids of rules that say nothing, sorted
-    allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()  # ids of rules, and patterns of files where they say nothing
-    sections_off: tuple[str, ...] = ()  # titles, sorted
+    generated: bool = False  # True if the book's own pages get pages, too
+    rules_off: tuple[str, ...] = ()  # ids of disabled rules, sorted
+    allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()  # ids of rules and the files in which they are off
+    sections_off: tuple[str, ...] = ()  # titles of sections to leave out, sorted
     notes: tuple[Note, ...] = ()
-    settings: str = ""  # the file that says so, for what cites it
-    drawn: bool = False  # whether diagrams are drawn that only a browser shows well: the site
+    settings: str = ""  # name of the settings file, for citations of notes
+    drawn: bool = False  # True to draw diagrams that only a browser shows well: for the site
 
 
 def of_site(book: Book) -> Book:
-    """What the pages of a site hold: the source has pages of its own there, and history does not get stale in what is
-    not kept with its source."""
+    """Return what the pages of a site contain.
+
+    The source has its own pages there, and history does not get stale, because a site is not stored with its source.
+    """
     return replace(book, source=False, history=True, drawn=True)
 
 
 def cache_folder() -> str:
-    """Where facts are kept between runs and repositories: the user's cache folder. It is an absolute path, for workers
-    run in another folder."""
+    """Return the folder in which facts are cached across runs and repositories.
+
+    It lies in the user's cache folder. The path is absolute because workers run in another folder.
+    """
     chosen = os.environ.get("CONCORDANCE_CACHE")
     if chosen:
         return os.path.abspath(chosen)

@@ -1,11 +1,14 @@
-"""What a repository's owners set: `concordance.toml` at its root, or `[tool.concordance]` in its `pyproject.toml`.
+"""Reads a repository's settings: `concordance.toml` at its root, or `[tool.concordance]` in `pyproject.toml`.
 
-In: a repository's folder. Out: `Settings`, whose `Config` and `Book` are handed on; nobody else reads the file.
-Whatever is not understood is an error that names the key and its line, and the nearest name that is known.
+In: a repository's folder. Out: `Settings`, which hold a `Config` and a `Book`; nothing else reads the file. Anything
+that is not understood is an error that names the key, its line, and the nearest known name.
 
-Nothing in the file is trusted, for it may come with a clone: it is read as data, its size and its lists are bounded,
-and every path in it stays inside of the repository. Only the command line may write elsewhere, or use more processes
-than there are cores.
+Nothing in the file is trusted, because it may come with a clone: it is read as data, its size and its lists are
+bounded, and every path in it must stay inside the repository. Only the command line may write elsewhere, or use more
+processes than there are cores.
+
+The standard library's TOML parser does not report line numbers. `key_lines` finds them with a small scanner; it can be
+much shorter than a parser, because `tomllib` has already accepted the text.
 """
 
 from __future__ import annotations
@@ -35,32 +38,32 @@ _STRINGS = (
 )  # fmt: skip
 _PLAIN = re.compile(r"[^,\]}#\n]*+")
 FILE, SHARED = "concordance.toml", "pyproject.toml"
-TABLE = ("tool", "concordance")  # of ours in the shared file
-LARGEST = (1_000, 100_000_000)  # what `largest` may be
+TABLE = ("tool", "concordance")  # our table in the shared file
+LARGEST = (1_000, 100_000_000)  # the range of `largest`
 JOBS = 256
-BOOK = ".concordance/book"  # where the book stands if nobody says otherwise
-_BYTES, _COLUMNS = 256 * 1024, 10_000  # of a file of settings, and of one line: a reader's time grows with its square
-_SHARED_BYTES = 8 << 20  # of the shared file, in which ours are looked for
-_PATTERNS, _PATTERN = 200, 300  # patterns in a list, and letters of one
+BOOK = ".concordance/book"  # the book's default folder
+_BYTES, _COLUMNS = 256 * 1024, 10_000  # limits of a settings file and of one line: the parser's time is quadratic
+_SHARED_BYTES = 8 << 20  # limit of the shared file, in which our table is searched
+_PATTERNS, _PATTERN = 200, 300  # patterns in a list, and characters of one
 _OURS = re.compile(rb"^[ \t]*+\[+[ \t]*+[\"']?tool[\"']?[ \t]*+\.[ \t]*+[\"']?concordance[\"']?[ \t]*+[\].]", re.M)
 _CONTROL = frozenset((".git", ".hg", ".svn", ".bzr", ".jj", ".concordance"))
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is set for one repository."""
+    """The settings of one repository."""
 
     config: Config = field(default_factory=Config)
     book: Book = field(default_factory=Book)
-    out: str = BOOK  # the folder of the book, in the repository
-    remarks: tuple[str, ...] = ()  # what the owners should know of their settings
+    out: str = BOOK  # the book's folder, in the repository
+    remarks: tuple[str, ...] = ()  # warnings to the owners about their settings
 
 
 class _File(NamedTuple):
-    """A file of settings."""
+    """A settings file."""
 
     name: str
-    title: str  # what messages call it
+    title: str  # its name in messages
     lines: dict[Path, KeyLines]
 
     def at(self, path: Path) -> KeyLines:
@@ -68,7 +71,7 @@ class _File(NamedTuple):
 
 
 class _Value(NamedTuple):
-    """A value with where it stands."""
+    """A value and its position."""
 
     file: _File
     path: Path
@@ -86,7 +89,7 @@ class _Value(NamedTuple):
         return {key: _Value(self.file, (*self.path, key), value) for key, value in self.value.items()}
 
     def of(self, known: Iterable[str]) -> dict[str, _Value]:
-        """The values of a table that may hold some keys only."""
+        """Return the values of a table; raise UserError if it has a key that is not known."""
         found, names = self.table(), list(known)
         for key, one in found.items():
             if key not in names:
@@ -96,7 +99,7 @@ class _Value(NamedTuple):
     def unknown(self, what: str, word: str, known: Collection[str]) -> UserError:
         near = difflib.get_close_matches(word.lower(), {name.lower(): name for name in known}, 1, 0.5)
         name = next((name for name in known if near and name.lower() == near[0]), "")
-        advice = f"did you mean `{name}`?" if name else f"known are: {', '.join(known)}"
+        advice = f"did you mean `{name}`?" if name else f"choose one of: {', '.join(known)}"
         return UserError(f"unknown {what} `{_printable(word)}` in {self.place()}; {advice}")
 
     def text(self) -> str:
@@ -131,48 +134,48 @@ class _Value(NamedTuple):
         return self.as_pattern(self.text(), may_negate)
 
     def as_pattern(self, text: str, may_negate: bool = False) -> str:
-        """A pattern of files, as one writes them for git to ignore."""
+        """Check and return a pattern of files, in the syntax of `.gitignore`."""
         parts = text.strip("/").split("/")
         if not text.strip("/!") or len(text) > _PATTERN or not text.isprintable() or ".." in parts:
-            wanted = f"a pattern of files in the repository, of at most {_PATTERN} letters"
+            wanted = f"a pattern of files in the repository, of at most {_PATTERN} characters"
             raise self._replace(value=text).wrong(wanted)
         if text.startswith("!") and not may_negate:
-            raise self._replace(value=text).wrong("a pattern without `!`; what is not wanted stands in `exclude`")
+            raise self._replace(value=text).wrong("a pattern without `!` (list unwanted files in `exclude`)")
         return text
 
     def folder(self) -> str:
-        """A path that stays in the repository, "" for its root."""
+        """Check and return a path that stays inside the repository; "" for its root."""
         text = self.text()
         parts = [part for part in text.split("/") if part not in ("", ".")]
         if text.startswith(("/", "~")) or ".." in parts or not text.isprintable() or "\\" in text or not text:
-            raise self.wrong("a path inside of the repository, such as `src/lib`")
+            raise self.wrong("a path inside the repository, such as `src/lib`")
         return "/".join(parts)
 
 
 def read(root: str, rules: Callable[[], Collection[str]]) -> Settings:
-    """A repository's settings; the defaults where it has none. `rules` knows the ids of all rules."""
+    """Return a repository's settings, or the defaults if it has none. `rules` returns the ids of all rules."""
     own, shared = _read(root, FILE), _read(root, SHARED)
     remarks: list[str] = []
     if own is not None and shared is not None:
-        remarks.append(f"both {FILE} and [{'.'.join(TABLE)}] of {SHARED} hold settings: those of {FILE} count")
+        remarks.append(f"both {FILE} and [{'.'.join(TABLE)}] of {SHARED} hold settings; those of {FILE} are used")
     top = own or shared
     return _Reader(root, rules, remarks).settings(top) if top is not None else Settings()
 
 
 def holds(root: str, name: str) -> bool:
-    """Whether a file of a repository holds settings."""
+    """True if a file of a repository holds settings."""
     return _read(root, name) is not None
 
 
 def _read(root: str, name: str) -> _Value | None:
-    """The settings in a file as they stand there; None where there are none."""
+    """Return the settings of a file, unchecked; None if there are none."""
     data = _bytes(root, os.path.join(root, name), name)
     if data is None or (name == SHARED and b"concordance" not in data):
         return None
     try:
         found, lines = _parsed(name, data)
     except UserError:
-        if name == SHARED and not _OURS.search(data):  # whatever is wrong with it is not for us to say
+        if name == SHARED and not _OURS.search(data):  # not our file: whatever is wrong with it, we do not report it
             return None
         raise
     if name == FILE:
@@ -184,10 +187,10 @@ def _read(root: str, name: str) -> _Value | None:
 
 
 def _parsed(name: str, data: bytes) -> tuple[dict[str, object], dict[Path, KeyLines]]:
-    """What a file says, and on which lines."""
+    """Parse a settings file; return its content and the lines of its keys."""
     if len(data) > _BYTES or any(len(line) > _COLUMNS for line in data.split(b"\n")):
-        limit = f"at most {_BYTES:,} bytes, and {_COLUMNS:,} in a line, are read"
-        raise UserError(f"{name} is too large for settings: {limit}", "Write long text on several lines")
+        limit = f"the limits are {_BYTES:,} bytes, and {_COLUMNS:,} per line"
+        raise UserError(f"{name} is too large for a settings file: {limit}", "Split long lines")
     try:
         text = data.decode("utf-8-sig")
         return tomllib.loads(text), key_lines(text)
@@ -196,35 +199,38 @@ def _parsed(name: str, data: bytes) -> tuple[dict[str, object], dict[Path, KeyLi
     except RecursionError as error:
         raise UserError(f"{name} is nested too deeply to be read") from error
     except ValueError as error:
-        raise UserError(f"{name} is no valid TOML: {_printable(str(error))}", "Put it right there") from error
+        raise UserError(f"{name} is not valid TOML: {_printable(str(error))}", "Correct it there") from error
 
 
 def _bytes(root: str, path: str, name: str) -> bytes | None:
-    """What a file holds, or too much of it; None where there is none. A link may not lead out of the repository."""
+    """Return the content of a file, or its beginning if it is too large; None if there is none.
+
+    A link may not lead out of the repository.
+    """
     inside = os.path.join(os.path.realpath(root), "")
     if os.path.islink(path) and not os.path.realpath(path).startswith(inside):
         if name == SHARED:
             return None
-        raise UserError(f"{name} is a link that leads out of the repository, and is not followed", "Make it a file")
+        raise UserError(f"{name} is a link that leads out of the repository", "Replace it by a regular file")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        # The shared one need not be about us. A folder that is shut has another message, with what to do.
+        # The shared file need not contain our settings. An unreadable folder gets another message, with what to do.
         if name == SHARED or not os.access(root, os.X_OK):
             return None
-        raise UserError(f"{name} cannot be read: {error.strerror}", "See that you may read it") from error
+        raise UserError(f"{name} cannot be read: {error.strerror}", "Check its permissions") from error
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             if name == SHARED:
                 return None
-            raise UserError(f"{name} is no regular file", "Remove it, or write settings into it")
+            raise UserError(f"{name} is not a regular file", "Remove it, or write settings into it")
         return file.read(_SHARED_BYTES if name == SHARED else _BYTES + 1)
 
 
 class _Reader:
-    """Turns what stands in a file into settings."""
+    """Turns the values of a file into settings."""
 
     def __init__(self, root: str, rules: Callable[[], Collection[str]], remarks: list[str]) -> None:
         self.root, self.rules, self.remarks = root, rules, remarks
@@ -242,7 +248,7 @@ class _Reader:
             config = replace(config, roots=self._roots(given["roots"]))
         if "largest" in given:
             config = replace(config, largest=given["largest"].number(*LARGEST))
-        if "jobs" in given:  # of one's own machine the command line may ask for more
+        if "jobs" in given:  # only the command line may ask for more
             config = replace(config, jobs=min(given["jobs"].number(1, JOBS), cores()))
         if "source" in given:
             book = replace(book, source=given["source"].one_of("value", ("full", "link")) == "full")
@@ -263,14 +269,14 @@ class _Reader:
         try:
             out = value.folder()
         except UserError as error:
-            raise UserError(error.message, "Only --out on the command line may write elsewhere") from error
+            raise UserError(error.message, "To write elsewhere, use --out on the command line") from error
         inside = os.path.realpath(self.root)
         where = os.path.realpath(os.path.join(inside, out))
         if where != inside and not where.startswith(os.path.join(inside, "")):
-            advice = "It leads out of it by a link; only --out on the command line may write elsewhere"
-            raise UserError(value.wrong("a folder inside of the repository").message, advice)
+            advice = "A link leads out of it; to write elsewhere, use --out on the command line"
+            raise UserError(value.wrong("a folder inside the repository").message, advice)
         if out.partition("/")[0].lower() in _CONTROL and out != BOOK:
-            raise value.wrong("a folder for documents")
+            raise value.wrong("a folder for documentation")
         return out
 
     def _categories(self, value: _Value) -> tuple[tuple[str, str], ...]:
@@ -287,7 +293,9 @@ class _Reader:
     def _root(self, value: _Value) -> str:
         folder = value.folder()
         if not os.path.isdir(os.path.join(self.root, folder)):
-            self.remarks.append(f"`{_dotted(value.path[:-1])}` in {value.place()}, names {folder}, which is no folder")
+            self.remarks.append(
+                f"`{_dotted(value.path[:-1])}` in {value.place()}, names {folder}, which is not a folder"
+            )
         return folder
 
     def _rules(self, value: _Value, book: Book) -> Book:
@@ -302,7 +310,7 @@ class _Reader:
         return replace(book, rules_off=tuple(sorted(off - on)), allowed=tuple(allowed))
 
     def _ids(self, value: _Value) -> list[str]:
-        """The rules that an id, or a glob of ids, names."""
+        """Return the rules that match an id or a glob of ids."""
         found = [rule for rule in self.rules() if fnmatchcase(rule, value.text())]
         if not found:
             raise value.unknown("rule", value.text(), sorted(self.rules()))
@@ -316,7 +324,7 @@ class _Reader:
     def _notes(self, value: _Value) -> tuple[Note, ...]:
         found = []
         if isinstance(value.value, dict):
-            raise UserError(f"`note` in {value.place()}, must stand in two brackets, for there may be many: [[note]]")
+            raise UserError(f"`note` in {value.place()}, needs double brackets, because there may be several: [[note]]")
         for one in value.each():
             given = one.of(("path", "text"))
             for name in ("path", "text"):
@@ -326,7 +334,7 @@ class _Reader:
             if not text.strip():
                 raise given["text"].wrong("Markdown")
             if not os.path.lexists(os.path.join(self.root, path)):
-                self.remarks.append(f"the [[note]] in {one.place()}, is about {path}, which is not there")
+                self.remarks.append(f"the [[note]] in {one.place()}, is about {path}, which does not exist")
             found.append(Note(path, text, *one.file.at(given["text"].path)))
         return tuple(found)
 
@@ -336,19 +344,19 @@ KEYS = ("include", "exclude", "out", "source", "history", "include_generated", "
 
 
 def _dotted(path: Path) -> str:
-    """A key as one writes it: `rules.off`, and for an entry of a list the list's."""
+    """Return a key as it is written: `rules.off`; for an entry of a list, the key of the list."""
     words = [part for part in path if isinstance(part, str)]
     return ".".join(word if re.fullmatch(r"[\w-]+", word) else f'"{_printable(word)}"' for word in words)
 
 
 def _printable(text: str) -> str:
-    """Text that is safe on a terminal, and not too long for it."""
+    """Return a text that is safe to print on a terminal, shortened to 100 characters."""
     plain = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text[:100])
     return plain + ("…" if len(text) > 100 else "")
 
 
 def _shown(value: object) -> str:
-    """A value as TOML writes it, about."""
+    """Return a value roughly as TOML writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -358,23 +366,21 @@ def _shown(value: object) -> str:
     return _printable(str(value))
 
 
-# ---
-# Says on which lines of a TOML file each key stands, which the standard library's reader does not.
-#
-# In: text that `tomllib` has read without complaint. Out: the first and the last line of each key with its value, by
-# the key's path; elements of arrays and tables of a list are numbered. Only what a valid file may hold is looked at,
-# so this is much shorter than a reader.
+# --- line numbers of keys
 
 
 class KeyLines(NamedTuple):
-    """Where a key and its value stand."""
+    """The first and last line of a key and its value."""
 
     first: int
     last: int
 
 
 def key_lines(text: str) -> dict[Path, KeyLines]:
-    """The lines of every key, by its path."""
+    """Return the lines of every key, by its path; elements of arrays and tables of a list are numbered.
+
+    The text must be valid TOML.
+    """
     scan = _Scan(text.replace("\r\n", "\n"))
     scan.document()
     return scan.found
@@ -385,10 +391,10 @@ class _Scan:
         self.text, self.at = text, 0
         self.found: dict[Path, KeyLines] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._listed: dict[Path, int] = {}  # how many tables a list of tables has
+        self._listed: dict[Path, int] = {}  # number of tables in each list of tables
 
     def document(self) -> None:
-        """Goes through the whole text."""
+        """Scan the whole text."""
         table: Path = ()
         self._skip(_BETWEEN)
         while self.at < len(self.text):
@@ -423,7 +429,7 @@ class _Scan:
         return path
 
     def _keys(self) -> list[str]:
-        """The parts of a dotted key, without the marks around them."""
+        """Parse a dotted key; return its parts, without quotation marks."""
         found = []
         while True:
             self._skip(_SPACE)
@@ -442,7 +448,7 @@ class _Scan:
         for key in self._keys():
             path = (*path, key)
             self.found.setdefault(path, KeyLines(line, line))
-        self.at += 1  # the sign between them
+        self.at += 1  # the equals sign
         self._skip(_SPACE)
         self._value(path)
         self.found[path] = KeyLines(line, self._line())

@@ -1,14 +1,16 @@
-"""A folder whose files are reached without following links: all writing into a book, a site or a store goes this way.
+"""Reads and writes files below a folder without following links; all output into a book, site or store goes this way.
 
 In: the path of a folder as the user typed it, and the folders whose content others may control (the repository, the
-store). Out: reads, atomic writes and removals of files below it. A repository can come with a link in any place where
-the program writes, so a path is never handed to the system as a whole: each component is opened relative to the one
-above it, and one that is a link is refused. A check before a write by path would leave a moment in which the component
-can be exchanged; an open descriptor does not. What the user typed is trusted up to the first folder that others
-control: `--out /srv/book` may lead through links of the machine, `--out docs` may not lead through one in the clone.
+store). Out: reads, atomic writes and removals of files below it.
 
-Descriptors of folders are cached, since pages of one folder are written one after the other. An instance lives for one
-run: a folder that is renamed meanwhile keeps its descriptor.
+A repository can contain a link in any place where the program writes. Checking a path before writing to it is not
+enough: a component can be replaced by a link between the check and the write. So the system is never given a whole
+path. Each component is opened relative to the descriptor of the folder above it, and a component that is a link is
+refused. The path that the user typed is trusted up to the first folder that others control: `--out /srv/book` may lead
+through links of the machine, `--out docs` may not lead through a link in the clone.
+
+Descriptors of folders are cached, because the pages of one folder are written one after the other. An instance lives
+for one run: a folder that is renamed during the run keeps its descriptor.
 """
 
 from __future__ import annotations
@@ -24,16 +26,16 @@ from typing import BinaryIO
 
 from concordance.base.errors import UserError
 
-_CACHED = 64  # descriptors of folders: a process may have 256 on some systems
+_CACHED = 64  # descriptors of folders; some systems allow a process only 256
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe must not block
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: opening a named pipe must not block
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_NOT_A_FILE = (errno.ELOOP, errno.EMLINK, errno.ENXIO)  # a link; a socket
-_NOT_A_FOLDER = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # what systems say of a link that is not followed
+_NOT_A_FILE = (errno.ELOOP, errno.EMLINK, errno.ENXIO)  # errors of opening a link or a socket
+_NOT_A_FOLDER = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # errors of opening a link as a folder, by system
 
 
 class NotFollowed(UserError):
-    """A link, or something else that is no folder, where a folder of ours should be."""
+    """A link, or something else that is not a folder, where a folder of ours should be."""
 
 
 class NotRegular(OSError):
@@ -41,12 +43,12 @@ class NotRegular(OSError):
 
 
 def is_inside(path: str) -> bool:
-    """True if a relative path stays below its folder: a repository may come with a manifest that says otherwise."""
+    """True if a relative path stays below its folder; the manifest in a repository may contain one that does not."""
     return "\0" not in path and not any(part in ("", ".", "..") for part in path.split("/"))
 
 
 def split(path: str, controlled: Iterable[str]) -> tuple[str, str]:
-    """A path as the part that is trusted and the part below the outermost folder that others control."""
+    """Split a path into the trusted part and the rest, below the outermost folder that others control."""
     marks = {mark for folder in controlled if (mark := _identity(folder)) is not None}
     whole = os.path.abspath(path)
     parts = whole.split(os.sep)
@@ -66,10 +68,10 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 class ConfinedFolder:
-    """A folder, with everything below it, that is reached through real folders alone."""
+    """A folder whose content is reached without following links."""
 
     def __init__(self, path: str, controlled: Iterable[str] = (), what_to_do: str = "") -> None:
-        """`what_to_do` is the advice where a link stands in the way."""
+        """`what_to_do` is the advice to the user if a link is in the way."""
         self.path = path
         self._advice = what_to_do or "Remove it, or write elsewhere (--out)"
         self._base, self._inside = split(path, controlled)
@@ -77,24 +79,26 @@ class ConfinedFolder:
         self._folders: OrderedDict[str, int] = OrderedDict()
 
     def close(self) -> None:
-        """Closes the descriptors; the next access opens them again."""
+        """Close the descriptors; the next access opens them again."""
         for handle in (*self._folders.values(), *((self._top,) if self._top >= 0 else ())):
             os.close(handle)
         self._folders.clear()
         self._top = -1
 
     def check(self) -> None:
-        """Raises `NotFollowed` where the folder itself is reached through a link, or is something else."""
+        """Raise `NotFollowed` if the folder itself is reached through a link, or is not a folder."""
         with suppress(FileNotFoundError):
             self._opened_top(False)
 
     def make(self, folder: str = "") -> None:
-        """Makes a folder and those above it."""
+        """Create a folder and its parents."""
         self._handle(folder, True)
 
     def read(self, path: str, most: int = 0) -> bytes:
-        """The content of a file, or its first bytes; `NotRegular` where there is something else, FileNotFoundError
-        where nothing is."""
+        """Return the content of a file, or its first `most` bytes.
+
+        Raise `NotRegular` if it is not a regular file, FileNotFoundError if there is none.
+        """
         folder, name = os.path.split(path)
         try:
             handle = os.open(name, _READ, dir_fd=self._handle(folder, False))
@@ -116,12 +120,15 @@ class ConfinedFolder:
             os.close(handle)
 
     def lstat(self, path: str) -> os.stat_result:
-        """What is at a path, links themselves included."""
+        """Return the status of a path; a link is not followed."""
         folder, name = os.path.split(path)
         return os.stat(name, dir_fd=self._handle(folder, False), follow_symlinks=False)
 
     def write(self, aside: str, path: str, data: bytes) -> None:
-        """Writes a file aside, and renames it when it is whole. Whatever has the name is replaced, and not followed."""
+        """Write a file atomically: write the file `aside`, then rename it to `path`.
+
+        Whatever has that name is replaced; a link is not followed.
+        """
         try:
             self._write(aside, path, data)
         except FileNotFoundError:  # somebody removed a folder whose descriptor is cached
@@ -133,7 +140,7 @@ class ConfinedFolder:
         source = self._handle(first, True)
         try:
             handle = os.open(beside, _CREATE, 0o666, dir_fd=source)
-        except FileExistsError:  # of a process that was killed, or laid there by somebody: nothing is written into it
+        except FileExistsError:  # left by a killed process, or planted: never write into it
             os.unlink(beside, dir_fd=source)
             handle = os.open(beside, _CREATE, 0o666, dir_fd=source)
         try:
@@ -150,18 +157,18 @@ class ConfinedFolder:
             raise
 
     def unlink(self, path: str) -> None:
-        """Removes a file, or a link itself."""
+        """Remove a file, or the link itself."""
         folder, name = os.path.split(path)
         os.unlink(name, dir_fd=self._handle(folder, False))
 
     def rmdir(self, folder: str) -> None:
-        """Removes an empty folder."""
+        """Remove an empty folder."""
         above, name = os.path.split(folder)
         os.rmdir(name, dir_fd=self._handle(above, False))
         self._forget(folder)
 
     def names(self, folder: str = "") -> list[str]:
-        """What is in a folder."""
+        """Return the names of the entries of a folder."""
         return os.listdir(self._handle(folder, False))
 
     # --- folders
@@ -172,7 +179,7 @@ class ConfinedFolder:
             os.close(handle)
 
     def _handle(self, folder: str, make: bool) -> int:
-        """The descriptor of a folder below this one."""
+        """Return the descriptor of a folder below this one."""
         if not folder:
             return self._top if self._top >= 0 else self._opened_top(make)
         known = self._folders.get(folder)
@@ -180,7 +187,7 @@ class ConfinedFolder:
             self._folders.move_to_end(folder)
             return known
         if not is_inside(folder):
-            raise NotFollowed(f"{os.path.join(self.path, folder)} does not stay in {self.path}", self._advice)
+            raise NotFollowed(f"{os.path.join(self.path, folder)} is not inside {self.path}", self._advice)
         above, name = os.path.split(folder)
         handle = self._below(self._handle(above, make), name, folder, make)
         self._folders[folder] = handle
@@ -190,7 +197,7 @@ class ConfinedFolder:
 
     def _opened_top(self, make: bool) -> int:
         if make:
-            with suppress(FileExistsError):  # what is no folder is said below
+            with suppress(FileExistsError):  # if it is not a folder, the next call reports it
                 os.makedirs(self._base, exist_ok=True)
         try:
             at = os.open(self._base, _FOLDER)
@@ -208,7 +215,7 @@ class ConfinedFolder:
         return at
 
     def _below(self, at: int, name: str, shown: str, make: bool) -> int:
-        """Opens a folder in another; makes it where it is missing and that is wanted."""
+        """Open a folder inside another; create it if it is missing and `make` is set."""
         try:
             return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
         except FileNotFoundError:
@@ -216,7 +223,7 @@ class ConfinedFolder:
                 raise
         except OSError as error:
             self._refuse(error, at, name, shown)
-        with suppress(FileExistsError):  # of another process, at the same moment
+        with suppress(FileExistsError):  # another process created it at the same moment
             os.mkdir(name, dir_fd=at)
         try:
             return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
@@ -225,7 +232,7 @@ class ConfinedFolder:
             raise
 
     def _refuse(self, error: OSError, at: int, name: str, shown: str) -> None:
-        """Says what is in the way; any other error is raised as it is."""
+        """Raise an error that says what is in the way; re-raise any other error unchanged."""
         if error.errno not in _NOT_A_FOLDER:
             raise error
         shown = os.path.join(self.path, shown)
@@ -233,29 +240,29 @@ class ConfinedFolder:
             target = os.readlink(name, dir_fd=at)
         except OSError:
             raise NotFollowed(f"{shown} is not a folder", self._advice) from error
-        raise NotFollowed(f"{shown} is a link to {target}, and links are not followed here", self._advice) from error
+        raise NotFollowed(f"{shown} is a link to {target}, which is not followed here", self._advice) from error
 
 
 def remove_tree(path: str) -> None:
-    """Removes a folder with all that is in it, or a link itself; what cannot be removed stays."""
+    """Remove a folder and its content, or the link itself; ignore what cannot be removed."""
     if os.path.islink(path):
         with suppress(OSError):
             os.unlink(path)
     else:
-        shutil.rmtree(path, ignore_errors=True)  # follows no links where it looks into folders
+        shutil.rmtree(path, ignore_errors=True)  # does not follow links inside the folder
 
 
 def opened(path: str) -> BinaryIO:
-    """A plain file, open for reading; OSError where there is none."""
+    """Open a regular file for reading; raise OSError if there is none."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "not a plain file", path)
+        raise OSError(errno.EINVAL, "not a regular file", path)
     return os.fdopen(handle, "rb")
 
 
 def is_other(path: str) -> bool:
-    """Whether there is something at a path, and no plain file."""
+    """True if a path exists and is not a regular file."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError:

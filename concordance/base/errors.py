@@ -2,32 +2,32 @@
 
     ConcordanceError
     ├── UserError            the question or the path is wrong: exit code 2
-    │   ├── NotARepository   nothing there, not a folder, or no files laid out
+    │   ├── NotARepository   nothing there, not a folder, or no files checked out
     │   ├── NoPermission     the folder may not be read
-    │   └── UnknownRevision  git knows no such revision
-    ├── ToolFailed           an outside program went wrong: exit code 1
+    │   └── UnknownRevision  git does not know the revision
+    ├── ToolFailed           an external program failed: exit code 1
     │   ├── ToolMissing      it is not installed
     │   └── ToolStopped      it took too long, or wrote too much
     ├── BrokenPlugin         a plug-in lacks a part of its protocol: exit code 1
     ├── StoreFailed          the store cannot be written: exit code 1
     ├── BookFailed           the book cannot be written: exit code 1
-    ├── StoreBroken          the store cannot be read; a build makes it anew
-    └── Unreadable           one file cannot be read; it stays in the ledger, the run goes on
+    ├── StoreBroken          the store cannot be read; a build replaces it
+    └── Unreadable           one file cannot be read; it stays in the ledger, and the run continues
 
-In: a message and what to do. Out: an exception that the command line prints without a traceback and
-leaves with its exit code.
+In: a message and what to do. Out: an exception that the command line prints without a traceback, before it exits with
+the exception's exit code.
 """
 
 from __future__ import annotations
 
 
 class ConcordanceError(Exception):
-    """What happened, and what to do."""
+    """Base class: what happened, and what to do about it."""
 
     exit_code = 1
 
     def __init__(self, message: str, what_to_do: str = "") -> None:
-        super().__init__(message, what_to_do)  # both, so that it comes whole out of a worker process
+        super().__init__(message, what_to_do)  # both, so that the error survives being pickled by a worker process
         self.message = message
         self.what_to_do = what_to_do
 
@@ -36,7 +36,7 @@ class ConcordanceError(Exception):
 
 
 class UserError(ConcordanceError):
-    """The user can put it right."""
+    """An error that the user can fix."""
 
     exit_code = 2
 
@@ -50,11 +50,11 @@ class NoPermission(UserError):
 
 
 class UnknownRevision(UserError):
-    """Git knows no such revision."""
+    """Git does not know the revision."""
 
 
 class ToolFailed(ConcordanceError):
-    """An outside program ended with an error."""
+    """An external program ended with an error."""
 
 
 class BrokenPlugin(ConcordanceError):
@@ -62,11 +62,11 @@ class BrokenPlugin(ConcordanceError):
 
 
 class ToolMissing(ToolFailed):
-    """An outside program is not installed."""
+    """An external program is not installed."""
 
 
 class ToolStopped(ToolFailed):
-    """An outside program took too long, or wrote too much."""
+    """An external program took too long, or wrote too much."""
 
 
 class StoreFailed(ConcordanceError):
@@ -78,11 +78,11 @@ class BookFailed(ConcordanceError):
 
 
 class StoreBroken(ConcordanceError):
-    """What is there is no store, a damaged one, or one of another version."""
+    """The store is damaged, was written by another version, or is not a store at all."""
 
 
 class Unreadable(ConcordanceError):
-    """One file that cannot be read, and why."""
+    """One file cannot be read, and why."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)

@@ -1,19 +1,20 @@
-"""The one place that forks, and the rule that every fork obeys.
+"""The only place that forks, and the rule that every fork obeys.
 
-In: a function for a child process. Out: the process. A fork copies the memory but only the calling thread. A lock that
-another thread holds at that moment is never released in the child, which waits for it for ever. A file lock (flock)
-is shared with the child through the inherited descriptor, and stays held until the child has closed it, too: then the
-parent waits for ever. Hence the rule:
+In: a function for a child process. Out: the process.
+
+A fork copies the memory, but only the calling thread. A lock that another thread holds at that moment is never released
+in the child, which waits for it forever. A file lock (flock) is shared with the child through the inherited descriptor,
+and stays held until the child has closed it, too; meanwhile the parent waits forever. Hence the rule:
 
     A process forks only while no other thread of it may hold a lock or an open transaction, that is, while it has no
-    other thread at all. Whoever needs workers forks them before the threads begin, or does not fork: the work is done
-    by workers of a fork server, or in this process.
+    other thread at all. Code that needs workers forks them before it starts threads, or does not fork: the work is
+    done by workers of a fork server, or in this process.
 
-`check` enforces the rule before each fork. Threads that the libraries leave behind for a moment are waited for.
-Exempt are threads that only watch files for changes: what they lock is theirs alone, and no child uses it.
+`check` enforces the rule before each fork. Threads that libraries keep for a moment after their work are waited for.
+Threads that only watch files for changes are exempt: nothing else uses their locks, and no child does.
 
-A child lets go of the locks of its parent: of the store, of indexes, of temporary folders. It ends with its parent,
-however that ends, and leaves the signals of a terminal to the parent.
+A child releases the locks of its parent: of the store, of indexes, of temporary folders. It ends with its parent,
+however that ends, and leaves the terminal's signals to the parent.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ from multiprocessing.context import ForkContext, ForkProcess
 from concordance.base.config import Config
 from concordance.base.errors import ConcordanceError
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that end the program
-_SETTLE = 2.0  # seconds that a library's threads may take to end when their work is done …
-_SETTLE_PYTHON = 0.02  # … and those of Python
-_WATCHERS = ("notify-rs", "thread-tantivy-")  # how the names of threads begin that only watch files
-_LOCKS = re.compile(r"/(lock|alive|\.tantivy-[a-z]+\.lock)$")  # files that are locked by `flock`
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
+_SETTLE = 2.0  # seconds that a library's threads may take to end after their work …
+_SETTLE_PYTHON = 0.02  # … and the same for Python's threads
+_WATCHERS = ("notify-rs", "thread-tantivy-")  # name prefixes of threads that only watch files
+_LOCKS = re.compile(r"/(lock|alive|\.tantivy-[a-z]+\.lock)$")  # files that are locked with `flock`
 _SET_PDEATHSIG = 1  # of prctl(2)
 
 
 class ForkRefused(ConcordanceError):
-    """Another thread runs, which may hold a lock."""
+    """Another thread is running, which may hold a lock."""
 
 
 def other_threads() -> dict[int, str]:
-    """The threads that forbid a fork, those of native libraries included: their names by their ids."""
+    """Return the threads that forbid a fork, including those of native libraries: names by thread id."""
     own = threading.current_thread().native_id
     named = {thread.native_id: thread.name for thread in threading.enumerate()}
     found = {}
@@ -60,12 +61,13 @@ def other_threads() -> dict[int, str]:
 
 @cache
 def _lasting() -> set[int]:
-    """Native threads that were waited for in vain, as those that a library keeps for as long as the process lives."""
+    """Native threads that did not end while `allowed` waited, such as those a library keeps as long as the process
+    lives."""
     return set()
 
 
 def _tasks() -> list[int]:
-    """The ids of all threads; none where the system does not tell."""
+    """Return the ids of all threads; none if the system does not list them."""
     try:
         return [int(name) for name in os.listdir("/proc/self/task")]
     except OSError:
@@ -81,10 +83,10 @@ def _native_name(task: int) -> str:
 
 
 def allowed(seconds: float = _SETTLE) -> bool:
-    """Whether this process may fork now; threads that are about to end get some seconds for it."""
+    """True if this process may fork now; threads that are about to end get a few seconds."""
     began = time.monotonic()
     while others := other_threads():
-        # Threads of Python are joined where they are used: one that runs now is that of somebody else, and stays.
+        # Our Python threads are joined where they are used: one that is running now belongs to other code, and stays.
         patient = threading.active_count() == 1 and not others.keys() <= _lasting()
         if time.monotonic() - began >= (seconds if patient else _SETTLE_PYTHON):
             if patient:
@@ -95,36 +97,36 @@ def allowed(seconds: float = _SETTLE) -> bool:
 
 
 def check() -> None:
-    """Refuses a fork that breaks the rule."""
+    """Raise `ForkRefused` if a fork would break the rule."""
     if not allowed():
         names = ", ".join(sorted(set(other_threads().values()))) or "another thread"
-        raise ForkRefused(f"a worker process cannot be forked while other threads run ({names})", "Please report this")
+        raise ForkRefused(f"cannot fork a worker process while other threads run ({names})", "Please report this")
 
 
 class Process(ForkProcess):
-    """A forked process."""
+    """A process that is started by a fork."""
 
     def start(self) -> None:
-        """Forks."""
+        """Fork."""
         check()
         self._parent = os.getpid()
         with uninterrupted():
             super().start()
 
     def run(self) -> None:
-        """Runs in the child."""
+        """Run in the child."""
         begin_child(self._parent)
         super().run()
 
 
 class Context(ForkContext):
-    """What `ProcessPoolExecutor` forks its workers with: all of them before it starts a thread."""
+    """The context with which `ProcessPoolExecutor` forks all of its workers before it starts a thread."""
 
     Process = Process
 
 
 def fork() -> int:
-    """`os.fork`: 0 in the child."""
+    """Fork as `os.fork` does; return 0 in the child."""
     check()
     parent = os.getpid()
     with uninterrupted():
@@ -135,7 +137,7 @@ def fork() -> int:
 
 
 def begin_child(parent: int) -> None:
-    """Makes this process a child that does no harm; `parent` is the process that forked it."""
+    """Prepare a forked child: signals, end of its parent, locks. `parent` is the process that forked it."""
     signal.set_wakeup_fd(-1)
     leave_signals()
     end_with(parent)
@@ -143,28 +145,35 @@ def begin_child(parent: int) -> None:
 
 
 def leave_signals() -> None:
-    """Leaves Ctrl-C and the end of the terminal, which the whole group is told of, to the parent; SIGTERM ends."""
+    """Ignore Ctrl-C and hang-up, which the terminal sends to the whole process group: the parent handles them.
+
+    SIGTERM still ends the process.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def end_with(parent: int) -> None:
-    """Has the system kill this process when the process that forked it ends. Where the system cannot, a thread waits
-    for the parent (`follow_parent`)."""
+    """Have the system kill this process when the process that forked it ends.
+
+    Where the system cannot do that, a thread waits for the parent (`follow_parent`).
+    """
     if sys.platform != "linux":
         threading.Thread(target=follow_parent, daemon=True).start()
         return
-    import ctypes  # costs milliseconds, which only children pay
+    import ctypes  # takes milliseconds to import, and only children need it
 
     ctypes.CDLL(None).prctl(_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:  # it ended before the system was asked
+    if os.getppid() != parent:  # the parent ended before the call above
         os._exit(1)
 
 
 def most_memory(more: int | None = None) -> int:
-    """What this process may take where it takes so many bytes more than it has now, which is much where it was forked;
-    by default as much more as any worker may."""
+    """Return the address space limit that lets this process use `more` bytes than it has now.
+
+    A forked process starts with much. The default is what any worker may use.
+    """
     more = Config().memory if more is None else more
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
@@ -174,20 +183,23 @@ def most_memory(more: int | None = None) -> int:
 
 
 def limit_memory(most: int) -> None:
-    """Lets this process never take more memory."""
+    """Limit the memory of this process."""
     with suppress(ValueError, OSError):  # a lower limit is already set
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 class TooLong(BaseException):
-    """Work in this process took too long. It is no `Exception`: nothing but who set the limit shall catch it."""
+    """Work in this process took too long. Not an `Exception`: only the code that set the limit should catch it."""
 
 
 @contextmanager
 def limited(seconds: float, memory: int) -> Iterator[None]:
-    """Bounds what is done in this process itself: TooLong after so many seconds of the processor, whatever else the
-    machine has to do, and MemoryError where it wants more memory."""
-    if threading.current_thread() is not threading.main_thread():  # signals come to that one
+    """Limit the work that this process does in the block.
+
+    Raise TooLong after so many seconds of processor time, however busy the machine is, and MemoryError above the memory
+    limit.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -210,7 +222,8 @@ def _too_long(number: int, frame: object) -> None:
 
 
 def follow_parent() -> None:
-    """Ends this process when the one that asked for it has ended: that of a fork server is not the server."""
+    """End this process when the process that requested it ends; under a fork server that is not the process that
+    forked."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -218,16 +231,19 @@ def follow_parent() -> None:
 
 
 def let_go() -> None:
-    """Lets go of the parent's locks. Their numbers stay taken, by a descriptor that can do nothing: a library that
-    still knows them must not lock or close what another file has become. Databases stay open: SQLite's locks are not
-    inherited, and a connection that is opened here shares its memory of the file with those of the parent."""
+    """Release the parent's file locks.
+
+    Their descriptor numbers stay in use, by a descriptor that can do nothing: a library that still knows a number must
+    not lock or close another file that got it. Databases stay open: SQLite's locks are not inherited, and a connection
+    that is opened in the child shares SQLite's in-memory state of the file with those of the parent.
+    """
     try:
         listed = os.listdir("/proc/self/fd")
     except OSError:
         return
     nothing = os.open("/", os.O_PATH | os.O_CLOEXEC)
     for name in listed:
-        with suppress(OSError):  # the one that listed them
+        with suppress(OSError):  # the descriptor of this listing is closed by now
             if _LOCKS.search(os.readlink(f"/proc/self/fd/{name}")):
                 os.dup2(nothing, int(name), inheritable=False)
     os.close(nothing)
@@ -235,9 +251,12 @@ def let_go() -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Puts off the signals that end the program: a worker that is half started is known to nobody, and would be left
-    behind. In its first moments it has the handlers of here, and must not be interrupted either."""
-    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
+    """Delay the signals that end the program until the block is done.
+
+    A worker that is half started is registered nowhere, and would be left behind. In its first moments it has this
+    process's handlers, and must not be interrupted either.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return
     pending: list[int] = []

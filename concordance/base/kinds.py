@@ -1,6 +1,6 @@
-"""The closed lists: kinds of symbols, roles of names, ways of expressions, and what else has a few values only.
+"""The closed lists: kinds of symbols, roles of names, operations of expressions, and other enumerations.
 
-Nothing here computes. `base/model.py` offers them together with the rows that hold them.
+Nothing here computes. `base/model.py` re-exports most of them next to the rows that use them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 
 
 class Kind(StrEnum):
-    """What a symbol is, over all languages (a closed list)."""
+    """What a symbol is, across all languages (a closed list)."""
 
     MODULE = "module"
     NAMESPACE = "namespace"  # C++ namespace, Go or Java package, Rust mod, proto package
@@ -27,20 +27,20 @@ class Kind(StrEnum):
     CONSTANT = "constant"
     TYPE = "type"  # typedef, using, type alias
     MACRO = "macro"
-    TARGET = "target"  # what a build file builds: Make, CMake, Bazel; a Dockerfile's stage
+    TARGET = "target"  # what a build file builds: Make, CMake, Bazel; a stage of a Dockerfile
     OPERATOR = "op"
     HEADING = "heading"
-    LABEL = "label"  # an anchor that prose can be linked at: reST target, YAML anchor
+    LABEL = "label"  # an anchor that text can link to: reST target, YAML anchor
     KEY = "key"  # a key or table of a configuration or data file
 
 
-TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))  # what has members
-RUN = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # what runs
-KINDS: tuple[Kind, ...] = tuple(Kind)  # a flow stores a symbol's kind as a place in this list
+TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))  # kinds that have members
+RUN = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # kinds that can be executed
+KINDS: tuple[Kind, ...] = tuple(Kind)  # a flow stores a symbol's kind as an index into this list
 
 
 class Role(StrEnum):
-    """What an occurrence of a name does there (a closed list)."""
+    """What an occurrence of a name does at its place (a closed list)."""
 
     DEFINE = "define"
     DECLARE = "declare"
@@ -55,10 +55,10 @@ class Role(StrEnum):
 
 
 class Op(IntEnum):
-    """How an expression of a file's flow is made of a left and a right (a closed list).
+    """The operation that combines the left and the right operand of an expression in a file's flow (a closed list).
 
-    "plus one" makes room for 0, which is none. Nothing here says what an expression means: that is
-    the linker's to find out.
+    "plus one" makes room for 0, which means none. Nothing here says what an expression refers to: the linker finds that
+    out.
     """
 
     UNKNOWN = 0
@@ -70,35 +70,35 @@ class Op(IntEnum):
     PART = 6  # left: an expression that is unpacked, right: which part
     ENTER = 7  # left: an expression that `with` enters
     EITHER = 8  # left, right: expressions
-    OF_TYPE = 9  # left: an expression that names a type: a value of that type
-    LITERAL = 10  # left: the name of the language's own type, right: what it holds: an expression plus one
+    OF_TYPE = 9  # left: an expression that names a type; the result is a value of that type
+    LITERAL = 10  # left: the name of a built-in type, right: its element: an expression plus one
     PAIR = 11  # left: an expression, right: the rest, an expression plus one      a, b
-    SUPER = 12  # left: the class around: a symbol plus one
+    SUPER = 12  # left: the enclosing class: a symbol plus one
     PARAMETER = 13  # left: a function: a symbol, right: which of its parameters
     SYMBOL = 14  # left: a symbol of this file
     IMPORT = 15  # left: an import of this file
-    PACKAGE = 16  # left: an import of this file, right: so many parts of its module's dotted name
-    LOOKUP = 17  # left: a name that nothing in this file binds, right: the scope it stands in
-    CAST = 18  # left: an expression whose value is meant, right: an expression that names its type
+    PACKAGE = 16  # left: an import of this file, right: how many parts of its module's dotted name
+    LOOKUP = 17  # left: a name that nothing in this file binds, right: the scope it occurs in
+    CAST = 18  # left: the expression that is cast, right: an expression that names its type
 
 
 class Given(IntEnum):
-    """What an expression says of a symbol."""
+    """What an expression says about a symbol."""
 
     BASE = 0
     DECORATOR = 1
     RETURNS = 2  # its value when it is called
     TYPE = 3  # of a field, variable or parameter list: its declared type
-    ASKS = 4  # of a test: a name (a literal) that whoever runs it fills in: pytest's fixtures
-    OFFERS = 5  # of a fixture: the name that it is asked for by
-    HANDS = 6  # of a test or fixture: what its decorators hand to it: the values of a parameter
+    ASKS = 4  # of a test: a parameter name (a literal) that the test runner fills in: pytest's fixtures
+    OFFERS = 5  # of a fixture: the name by which tests request it
+    HANDS = 6  # of a test or fixture: what its decorators pass to it: the values of a parameter
 
 
-ROLES: tuple[Role, ...] = tuple(Role)  # an occurrence stores its role as a place in this list
+ROLES: tuple[Role, ...] = tuple(Role)  # an occurrence stores its role as an index into this list
 
 
 class Category(StrEnum):
-    """What a file is for in its repository."""
+    """The purpose of a file in its repository."""
 
     SOURCE = "source"
     TEST = "test"
@@ -113,7 +113,7 @@ class Category(StrEnum):
 
 
 class Section(StrEnum):
-    """The sections of a file's page that can be left out of a book, by their titles, in their order."""
+    """The sections of a file's page that can be left out of a book, by title, in page order."""
 
     PURPOSE = "File Purpose"
     OVERVIEW = "High-Level Overview"
@@ -127,24 +127,24 @@ class Section(StrEnum):
 
 
 class Skip(StrEnum):
-    """Why a file was not read as text; it stays in the ledger."""
+    """Why a file was not read as text; it stays in the ledger all the same."""
 
     NONE = ""
     BINARY = "binary"
     TOO_LARGE = "too_large"
     OWN_PAGE = "own_page"  # written by this program
-    SYMLINK = "symlink"  # documented where it points to, if that is in the repository
+    SYMLINK = "symlink"  # documented at its target, if that is in the repository
     SUBMODULE = "submodule"  # another repository
     UNREADABLE = "unreadable"
 
 
 class Origin(StrEnum):
-    """Where what an import names comes from."""
+    """Where an imported module or header comes from."""
 
     REPOSITORY = "repository"
     STANDARD = "standard"  # the language's own library, the compiler's headers
     THIRD_PARTY = "third_party"
-    GENERATED = "generated"  # made by the repository's own build, not in the tree
+    GENERATED = "generated"  # produced by the repository's own build, not in the tree
     UNRESOLVED = "unresolved"
 
 
@@ -157,7 +157,7 @@ class Severity(StrEnum):
 
 
 class Trust(IntEnum):
-    """How sure a link is."""
+    """How certain a link is."""
 
     CANDIDATE = 0
     UNIQUE_NAME = 1

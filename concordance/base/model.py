@@ -1,11 +1,11 @@
 """Every data type that passes between stages; nothing here computes.
 
-Rows are NamedTuples: cheap to make by the million, and the store and the cache take them as they
-are. What configures the program is a frozen dataclass. Lines and columns are 1-based, columns
-count code points, and a byte order mark is no column.
+Rows are NamedTuples: cheap to create by the million, and the store and the cache take them as they are. Configuration
+is held in frozen dataclasses. Lines and columns are 1-based; columns count code points, and a byte order mark is not a
+column.
 
-Facts about a file depend on its content and language alone, never on its path, so that they can
-be cached by content: a symbol's `key` is the part of its id behind `path#`.
+Facts about a file depend only on its content and language, never on its path, so that they can be cached by content.
+That is why a symbol's `key` is only the part of its id behind `path#`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from concordance.base.kinds import Trust as Trust
 
 @dataclass(frozen=True)
 class Language:
-    """How files of one language are recognised and named; each language's file holds its own."""
+    """How files of one language are recognised and named; each language's plug-in defines its own."""
 
-    name: str  # as it is stored: "cpp"
+    name: str  # as stored: "cpp"
     title: str  # as people write it: "C++"
-    extensions: tuple[str, ...] = ()  # with the dot, lower case; ".d.ts" is longer than ".ts" and wins
+    extensions: tuple[str, ...] = ()  # with the dot, lower case; the longest match wins: ".d.ts" before ".ts"
     filenames: tuple[str, ...] = ()  # whole names or globs: "BUILD", "Dockerfile.*"
     interpreters: tuple[str, ...] = ()  # of a "#!" line, without a version: "python"
     separator: str = "."  # between the parts of a qualified name
-    has_macros: bool = False  # whether its reader is told the repository's macros
-    has_prototypes: bool = False  # whether what is declared in one file is defined in another
+    has_macros: bool = False  # True if its reader is given the repository's macros
+    has_prototypes: bool = False  # True if something can be declared in one file and defined in another
 
 
 class ListedFile(NamedTuple):
@@ -52,26 +52,26 @@ class ListedFile(NamedTuple):
     path: str  # relative, "/" between parts; undecodable bytes as surrogate escapes
     size: int
     changed: int  # modification time in nanoseconds
-    skip: Skip = Skip.NONE  # SYMLINK or SUBMODULE, where the walk can tell
-    note: str = ""  # where a symlink points, which commit a submodule is at
-    blob: str = ""  # git's object id, where the source is a revision
-    altered: int = 0  # change time in nanoseconds: when its content, owner or permissions were last set; -1: not known
+    skip: Skip = Skip.NONE  # SYMLINK or SUBMODULE, if the walk can tell
+    note: str = ""  # target of a symlink, or commit of a submodule
+    blob: str = ""  # git's object id, if the source is a revision
+    altered: int = 0  # change time in nanoseconds (content, owner or permissions last changed); -1 if not known
     inode: int = 0
 
 
 class Form(NamedTuple):
-    """What a look at a file's name and bytes says of it."""
+    """What a file's name and bytes reveal about it."""
 
     language: str
     category: Category
-    encoding: str  # "" where it is binary
+    encoding: str  # "" if the file is binary
     type: str  # for people: "Python source", "PNG image"
     skip: Skip
     note: str = ""  # the reason behind `skip`, or what is odd about the encoding
 
 
 class File(NamedTuple):
-    """One line of the ledger."""
+    """One row of the ledger, which lists every file of the repository."""
 
     path: str
     language: str
@@ -84,12 +84,12 @@ class File(NamedTuple):
     skip: str
     note: str
     changed: int  # modification time in nanoseconds, which anybody can set …
-    altered: int = 0  # … and change time and inode, which not: by all three and the size an edit is recognised
+    altered: int = 0  # … change time and inode, which cannot be set: all three and the size together reveal an edit
     inode: int = 0
 
 
 class FileHistory(NamedTuple):
-    """A file's history."""
+    """The git history of one file."""
 
     path: str
     commits: int
@@ -103,7 +103,7 @@ class Parameter(NamedTuple):
     """One parameter of a function, as written."""
 
     name: str
-    kind: str  # "positional-only", "positional", "*", "keyword-only", "**"; "" where there is but one kind
+    kind: str  # "positional-only", "positional", "*", "keyword-only", "**"; "" if the language has only one kind
     annotation: str = ""
     default: str = ""
 
@@ -111,13 +111,13 @@ class Parameter(NamedTuple):
 class Symbol(NamedTuple):
     """A definition or declaration."""
 
-    key: str  # "Outer.inner"; the second of a name has "+2" behind it
+    key: str  # "Outer.inner"; a second symbol of the same name gets the suffix "+2"
     kind: str
     name: str
-    parent: int  # its place among the file's symbols, -1 for none
-    line: int  # of the name
+    parent: int  # index into the file's symbols, -1 for none
+    line: int  # of its name
     col: int
-    start_line: int  # of the whole, decorators and template header included
+    start_line: int  # of the whole definition, including decorators and template header
     end_line: int
     signature: str = ""
     doc: str = ""
@@ -131,47 +131,47 @@ class Symbol(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """A stretch of text in which names are bound. The first of a file is the file itself."""
+    """A region of the text in which names are bound. The first scope of a file is the file itself."""
 
     kind: str  # "module", "namespace", "class", "function", "lambda", "comprehension", "block"
-    parent: int  # its place among the file's scopes, -1 for the file itself
-    symbol: int  # the symbol whose scope it is, -1 for none
+    parent: int  # index into the file's scopes, -1 for the file itself
+    symbol: int  # the symbol that owns the scope, -1 for none
     line: int
     end_line: int
 
 
 class Occurrence(NamedTuple):
-    """A name as it stands in the text."""
+    """A name at one place in the text."""
 
     line: int
     col: int
     name: str
     role: Role
-    scope: int  # the scope it stands in
-    bound: int  # the scope of this file that binds it, -1 where none does or it hangs on a receiver
-    receiver: int  # the place of the occurrence it hangs on (`a` for `b` in `a.b`), -1 for none, -2 for an expression
+    scope: int  # the scope that contains it
+    bound: int  # the scope of this file that binds it, -1 if none does or if it has a receiver
+    receiver: int  # index of its receiver (`a` for `b` in `a.b`), -1 for none, -2 if the receiver is an expression
 
 
 class Occurrences(NamedTuple):
-    """All of a file's occurrences in the order of the text, packed in columns.
+    """All occurrences of a file in text order, as columns.
 
-    Ten million rows are read a file at a time and never looked up singly, so each file's are one
-    value in the store. A column is an array of the narrowest type that holds it (`packed`). Offsets
-    are code points; `starts` turns them into lines and columns.
+    A repository can have ten million occurrences, which are read one file at a time and never looked up singly, so the
+    occurrences of a file are one value in the store. A column is an array of the narrowest type that holds it
+    (`packed`). Offsets count code points; the line lengths turn them into lines and columns.
     """
 
-    names: tuple[str, ...] = ()  # distinct
-    name: bytes = b""  # places in `names`
-    step: bytes = b""  # how far the occurrence stands behind the one before
-    role: bytes = b""  # places in ROLES
+    names: tuple[str, ...] = ()  # without duplicates
+    name: bytes = b""  # indexes into `names`
+    step: bytes = b""  # distance from the start of the previous occurrence
+    role: bytes = b""  # indexes into ROLES
     scope: bytes = b""
-    bound: bytes = b""  # plus one, so that none is 0
-    receiver: bytes = b""  # how it hangs on a receiver: 0 not, 1 on the occurrence before, 2 on an expression
-    lengths: bytes = b""  # of the lines, their ends included
-    use: bytes = b""  # the expression of the file's flow that it ends, plus one; empty where there is no flow
+    bound: bytes = b""  # plus one, so that 0 means none
+    receiver: bytes = b""  # 0: no receiver, 1: the previous occurrence, 2: an expression
+    lengths: bytes = b""  # of the lines, including their line ends
+    use: bytes = b""  # the expression of the file's flow that ends here, plus one; empty if there is no flow
 
     def rows(self) -> Iterator[Occurrence]:
-        """Each occurrence, unpacked."""
+        """Yield each occurrence, unpacked."""
         count = len(self.role)
         starts = [0, *accumulate(unpacked(self.lengths))]
         columns = zip(
@@ -186,27 +186,27 @@ class Occurrences(NamedTuple):
             )
 
     def names_and_roles(self) -> Iterator[tuple[int, int]]:
-        """Each occurrence's places in `names` and in ROLES."""
+        """Yield each occurrence's indexes into `names` and into ROLES."""
         return zip(unpacked(self.name, len(self.role)), self.role, strict=True)
 
 
 def packed(values: list[int]) -> bytes:
-    """Numbers of 0 and above in an array of the narrowest type; its last byte is the type's letter."""
+    """Encode non-negative integers as an array of the narrowest type; the last byte is the type's letter."""
     top = max(values, default=0)
     kind = "B" if top < 1 << 8 else "H" if top < 1 << 16 else "I"
     return array(kind, values).tobytes() + kind.encode()
 
 
 def unpacked(column: bytes, count: int = -1) -> array[int]:
-    """The numbers of a column; ValueError where there are not as many as there should be."""
+    """Decode a column; raise ValueError if it does not have the expected number of values."""
     values = array(chr(column[-1]) if column else "B", column[:-1])
     if 0 <= count != len(values):
-        raise ValueError(f"a column of {len(values)} in place of {count}")
+        raise ValueError(f"a column has {len(values)} values instead of {count}")
     return values
 
 
 class Import(NamedTuple):
-    """One name, or one whole module, brought in from elsewhere, as written."""
+    """One name, or one whole module, imported from elsewhere, as written."""
 
     line: int
     col: int
@@ -219,66 +219,65 @@ class Import(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """What a file's names are made of, for the linker: each different expression once, in columns.
+    """The expressions that a file's names are part of, for the linker: each distinct expression once, as columns.
 
-    The occurrences of a name say which expression they end (`Occurrences.use`), so what is found
-    out of an expression holds for all places where it stands. A variable is a name in a scope. The
-    first `whole` variables hold all that is bound under their name; the others only what reaches
-    some stretch of the text.
+    An occurrence of a name says which expression it ends (`Occurrences.use`), so what the linker finds out about an
+    expression holds wherever it occurs. A variable is a name in a scope. The first `whole` variables hold everything
+    that is bound to their name; the others hold only what reaches a certain region of the text.
     """
 
     names: tuple[str, ...] = ()
-    op: bytes = b""  # the expressions: an Op, left and right
+    op: bytes = b""  # the expressions: an Op and its two operands, left and right
     left: bytes = b""
     right: bytes = b""
     whole: int = 0
     variable_scope: bytes = b""
     variable_name: bytes = b""
-    variable_symbol: bytes = b""  # the symbol that it is, plus one
-    bound_variable: bytes = b""  # what is bound to variables, in the order of the text
+    variable_symbol: bytes = b""  # the symbol that the variable is, plus one
+    bound_variable: bytes = b""  # the values bound to variables, in text order
     bound_value: bytes = b""
     scope_kind: tuple[str, ...] = ()
     scope_parent: bytes = b""  # plus one
     scope_symbol: bytes = b""  # plus one
-    symbol_kind: bytes = b""  # places in KINDS
+    symbol_kind: bytes = b""  # indexes into KINDS
     symbol_name: bytes = b""
     symbol_parent: bytes = b""  # plus one
-    given_symbol: bytes = b""  # what expressions say of symbols
+    given_symbol: bytes = b""  # what expressions say about symbols: see `Given`
     given_what: bytes = b""
     given_value: bytes = b""
-    user: bytes = b""  # the symbol around, plus one …
-    used: bytes = b""  # … and an expression that stands in it as a name …
-    roles: bytes = b""  # … and what it does there: bits by place in ROLES
+    user: bytes = b""  # the enclosing symbol, plus one …
+    used: bytes = b""  # … an expression that is used in it as a name …
+    roles: bytes = b""  # … and the roles it has there, one bit for each index into ROLES
     imports: tuple[Import, ...] = ()
     exports: tuple[str, ...] | None = None
-    # Of symbols, where declarations and definitions stand in different files; empty elsewhere:
-    symbol_flags: bytes = b""  # bits, by the language's weave
-    symbol_within: bytes = b""  # what qualifies the name where it is defined, plus one: "A::B" of `void A::B::f() {}`
-    symbol_arity: bytes = b""  # the fewest arguments, plus 256 times the most
+    # Of symbols, for languages that declare and define in different files; empty for other languages:
+    symbol_flags: bytes = b""  # bits whose meaning is up to the language
+    symbol_within: bytes = b""  # the qualifier where it is defined, plus one: "A::B" of `void A::B::f() {}`
+    symbol_arity: bytes = b""  # the minimum number of arguments, plus 256 times the maximum
     symbol_form: bytes = b""  # a digest of the parameters' types
-    times: bytes = b""  # how often each pair of `user` and `used` stands in the file
+    times: bytes = b""  # how often each pair of `user` and `used` occurs in the file
 
 
 class Target(NamedTuple):
-    """What an import leads to. What it was found by is a few words that explain it to a reader."""
+    """What an import resolves to, and how that was found out."""
 
     origin: str
-    paths: tuple[str, ...] = ()  # the repository's files, best first (a stub behind its source)
-    package: str = ""  # the distribution, module or header family, where it is not the repository's
-    by: str = ""  # "relative import", "source root src", "include root aten/src"
+    paths: tuple[str, ...] = ()  # files of the repository, best first (a stub after its source)
+    package: str = ""  # the distribution, module or header family, if it is not part of the repository
+    by: str = ""  # how it was found, for readers: "relative import", "source root src", "include root aten/src"
 
 
 class Links(NamedTuple):
-    """What a file's names mean: claims, each with how sure it is and which resolver made it.
+    """What the names of a file refer to: claims, each with its trust and the resolver that made it.
 
-    A symbol's id is a number: its file's base, plus one, plus its place among the file's symbols. A file's base is the
-    id of the file itself.
+    A symbol's id is a number: the base of its file, plus one, plus its index among the file's symbols. The base of a
+    file is the id of the file itself.
     """
 
-    use: bytes = b""  # an expression of the file's flow, rising; one with several rows has its best target first
+    use: bytes = b""  # an expression of the file's flow, ascending; if it has several rows, the best target is first
     target: bytes = b""  # an id
     trust: bytes = b""
-    by: bytes = b""  # places in `resolvers`
+    by: bytes = b""  # indexes into `resolvers`
     resolvers: tuple[str, ...] = ()
     imports: tuple[Target, ...] = ()  # one for each import of the file
 
@@ -289,73 +288,74 @@ class Term(NamedTuple):
     text: str
     kind: str  # "name", "word", "phrase", "acronym"
     times: int
-    line: int  # where it first stands
-    stands_for: str = ""  # of an acronym
+    line: int  # of its first occurrence
+    stands_for: str = ""  # the expansion of an acronym
 
 
 class Finding(NamedTuple):
-    """Something noticed about a stretch of a file."""
+    """Something worth reporting about a region of a file."""
 
-    by: str  # the rule or reader that says so
+    by: str  # the rule or reader that reported it
     severity: str
     message: str
     line: int
     col: int = 1
     end_line: int = 0
-    subject: str = ""  # the key of the function or class around
-    everywhere: bool = True  # whether it is worth saying in tests and benchmarks, too
+    subject: str = ""  # the key of the enclosing function or class
+    everywhere: bool = True  # True if it is worth reporting in tests and benchmarks, too
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What is looked for in files, and why."""
+    """What to look for in files, and why."""
 
     id: str  # "C-STRCPY"; ruff's as ruff writes it: "S301"
     title: str
     category: str  # "performance" or "security"
     severity: str
     why: str
-    bad: str  # code that it finds …
-    good: str  # … and what to write in its place
-    languages: tuple[str, ...]  # empty for every text
+    bad: str  # code that the rule reports …
+    good: str  # … and what to write instead
+    languages: tuple[str, ...]  # empty: every text file
     tool: str
-    tests: bool  # whether it is looked for in tests and benchmarks, too
+    tests: bool  # True if the rule also applies to tests and benchmarks
 
 
 class End(NamedTuple):
-    """One end of a bridge: where a file names what another language, a table or a program knows by that name."""
+    """One end of a bridge: a place that names something which another language, a table or a program knows by that
+    name."""
 
-    bridge: str  # who reads it and joins it: "pybind"
-    says: str  # what is said there, in a word of that bridge's own: "binds"
-    name: str  # what both ends call it: "aten::add.Tensor"
+    bridge: str  # the bridge that reads and joins it: "pybind"
+    says: str  # what the place does, in a word of that bridge's vocabulary: "binds"
+    name: str  # the name that both ends use: "aten::add.Tensor"
     line: int
     col: int
-    symbol: int = -1  # the innermost symbol around, -1 for none
-    text: str = ""  # what stands for it on this side, as it is written: "THPModule_add"
-    more: tuple[tuple[str, str], ...] = ()  # what else the bridge needs to know, by its own words
+    symbol: int = -1  # the innermost enclosing symbol, -1 for none
+    text: str = ""  # the name on this side, as written: "THPModule_add"
+    more: tuple[tuple[str, str], ...] = ()  # further data that the bridge needs, by its own keys
 
 
 class Ask(NamedTuple):
-    """A dotted name of Python that the repository's Python does not define: another language may."""
+    """A dotted Python name that the repository's Python code does not define: another language may define it."""
 
     name: str  # "torch._C._add"
-    user: int  # the id of the symbol around, or of the file
-    roles: int  # as bits by place in ROLES
+    user: int  # the id of the enclosing symbol, or of the file
+    roles: int  # one bit for each index into ROLES
     times: int
 
 
 class Bridge(NamedTuple):
-    """Two ends that were joined: a claim, as every link is."""
+    """Two ends that were joined. Like every link, it is a claim."""
 
     bridge: str
     says: str
     name: str
-    source: int  # the id of the symbol or file whose text says so
-    end: int  # which of its file's ends that is, -1 where it is a name of Python that asks
-    target: int  # the id of what is on the other side, 0 where that is not in the repository
+    source: int  # the id of the symbol or file in which it is written
+    end: int  # the index of the end among its file's ends, -1 if the source is a Python name (`Ask`)
+    target: int  # the id of the other side, 0 if that is not in the repository
     trust: int
     by: str  # why, in a few words
-    role: str = ""  # a Role, where the source uses the target: of a call, who runs the one runs the other
+    role: str = ""  # a Role, if the source uses the target; CALL: running the source runs the target
     more: tuple[tuple[str, str], ...] = ()
 
 
@@ -367,11 +367,11 @@ class Metrics(NamedTuple):
     comment: int = 0
     blank: int = 0
     blanked: int = 0  # bytes of macros taken out before parsing
-    errors: int = 0  # bytes inside stretches that the parser gave up on
+    errors: int = 0  # bytes inside regions that could not be parsed
 
 
 class FileFacts(NamedTuple):
-    """All that one file says, by itself."""
+    """Everything that can be read from one file alone."""
 
     symbols: tuple[Symbol, ...] = ()
     scopes: tuple[Scope, ...] = ()
@@ -380,8 +380,8 @@ class FileFacts(NamedTuple):
     terms: tuple[Term, ...] = ()
     findings: tuple[Finding, ...] = ()
     metrics: Metrics = Metrics()
-    doc: str = ""  # what the file says of itself: module docstring, leading comment
-    exports: tuple[str, ...] | None = None  # the names a file says it offers, where it says so
-    complexity: bytes = b""  # per symbol, how many ways lead through a function, 0 for what is none; packed
-    ends: tuple[End, ...] = ()  # stored apart, as the flow is: bridges are joined without the rest
-    flow: Flow | None = None  # stored apart: the linker reads it without the rest
+    doc: str = ""  # the file's description of itself: module docstring, leading comment
+    exports: tuple[str, ...] | None = None  # the names that the file declares as its exports; None if it declares none
+    complexity: bytes = b""  # per symbol: cyclomatic complexity of a function, 0 for anything else; packed
+    ends: tuple[End, ...] = ()  # stored separately, as the flow is: bridges are joined without reading the rest
+    flow: Flow | None = None  # stored separately: the linker reads it without the rest

@@ -1,3 +1,3 @@
-"""The version of the program, as its pages and its command name it."""
+"""The version of the program, as shown on its pages and by `concord --version`."""
 
 VERSION = "0.1.0"

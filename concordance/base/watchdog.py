@@ -1,8 +1,8 @@
 """Watches calls into native libraries, which cannot be interrupted.
 
-In: what is being waited for. Out: nothing where the call returns in time. Otherwise a notice says what is waited for,
-and after a long time the program is ended with a message: nothing else could end it but `kill -9`, and the store is
-made for that. The thread that watches has ended when the call has, so that the process may fork again.
+In: a description of what is being waited for. Out: nothing if the call returns in time. Otherwise a message says what
+is being waited for, and after a long time the program is ended with a message: only `kill -9` could end it otherwise,
+and the store is designed to survive that. The watching thread ends with the call, so that the process may fork again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LIMIT = 1800.0  # seconds after which the program is ended
 
 @contextmanager
 def watched(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
-    """Watches what is done in the block."""
+    """Watch the call that is made in the block."""
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(what, done, notice, limit), name="watchdog", daemon=True)
     watcher.start()
@@ -34,12 +34,12 @@ def _watch(what: str, done: threading.Event, notice: float, limit: float) -> Non
     while not done.wait(notice):
         waited += notice
         if waited >= limit:
-            _say(f"concord: gave up waiting for {what} after {waited:,.0f} s; the last complete store is as it was")
+            _say(f"concord: gave up waiting for {what} after {waited:,.0f} s; the last complete store is unchanged")
             os._exit(1)
-        _say(f"still waiting for {what}, for {waited:,.0f} s now")
+        _say(f"still waiting for {what} after {waited:,.0f} s")
 
 
 def _say(word: str) -> None:
-    """Writes a line to standard error by the system's own call: the main thread may hold any lock."""
+    """Write a line to standard error by a direct system call: the main thread may hold any lock."""
     with suppress(OSError):
         os.write(2, f"{word}\n".encode("utf-8", "backslashreplace"))

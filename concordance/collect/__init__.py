@@ -1,1 +1,1 @@
-"""From a repository to its files: the walk, what each file is, its history, and the programs that tell."""
+"""From a repository to its files: the walk, each file's type and history, and the external programs used for that."""

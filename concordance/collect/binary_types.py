@@ -1,7 +1,7 @@
-"""Names binary files for people, by their first bytes.
+"""Names the types of binary files for people, by their first bytes.
 
-In: a file's bytes and extension. Out: its type ("PNG image"), and for images their size in pixels.
-The extension is asked only where the bytes are binary and say no more: it never makes a text binary.
+In: a file's bytes and extension. Out: its type ("PNG image"), and the size of an image in pixels. The extension is used
+only if the bytes are binary and not specific: it never makes a text file binary.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ _BY_EXTENSION = MappingProxyType(
 
 
 def type_of(data: bytes, extension: str) -> str:
-    """The type that a file's first bytes give away; "" where they do not."""
+    """Return the type that a file's first bytes identify; "" if they do not."""
     if not data:
         return ""
     for magic, name in _BY_FIRST_BYTE.get(data[0], ()):
@@ -145,12 +145,12 @@ def type_of(data: bytes, extension: str) -> str:
 
 
 def unknown(extension: str) -> str:
-    """The type of a binary file whose bytes do not give it away."""
+    """Return the type of a binary file that its bytes do not identify."""
     return _BY_EXTENSION.get(extension, "binary data")
 
 
 def _is_no_text(data: bytes) -> bool:
-    """A magic number of few letters may also start a text."""
+    """True if the bytes are not text: a short magic number may also start a text."""
     head = data[:512]
     return b"\0" in head or any(byte > 127 or byte < 9 for byte in head)
 
@@ -161,13 +161,13 @@ def _narrowed(name: str, data: bytes, extension: str) -> str:
         if first_member.endswith(b"/data.pkl"):
             return "PyTorch archive"
         return _ZIP.get(extension, name)
-    if name == "Java class" and 0 < int.from_bytes(data[4:8], "big") < 30:  # a class has its version there
+    if name == "Java class" and 0 < int.from_bytes(data[4:8], "big") < 30:  # a class file has its version there
         return "Mach-O program or library"
     return name
 
 
 def pixels(type_name: str, data: bytes) -> str:
-    """ "640 × 480 pixels", or "" where the bytes do not say."""
+    """Return "640 × 480 pixels", or "" if the bytes do not tell."""
     size = None
     if type_name == "PNG image" and len(data) >= 24:
         size = _number(data, 16, "big", 4), _number(data, 20, "big", 4)
@@ -200,7 +200,7 @@ def _webp(data: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg(data: bytes) -> tuple[int, int] | None:
-    """The size stands in the frame header, behind segments of any length."""
+    """Return the size from the frame header, which follows segments of any length."""
     at = 2
     while at + 9 < len(data) and data[at] == 0xFF:
         kind = data[at + 1]

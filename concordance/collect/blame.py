@@ -1,13 +1,13 @@
-"""Which commit each line of a file comes from, by one run of `git blame`.
+"""Determines the commit that each line of a file comes from, by one run of `git blame`.
 
-In: a folder, a path in it, and the bytes that the file has now. Out: the commits, each once, and how many lines one
-after the other come from which of them; or why that cannot be said.
+In: a folder, a path in it, and the current bytes of the file. Out: the commits, each once, and runs of lines with the
+commit they come from; or why that is unknown.
 
-Git is only asked about the last commit, never about the work tree: to compare the two it would run the filters that a
-repository's settings name. Which lines are those of the last commit is found here. Where a filter stands between a file
-and its commits (large files kept elsewhere, other encodings), what differs is no edit, so nothing is said.
+Git is asked only about the last commit, never about the work tree: to compare the two it would run the filters that a
+repository's settings name. Which lines are unchanged since the last commit is determined here. If git applies a filter
+to the file (large file storage, other encodings), a difference is not an edit, so no blame is returned.
 
-Times are commit times and authors are named as `.mailmap` says, as in the history of files.
+Times are commit times and authors are named according to `.mailmap`, as in the history of files.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from concordance.base.errors import ToolFailed, ToolMissing, ToolStopped
 from concordance.collect import subprocesses, walk
 from concordance.collect.line_diff import aligned
 
-SECONDS = 10.0  # that git may take
-_MOST = 64 << 20  # bytes that it may write
-_ASKING = 3.0  # seconds for what it knows at once
-_LIST = 1 << 20  # bytes of a list of commits that git is set to pass over
-_SHORT = 10  # signs of a commit's number
-_LONGEST = 300  # signs of a name or a summary
+SECONDS = 10.0  # maximum time for git
+_MOST = 64 << 20  # maximum bytes of git's output
+_ASKING = 3.0  # seconds for questions that git answers at once
+_LIST = 1 << 20  # maximum bytes of a list of commits to ignore
+_SHORT = 10  # characters of an abbreviated commit id
+_LONGEST = 300  # maximum characters of a name or a summary
 _BLAME = (
     "blame", "--porcelain", "--no-textconv", "--no-progress", "--encoding=UTF-8", "HEAD", "--",
 )  # fmt: skip
@@ -38,31 +38,31 @@ _FILTERS = ("filter", "working-tree-encoding", "ident")
 
 
 class Commit(NamedTuple):
-    """Where lines come from."""
+    """A commit that lines come from."""
 
-    number: str  # its first signs
+    number: str  # abbreviated id
     when: int  # seconds since the epoch
     author: str
     summary: str
-    oldest: bool  # whether what was before it is not known: lines may be older
+    oldest: bool  # True if the history before it is missing: lines may be older
 
 
 class Blame(NamedTuple):
-    """A file's lines by commits."""
+    """The commits of a file's lines."""
 
     commits: tuple[Commit, ...] = ()
-    ranges: tuple[tuple[int, int], ...] = ()  # so many lines, and the place of their commit; -1: not committed yet
-    note: str = ""  # why there is none
+    ranges: tuple[tuple[int, int], ...] = ()  # number of lines, and index of their commit; -1: not committed yet
+    note: str = ""  # why there is no blame
 
 
 class _Git:
-    """Git in one folder, with so many seconds for all that it is asked."""
+    """Git in one folder, with a time limit for all commands together."""
 
     def __init__(self, root: str, seconds: float) -> None:
         self.root, self._seconds, self._end = root, seconds, time.monotonic() + seconds
 
     def ask(self, *args: str) -> bytes:
-        """All that a command writes."""
+        """Return all that a command writes."""
         try:
             return subprocesses.bounded_git(self.root, max(0.001, self._end - time.monotonic()), _MOST, *args)
         except ToolStopped as error:
@@ -72,9 +72,9 @@ class _Git:
 
 
 def blame(root: str, path: str, data: bytes, seconds: float = SECONDS) -> Blame:
-    """The lines of a file, as it is now."""
+    """Return the blame of a file's current lines."""
     if not walk.is_in_git(root):
-        return Blame(note="this is no git repository")
+        return Blame(note="this is not a git repository")
     git = _Git(root, seconds)
     failed = "nothing is committed yet"
     try:
@@ -82,8 +82,8 @@ def blame(root: str, path: str, data: bytes, seconds: float = SECONDS) -> Blame:
         failed = "the file is not committed yet"
         git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"HEAD:./{path}")
         if not _is_plain(git):
-            return Blame(note="git is set to pass over commits that stand in a file which is no plain one")
-        failed = "git cannot say where its lines come from"
+            return Blame(note="git is configured to ignore commits listed in a file that is too large or not regular")
+        failed = "git cannot determine where its lines come from"
         return _compared(git, path, data, *_read(git.ask(*_BLAME, path), shallow))
     except ToolStopped as error:
         return Blame(note=error.message)
@@ -94,14 +94,14 @@ def blame(root: str, path: str, data: bytes, seconds: float = SECONDS) -> Blame:
 
 
 def _compared(git: _Git, path: str, data: bytes, commits: list[Commit], lines: list[tuple[bytes, int]]) -> Blame:
-    """The lines as they are now, by those of the last commit."""
+    """Return the blame of the current lines, given that of the last commit's lines."""
     now = data.split(b"\n")
     if not now[-1]:
-        now.pop()  # behind the last line's end there is none
-    now = [line.removesuffix(b"\r") for line in now]  # a line end that git may have put there
+        now.pop()  # the text ends with a line end, so there is no further line
+    now = [line.removesuffix(b"\r") for line in now]  # git may have added it at checkout
     then = [line.removesuffix(b"\r") for line, _ in lines]
     if now != then and _is_filtered(git, path):
-        return Blame(note="a filter of git stands between the file and its commits")
+        return Blame(note="git applies a filter to the file, so it differs from its commits")
     places = [lines[place][1] if place >= 0 else -1 for place in aligned(then, now)]
     used = sorted(set(places) - {-1})
     order = {place: new for new, place in enumerate(used)}
@@ -117,9 +117,9 @@ def _ranges(places: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _read(written: bytes, shallow: bool) -> tuple[list[Commit], list[tuple[bytes, int]]]:
-    """What git writes: for each line its commit's number, at the first time what is known of it, and its text.
+    """Parse git's output: for each line its commit id, details when the commit is new, and the text of the line.
 
-    What a row is follows from its place: the text alone begins with a tab, and always does.
+    A row's type follows from its position: only the text starts with a tab, and it always does.
     """
     commits: list[Commit] = []
     places: dict[bytes, int] = {}
@@ -158,33 +158,35 @@ def _text(said: bytes) -> str:
 
 
 def _is_plain(git: _Git) -> bool:
-    """Whether the lists of commits that git is set to pass over (`blame.ignoreRevsFile`) are plain files and not large:
-    it reads them whole, and cannot be told not to."""
+    """True if the lists of commits to ignore (`blame.ignoreRevsFile`) are regular files and not large.
+
+    Git reads them completely, and cannot be told not to.
+    """
     try:
         said = git.ask("config", "-z", "--type=path", "--get-all", "blame.ignoreRevsFile")
         top = git.ask("rev-parse", "--show-toplevel").removesuffix(b"\n")
     except ToolStopped:
         raise
-    except ToolFailed:  # so git says "none"
+    except ToolFailed:  # git's way to say that there are none
         return True
     for name in filter(None, said.split(b"\0")):
         try:
             found = os.stat(os.path.join(top, name))
         except OSError:
-            continue  # git will say so
+            continue  # git will report it
         if not stat.S_ISREG(found.st_mode) or found.st_size > _LIST:
             return False
     return True
 
 
 def _is_filtered(git: _Git, path: str) -> bool:
-    """Whether git may store a file otherwise than it stands on the disk."""
+    """True if git may store a file differently from how it is on disk."""
     said = git.ask("check-attr", "-z", *_FILTERS, "--", path)
     return any(value not in _UNTOUCHED for value in said.split(b"\0")[2::3])
 
 
 def head(root: str) -> str:
-    """The commit that a work tree is at; "" where there is none, or git does not say so at once."""
+    """Return the current commit of a work tree; "" if there is none, or if git does not answer quickly."""
     if not walk.is_in_git(root):
         return ""
     try:

@@ -1,12 +1,16 @@
-"""Looks at a file's name and bytes and says what it is: language, category, encoding, text or binary.
+"""Determines what a file is from its name and bytes: language, category, encoding, text or binary.
 
-In: the languages that plug-ins know, and each file's path and bytes. Out: a `Form`, and the decoded
-text with it, since the encoding is known only by decoding.
+In: the languages of the plug-ins, and the path and bytes of each file. Out: a `Form`, and with it the decoded text,
+because the encoding is known only after decoding.
 
-A language is told, in this order, by the whole file name, by a glob, by the longest known extension
-(and by content, where languages share one), by the same behind a template's suffix (`setup.py.in`),
-by the "#!" line, an editor's modeline, and the file's first characters; what is left is plain text.
-A plug-in's word comes before the table of other file types.
+The language is determined by the first of these that succeeds: the whole file name, a glob, the longest known extension
+(and the content, if languages share it), the same without a template suffix (`setup.py.in`), the "#!" line, an editor's
+modeline, the first characters of the file. Anything else is plain text. A plug-in takes precedence over the table of
+other types.
+
+A `.h` file counts as C unless its code contains something that exists only in C++ or Objective-C. Comments and strings
+do not count, and neither does text under `#ifdef __cplusplus`, because that is how a C header makes itself usable from
+C++.
 """
 
 from __future__ import annotations
@@ -29,17 +33,10 @@ from concordance.collect.file_types import (
     from_plugin,
 )
 
-# ---
-# Tells a language by a file's content, where its name leaves it open.
-#
-# In: the first stretch of a file's text. Out: a language's name, or "" where the content does not tell.
-#
-# A `.h` file counts as C unless something in it is C++ or Objective-C and nothing else: comments and strings do not
-# count, and neither does what stands under `#ifdef __cplusplus`, because that is how a C header makes itself usable
-# from C++.
+# --- language by content
 
 
-LOOK = 8192  # characters of a file that are looked at
+LOOK = 8192  # characters of a file that are examined
 
 
 def _signs(*rows: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
@@ -50,8 +47,8 @@ def _word(word: str, behind: str = "") -> tuple[str, str]:
     return word, rf"{word}(?<!\w{word})\b{behind}"
 
 
-# Each pattern is tried only where its word occurs, and starts with a fixed text where it can: so most
-# headers cost a few searches for words, and no search that stops at every character.
+# Each pattern is tried only if its word occurs, and starts with a fixed text if possible: so most headers cost a few
+# searches for words, and no search that stops at every character.
 _CPP = _signs(
     ("::", r"\w::\w"),
     ("namespace", r"\n[ \t]*(?:inline\s+)?namespace\b\s*(?:[\w:]+\s*)?(?:\{|\n)"),
@@ -85,12 +82,12 @@ _FIRST_LOOK = 2048
 
 
 def header(head: str, undecided: str) -> str:
-    """The language of a `.h` file; `undecided` where nothing in it tells."""
+    """Return the language of a `.h` file; `undecided` if its content does not show it."""
     head = "\n" + head
     objc, cuda = _holds(_OBJC, head), _holds(_CUDA, head)
     if not (objc or cuda or _holds(_CPP, head)):
         return undecided
-    code = _code(head[:_FIRST_LOOK])  # most C++ headers say so at once
+    code = _code(head[:_FIRST_LOOK])  # most C++ headers show it near the beginning
     if objc or cuda or not _holds(_CPP, code):
         code = _code(head)
     is_cpp = _holds(_CPP, code)
@@ -108,22 +105,22 @@ def _holds(signs: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> bool:
 
 
 def _code(text: str) -> str:
-    """The text without comments, strings and what only a C++ compiler sees."""
+    """Return the text without comments, strings and the parts that only a C++ compiler sees."""
     return _without_cplusplus(_COMMENT_OR_STRING.sub(_blank, text))
 
 
 def _blank(match: re.Match[str]) -> str:
-    """What a comment or string leaves behind: `extern "C"` and includes stay telling."""
+    """Return the replacement of a comment or string; `extern "C"` and include paths stay, because they identify C++."""
     text = match.group()
     return text if text.startswith('"') and len(text) < 80 and ("." in text or text == '"C"') else " "
 
 
 def _without_cplusplus(code: str) -> str:
-    """The text without the stretches that only a C++ compiler sees."""
+    """Return the text without the parts that only a C++ compiler sees."""
     if "__cplusplus" not in code:
         return code
     kept: list[str] = []
-    conditions: list[bool] = []  # for each open #if, whether its present branch is for C++ alone
+    conditions: list[bool] = []  # for each open #if: True if its current branch is for C++ only
     for line in code.split("\n"):
         found = _CONDITION.match(line) if "#" in line else None
         if found is None:
@@ -180,7 +177,7 @@ AMBIGUOUS = frozenset(_SIGNS)
 
 
 def among(extension: str, head: str) -> str:
-    """Which of the languages that share an extension; "" for the usual one."""
+    """Return which of the languages that share an extension it is; "" for the usual one."""
     return next((language for language, sign in _SIGNS[extension] if sign.search(head)), "")
 
 
@@ -191,7 +188,7 @@ _EMACS = re.compile(r"-\*-\s*(?:.*\bmode:\s*([\w+-]+).*|([\w+-]+)\s*)-\*-", re.I
 
 
 def script_interpreter(head: str) -> tuple[str, str]:
-    """The program that a "#!" line names, as written and without its version."""
+    """Return the program that a "#!" line names, as written and without its version."""
     found = _SHEBANG.match(head)
     if found is None:
         return "", ""
@@ -205,7 +202,7 @@ def script_interpreter(head: str) -> tuple[str, str]:
 
 
 def modeline(text: str) -> str:
-    """The language that an editor's modeline in the first or last five lines names."""
+    """Return the language that an editor's modeline in the first or last five lines names."""
     lines = [line[:300] for line in (*text[:2000].split("\n")[:5], *text[-2000:].split("\n")[-5:])]
     for line in lines:
         if found := _EMACS.search(line) or _VIM.search(line):
@@ -213,8 +210,8 @@ def modeline(text: str) -> str:
     return ""
 
 
-# What may be repeated before the telling word is taken once and for all ("*+"): a hostile file would else
-# have it tried in every combination.
+# Repetitions before the identifying word are possessive ("*+"): otherwise a hostile file could make the pattern
+# backtrack through every combination.
 _OPENINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("svg", re.compile(r"(?:<\?xml.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>|\s)*+<svg\b", re.S | re.I)),
     ("html", re.compile(r"(?:<!--.*?-->|\s)*+<(?:!doctype html|html)\b", re.S | re.I)),
@@ -232,11 +229,11 @@ _OPENINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def opening(head: str) -> str:
-    """The language that a file's first characters give away."""
+    """Return the language that the first characters of a file identify."""
     return next((language for language, start in _OPENINGS if start.match(head)), "")
 
 
-# ---
+# --- the classifier
 
 
 _LFS = "version https://git-lfs.github.com/spec/"
@@ -249,7 +246,7 @@ _UNREAD_TYPES = MappingProxyType(
 
 
 def header_language(paths: Iterable[str]) -> str:
-    """The language of a repository's `.h` files that say nothing of it: that of most files around."""
+    """Return the language of `.h` files whose content does not show it: that of most source files in the repository."""
     cpp = c = 0
     for path in paths:
         cpp += path.endswith(_CPP_SOURCES)
@@ -258,19 +255,19 @@ def header_language(paths: Iterable[str]) -> str:
 
 
 def decode(data: bytes, encoding_name: str) -> str:
-    """The text of bytes whose encoding is known, without a byte order mark, line ends as they are."""
+    """Decode bytes whose encoding is known, without a byte order mark; line ends are kept."""
     return encoding.decode(data, encoding_name)
 
 
 class Classifier:
-    """Everything that is the same for all files of a repository, made once."""
+    """Classifies the files of one repository; holds the look-up tables that all of them share."""
 
     def __init__(
         self, languages: Sequence[Language], largest: int, headers: str = "c",
         categories: Sequence[tuple[str, str]] = (),
     ) -> None:  # fmt: skip
-        """`largest`: bytes of text that are still read; `headers`: the language of a `.h` that tells nothing;
-        `categories`: patterns of paths, and what the owners say that those files are for."""
+        """`largest`: maximum size in bytes of text that is read. `headers`: the language of a `.h` file whose content
+        does not show it. `categories`: patterns of paths, and the owners' category for those files."""
         self.largest = largest
         self._headers = headers
         self._categories = Categories(categories)
@@ -293,11 +290,11 @@ class Classifier:
         self._names = Globs((glob, claim[0]) for claim in claims for glob in claim[2])
 
     def form(self, path: str, data: bytes, size: int = -1) -> Form:
-        """What a file is; `size` is its whole size where `data` is but its beginning."""
+        """Return what a file is; `size` is its whole size if `data` is only its beginning."""
         return self.read_text(path, data, size)[0]
 
     def read_text(self, path: str, data: bytes, size: int = -1) -> tuple[Form, str]:
-        """What a file is, and its text; the text is "" where the file is skipped."""
+        """Return what a file is, and its text; the text is "" if the file is skipped."""
         name = path.rpartition("/")[2]
         file_type, extension, is_template = self._by_name(name)
         size = max(size, len(data))
@@ -313,7 +310,7 @@ class Classifier:
             category = self._categories.of(path, Category.DATA)
             return Form("text", category, text.encoding, "Git LFS pointer", Skip.NONE, _LFS_NOTE), text.text
         settled = self._settled(file_type, extension, head, text.text)
-        top = "" if is_template or "templates/" in path else head  # they speak of the files made from them
+        top = "" if is_template or "templates/" in path else head  # templates describe the files made from them
         category = self._categories.of(path, settled.kind, top)
         type_name, note = _describe(settled, extension), text.note
         if too_large:
@@ -322,7 +319,7 @@ class Classifier:
         return Form(settled.name, category, text.encoding, type_name, Skip.NONE, note), text.text
 
     def unread(self, path: str, skip: Skip, note: str) -> Form:
-        """The form of an entry that is not opened: a link, a submodule, something unreadable."""
+        """Return the form of an entry that is not opened: a link, a submodule, an unreadable file."""
         file_type = self._by_name(path.rpartition("/")[2])[0]
         kind = file_type.kind if file_type else Category.SOURCE
         if skip is Skip.SUBMODULE:
@@ -337,7 +334,7 @@ class Classifier:
         return Form("", category, "", type_name, Skip.BINARY, f"{type_name}, {size}" if size else type_name)
 
     def _by_name(self, name: str) -> tuple[FileType | None, str, bool]:
-        """A file's type by its name, the extension that tells, and whether a template's suffix was put off."""
+        """Return a file's type by its name, the extension used, and True if a template suffix was removed."""
         named = self._names.get(name)
         file_type, extension = self._by_extension(name)
         if named is not None:
@@ -360,7 +357,7 @@ class Classifier:
         return None, name[name.rfind(".", 1) :].lower() if "." in name[1:] else ""
 
     def _settled(self, file_type: FileType | None, extension: str, head: str, text: str) -> FileType:
-        """A file's type once its content was looked at."""
+        """Return a file's type after examining its content."""
         if file_type is None:
             return self._by_content(head, text)
         told = ""
@@ -381,9 +378,9 @@ class Classifier:
 
 
 def _whole_lines(data: bytes) -> bytes:
-    """The beginning of a file that is not read whole, cut where no character is torn."""
+    """Return the beginning of a file that is not read completely, cut between characters."""
     head = data[: encoding.LOOK]
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, whose line end is not one byte
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, in which a line end is not one byte
         return head
     return head[: head.rfind(b"\n") + 1] or head.rstrip(bytes(range(128, 256)))
 

@@ -1,12 +1,12 @@
 """Finds the encoding of a file's text and decodes it.
 
-In: bytes. Out: text without a byte order mark and with its line ends as they are, the name of a
-codec, and a note where something is odd; or nothing where the bytes are no text.
+In: bytes. Out: the text without a byte order mark and with its line ends unchanged, the name of a codec, and a note if
+something is odd; or None if the bytes are not text.
 
-The order is from what is certain to what is likely: a byte order mark, what the file says of itself
-(a coding line, an XML declaration), UTF-8, UTF-16 without a mark, and for what is left Windows-1252,
-with a note that names the first byte that is not UTF-8. Only codecs that read text in linear time
-are taken from a file's own word; others (`punycode`, `unicode_escape`) invite mischief.
+Encodings are tried from certain to likely: a byte order mark, the file's own declaration (a coding line, an XML
+declaration), UTF-8, UTF-16 without a mark, and finally Windows-1252, with a note that names the first byte that is not
+UTF-8. A declaration is honoured only for codecs that decode text in linear time; others (`punycode`, `unicode_escape`)
+can be abused.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import codecs
 import re
 from typing import NamedTuple
 
-LOOK = 8192  # bytes that are looked at for what only binary files hold
+LOOK = 8192  # bytes that are examined for content that only binary files have
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it starts with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, because its mark starts with that of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -36,11 +36,11 @@ _TRUSTED = re.compile(
 )
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b") | {127})
 _PLAIN = bytes(set(range(256)) - set(_CONTROLS))
-_FEW = 16  # NUL bytes that a source file may hold and still be one
+_FEW = 16  # maximum number of NUL bytes in a source file
 
 
 class DecodedText(NamedTuple):
-    """Decoded text."""
+    """A decoded text, its encoding, and a note if something is odd."""
 
     text: str
     encoding: str
@@ -48,12 +48,12 @@ class DecodedText(NamedTuple):
 
 
 def decode(data: bytes, encoding: str) -> str:
-    """The text of bytes whose encoding is known; what does not fit becomes U+FFFD."""
+    """Decode bytes whose encoding is known; invalid bytes become U+FFFD."""
     return data.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
 
 
 def read(data: bytes, named: bool) -> DecodedText | None:
-    """The text in a file's bytes, None where they are binary; `named`: its name says that it is text."""
+    """Decode a file's bytes; None if they are binary. `named`: the file's name indicates text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _marked(data, encoding, named)
@@ -78,7 +78,7 @@ def _marked(data: bytes, encoding: str, named: bool) -> DecodedText | None:
     try:
         return DecodedText(data.decode(encoding), encoding)
     except UnicodeDecodeError as error:
-        # The two bytes of a UTF-16 mark also start some sound and image files.
+        # A UTF-16 byte order mark also starts some sound and image files.
         if encoding != "utf-8-sig" and not named:
             return None
         return DecodedText(
@@ -87,7 +87,7 @@ def _marked(data: bytes, encoding: str, named: bool) -> DecodedText | None:
 
 
 def _wide(data: bytes, head: bytes) -> DecodedText | None:
-    """UTF-16 without a mark: of ASCII text, every other byte is NUL."""
+    """Decode UTF-16 without a mark: in ASCII text, every other byte is NUL."""
     half = len(head) // 2
     even, odd = head[::2].count(0), head[1::2].count(0)
     for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
@@ -106,7 +106,7 @@ def _narrow(data: bytes, head: bytes) -> DecodedText | None:
         try:
             return DecodedText(data.decode(declared), declared)
         except UnicodeError:
-            doubt = f"says that it is {declared}, which it is not"
+            doubt = f"declares the encoding {declared}, but cannot be decoded as such"
     try:
         return DecodedText(data.decode("utf-8"), "utf-8", doubt)
     except UnicodeDecodeError as error:
@@ -120,7 +120,7 @@ def _narrow(data: bytes, head: bytes) -> DecodedText | None:
 
 
 def _declared(head: bytes) -> str:
-    """The codec that a file's first lines name, if it is one to trust."""
+    """Return the codec that the first lines declare, if it is safe; otherwise ""."""
     start = head[:1024]
     if b"coding" not in start and b"charset" not in start:
         return ""

@@ -1,8 +1,8 @@
-"""The file types that no language plug-in claims: how they are recognised and what people call them.
+"""The file types that no language plug-in claims: how they are recognised and named.
 
-In: nothing. Out: tables that the classifier turns into look-ups. Files of these languages are read as
-plain text later; they are told apart so that the reader of a page sees "Kotlin", not "text". A
-plug-in that claims a name or an extension takes it from here, so that adding a language edits nothing.
+In: nothing. Out: tables from which the classifier builds its look-ups. Files of these types are later read as plain
+text; they are distinguished so that a page says "Kotlin", not "text". A plug-in that claims a name or an extension
+takes precedence over this table, so adding a language does not require editing it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ PROSE, DATA = Category.DOCUMENTATION, Category.DATA
 
 
 class FileType(NamedTuple):
-    """A language as the classifier knows it."""
+    """A language as the classifier sees it."""
 
-    name: str  # as it is stored
+    name: str  # as stored
     title: str  # as people write it
-    kind: Category  # what such files are mostly for
-    extensions: str = ""  # with the dot, lower case, blanks between
+    kind: Category  # the usual purpose of such files
+    extensions: str = ""  # with the dot, lower case, separated by blanks
     filenames: str = ""  # whole names or globs
     interpreters: str = ""  # of a "#!" line
 
 
-# What the files of plug-in languages are for, where it is not source.
+# The usual purpose of plug-in languages' files, if it is not source.
 PLUGIN_KINDS = MappingProxyType(
     {
         "cmake": BUILD,
@@ -51,16 +51,16 @@ TEXT = FileType(
 )  # fmt: skip
 UNKNOWN_TEXT = FileType("text", "Plain text", DATA)
 
-# Extensions that are told apart by upper and lower case.
+# Extensions for which case matters.
 CASED_EXTENSIONS = MappingProxyType({".C": "cpp", ".H": "cpp", ".F": "fortran"})
 
-# Behind a known name or extension these say only that something fills the file in, or that it is spare.
+# After a known name or extension, these say only that the file is a template or a copy.
 TEMPLATE_SUFFIXES = (
     ".in", ".j2", ".jinja", ".jinja2", ".template", ".tmpl", ".tpl", ".mustache", ".erb", ".ejs", ".cmakein",
     ".dist", ".example", ".sample", ".default", ".orig", ".bak", ".old", ".tmp", ".oss", ".src", "-tpl", "_shipped",
 )  # fmt: skip
 
-# What a modeline calls a language, where it is not the language's own name.
+# Names of languages in modelines, if they are not the language's own name.
 ALIASES = MappingProxyType(
     {
         "asm": "assembly",
@@ -293,5 +293,5 @@ OTHERS: tuple[FileType, ...] = (
 
 
 def from_plugin(language: Language) -> FileType:
-    """A plug-in's record in the classifier's form."""
+    """Return a plug-in's language as a `FileType`."""
     return FileType(language.name, language.title, PLUGIN_KINDS.get(language.name, SOURCE))

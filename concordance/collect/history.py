@@ -1,17 +1,17 @@
 """Reads the history of a repository's files from one run of `git log`.
 
 In: a folder. Out: for each file how often, by whom and when it was changed, and which files were changed in the same
-commits. Files that are not there any more are among them: what is said depends on the commit alone, so it holds
-whatever is deleted or brought back until the next one.
+commits. Deleted files are included: the result depends only on the commit, so it stays valid whatever is deleted or
+restored in the work tree before the next commit.
 
-Merges are left out: what they bring was already counted. Times are commit times, when a change came
-into this history; authors are named as `.mailmap` says. The log runs from new to old, so a rename is
-met before the commits that know the old name, and those count for the present path. Where git lacks
-contents (a partial clone), renames are followed only where the content stayed the same.
+Merges are left out, because the changes they bring were already counted. Times are commit times, that is, when a change
+came into this history; authors are named according to `.mailmap`. The log runs from new to old, so a rename is read
+before the commits that use the old name, and those count for the current path. If git lacks contents (a partial clone),
+renames are followed only if the content stayed the same.
 
-Files that changed together are counted from a list of the files of each commit, when all commits are
-read: counting pairs on the way would keep tens of millions of them in memory. Commits that touch many
-files say little about any two and are left out of that count.
+Files that changed together are counted from the file lists of the commits, after all commits were read: counting pairs
+while reading would keep tens of millions of them in memory. Commits that touch many files say little about any two of
+them, and are left out of that count.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from concordance.base.errors import ToolFailed, ToolStopped
 from concordance.base.model import FileHistory
 from concordance.collect import subprocesses
 
-_MOST_FILES = 30  # of a commit that says something about which files belong together
-_MOST_TOGETHER = 30  # files that are kept beside each file; some of them may be gone
-_LEAST_TOGETHER = 2  # commits that two files share before it is said of them
-_LATEST = 253_402_300_799  # the end of the year 9999: a commit may say any time
+_MOST_FILES = 30  # maximum files of a commit that counts as evidence of files belonging together
+_MOST_TOGETHER = 30  # files to keep for each file; some of them may be deleted
+_LEAST_TOGETHER = 2  # minimum number of commits that two files must share
+_LATEST = 253_402_300_799  # the end of the year 9999: a commit can claim any time
 _HEADER = b"\x01"
 _LOG = (
     "log",
@@ -49,29 +49,29 @@ _LOG = (
 
 
 class History(NamedTuple):
-    """What git remembers of the files."""
+    """The history of all files, from git."""
 
-    changes: tuple[FileHistory, ...] = ()  # of all files that have a history, sorted by the bytes of their paths
+    changes: tuple[FileHistory, ...] = ()  # of all files with a history, sorted by the bytes of their paths
     commits: int = 0
-    note: str = ""  # what limits it: a shallow clone, no repository
-    months: tuple[tuple[str, int], ...] = ()  # commits of each month that has any, as `2026-11`, in their order
+    note: str = ""  # its limits: a shallow clone, no repository
+    months: tuple[tuple[str, int], ...] = ()  # commits per month that has any, as `2026-11`, in order
 
 
 class _Commit(NamedTuple):
     time: int
     author: str
-    changes: list[tuple[bytes, bytes]]  # each file's path, and the one before, empty where it is the same
+    changes: list[tuple[bytes, bytes]]  # path and previous path of each file; the latter is empty if unchanged
 
 
 class _Record:
-    """One file's history while the log is read."""
+    """The history of one file while the log is read."""
 
     __slots__ = ("authors", "commits", "first", "last", "telling")
 
     def __init__(self) -> None:
         self.commits = self.first = self.last = 0
         self.authors: dict[str, int] = {}
-        self.telling: list[tuple[int, ...]] = []  # the files of each commit that says what belongs together
+        self.telling: list[tuple[int, ...]] = []  # the files of each commit that is small enough to count as evidence
 
     def add(self, commit: _Commit) -> None:
         self.commits += 1
@@ -81,7 +81,7 @@ class _Record:
 
 
 def history(root: str) -> History:
-    """The changes of all files; paths are relative to `root`."""
+    """Return the history of all files; paths are relative to `root`."""
     try:
         asked = b"".join(subprocesses.run_git(root, "rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"))
     except ToolStopped:
@@ -105,9 +105,9 @@ def history(root: str) -> History:
 
 
 def _commits(pieces: Iterable[bytes]) -> Iterator[_Commit]:
-    """The commits in what git writes: a header, then a status and one or two paths for each file.
+    """Yield the commits in git's output: a header, then a status and one or two paths for each file.
 
-    What a token is follows from its place alone, since a path may hold any byte but NUL.
+    Only the position of a token tells what it is, because a path may contain any byte but NUL.
     """
     tokens = _tokens(pieces)
     commit = None
@@ -134,16 +134,16 @@ def _tokens(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _months(times: Iterable[int]) -> tuple[tuple[str, int], ...]:
-    """How many of some times lie in each month."""
+    """Return how many of the times fall into each month."""
     counts = Counter(strftime("%Y-%m", gmtime(time)) for time in times)
     return tuple(sorted(counts.items()))
 
 
 def _read(commits: Iterable[_Commit]) -> tuple[list[int], dict[bytes, _Record]]:
-    """The times of all commits, and the record of each path that occurs in them, by what the file is called now."""
+    """Return the times of all commits, and a record for each file, by its current path."""
     records: dict[bytes, _Record] = {}
-    places: dict[bytes, int] = {}  # of a path among the records
-    present: dict[bytes, bytes] = {}  # for a path of older commits, what the file is called now
+    places: dict[bytes, int] = {}  # index of a path's record
+    present: dict[bytes, bytes] = {}  # current path of a file, by its path in older commits
     times = []
     for commit in commits:
         times.append(commit.time)
@@ -161,7 +161,7 @@ def _read(commits: Iterable[_Commit]) -> tuple[list[int], dict[bytes, _Record]]:
             record.add(commit)
             touched.append(record)
             together.append(places[now])
-        present.update(renamed)  # now, not before: all names within a commit are of one time
+        present.update(renamed)  # only now: all paths within a commit are from the same time
         if 1 < len(touched) <= _MOST_FILES:
             telling = tuple(together)
             for record in touched:
@@ -186,7 +186,7 @@ def _change(place: int, record: _Record, names: list[str]) -> FileHistory:
 
 
 def head(root: str) -> str:
-    """The commit that a work tree is at; "" where there is none."""
+    """Return the current commit of a work tree; "" if there is none."""
     try:
         return b"".join(subprocesses.run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")).decode().strip()
     except ToolStopped:

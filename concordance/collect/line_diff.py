@@ -1,8 +1,13 @@
-"""Which lines of a text are those of an earlier one.
+"""Aligns the lines of a text with those of an earlier version, and finds the changed lines of a work tree.
 
-In: the lines of both. Out: for each of the later ones the place of the earlier one that it is. Lines that stand once in
-both hold the two texts together; what is between two of them is compared in the same way, and in the end line by line,
-as long as that is little work: texts of others must not keep us for long. Lines that are left over count as new.
+In: the lines of both versions. Out: for each new line the index of the old line that it is.
+
+A complete comparison takes time quadratic in the lines, and untrusted texts must not keep us busy. So lines that occur
+once in both versions are matched first (as in a patience diff); the parts between them are compared in the same way,
+and finally line by line as long as that is little work. Lines left over count as new.
+
+`changed_lines` gets the last commit's contents from git and compares them here: if git compared, it would run the
+filters that a repository's settings name.
 """
 
 from __future__ import annotations
@@ -19,16 +24,16 @@ from concordance.base.model import Skip
 from concordance.collect import walk
 from concordance.collect.revisions import Blobs, sides
 
-Stretch = tuple[int, int]  # the first and the last line
+Stretch = tuple[int, int]  # first and last line
 _WHOLE = (1, 1 << 30)
-_DEEPEST = 12  # stretches within stretches
-_CELLS = 1_000_000  # pairs of lines that are compared one by one, in all
+_DEEPEST = 12  # maximum nesting of parts
+_CELLS = 1_000_000  # total number of line pairs to compare one by one
 
 Pair = tuple[int, int]
 
 
 def aligned(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
-    """For each new line the place of the old one that it is; -1 where it is none of them. The places rise."""
+    """Return for each new line the index of the old line that it is, -1 if none; the indexes ascend."""
     found = [-1] * len(new)
     left = _CELLS
     waiting = [(0, len(old), 0, len(new), 0)]
@@ -56,12 +61,12 @@ def aligned(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
 
 
 def _single(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
-    """Lines that stand once in both, as many as are in the same order."""
+    """Return lines that occur once in both, as many as are in the same order (longest increasing subsequence)."""
     times, times_new = Counter(old), Counter(new)
     places = {line: place for place, line in enumerate(old) if times[line] == 1 == times_new[line]}
     pairs = [(places[line], place) for place, line in enumerate(new) if line in places]
-    ends: list[int] = []  # by length: the least place that a row of so many ends with …
-    last: list[int] = []  # … and which pair that is
+    ends: list[int] = []  # by length: the smallest index that a sequence of that length ends with …
+    last: list[int] = []  # … and the pair that it is
     before = [-1] * len(pairs)
     for at, (one, _) in enumerate(pairs):
         length = bisect_left(ends, one)
@@ -77,7 +82,7 @@ def _single(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
 
 
 def _longest(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
-    """The longest row of lines that both have, pair by pair."""
+    """Return the longest common subsequence of lines, as pairs."""
     table = [[0] * (len(new) + 1)]
     for one in reversed(old):
         below, row = table[-1], [0] * (len(new) + 1)
@@ -97,16 +102,14 @@ def _longest(old: Sequence[bytes], new: Sequence[bytes]) -> list[Pair]:
     return found
 
 
-# ---
-# Which lines of the work tree differ from the last commit.
-#
-# In: a repository's folder. Out: by path, the stretches of lines that were changed or added, as they are now; where
-# lines were only taken out, the line before. A file that git does not know yet is changed as a whole. Git is asked
-# for what was committed and not to compare: for that it would run the filters that a repository's settings name.
+# --- lines of the work tree that differ from the last commit
 
 
 def changed_lines(root: str) -> dict[str, list[Stretch]]:
-    """The changed lines of each file; UserError where the folder has no commit to compare with."""
+    """Return the changed or added lines of each file, as they are now; raise UserError if there is no commit.
+
+    If lines were only removed, the line before them counts as changed. An untracked file is changed as a whole.
+    """
     before, now, _ = sides(root, ("HEAD",), Config())
     found: dict[str, list[Stretch]] = {}
     with closing(Blobs(root)) as blobs:
@@ -122,21 +125,21 @@ def changed_lines(root: str) -> dict[str, list[Stretch]]:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Lines without their ends, which git may have changed when it laid the file out."""
+    """Split into lines without their ends, which git may have changed at checkout."""
     lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
     return lines if lines[-1] else lines[:-1]
 
 
 def _stretches(old: list[bytes], new: list[bytes]) -> list[Stretch]:
     found: list[Stretch] = []
-    last, first = -1, 0  # the old line that the one before is, and the first of those since that are none
+    last, first = -1, 0  # the old index of the previous line, and the first new line since then
     for number, place in enumerate([*aligned(old, new), len(old)], 1):
         if place < 0:
             first = first or number
             continue
         if first:
             found.append((first, number - 1))
-        elif place > last + 1:  # lines were only taken out
+        elif place > last + 1:  # lines were only removed
             found.append((max(1, number - 1), max(1, number - 1)))
         last, first = place, 0
     return found

@@ -1,10 +1,10 @@
-"""Patterns of paths as `.gitignore` has them, and which files of a repository are chosen by them.
+"""Path patterns in the syntax of `.gitignore`, and the selection of a repository's files by them.
 
-In: patterns. Out: which of them decides about a path. One with a slash that is not its last letter is seen from the
-root, another fits at any depth; `*`, `?` and `[a-z]` stay in one name, `**` stands for any number of folders; with a
-slash at its end it fits folders only; what fits a folder fits all in it. Names are matched by the standard library's
-`fnmatch`, whose time does not grow with the number of stars: patterns may come with a clone. `git check-ignore` is what
-the tests compare with.
+In: patterns. Out: which of them decides about a path. A pattern with a slash other than at its end is relative to the
+root, any other matches at every depth. `*`, `?` and `[a-z]` match within one name, `**` matches any number of folders.
+A pattern that ends in a slash matches only folders; a pattern that matches a folder matches everything in it. Names are
+matched by the standard library's `fnmatch`, whose time does not grow with the number of stars: patterns may come with a
+clone. The tests compare with `git check-ignore`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import NamedTuple
 from concordance.base.config import Config
 from concordance.base.model import ListedFile, Skip
 
-OTHERS = ""  # stands for the files that no pattern of `include` fits, among the patterns that left files out
+OTHERS = ""  # stands for "not matched by `include`" among the patterns that left files out
 _ESCAPED = re.compile(r"\\(.)|\[\^", re.S)
-_MEANT = ("*", "?", "[")  # what means itself only in brackets
-_Joined = Callable[[int, int], int]  # what a folder and those around it say, as one
+_MEANT = ("*", "?", "[")  # characters that are literal only in brackets
+_Joined = Callable[[int, int], int]  # combines the result for a folder with that of the folders around it
 
 
 class _Pattern(NamedTuple):
     parts: tuple[re.Pattern[str] | None, ...]  # None: any number of folders
-    folders: bool  # whether it fits folders only
+    folders: bool  # True if it matches only folders
     negated: bool
-    depth: int  # how many names a path that it fits has; 0 where that is open
-    any_depth: re.Pattern[str] | None  # what the last name must fit, where it is nothing else that counts
+    depth: int  # number of names in a matching path; 0 if that varies
+    any_depth: re.Pattern[str] | None  # what the last name must match, if nothing else matters
 
 
 def _pattern(text: str) -> _Pattern:
@@ -40,7 +40,7 @@ def _pattern(text: str) -> _Pattern:
     names = body.removeprefix("/").split("/")
     if "/" not in body:
         names = ["**", *names]
-    if names[-1] == "**" and len(names) > 1:  # all that is inside, and not the folder itself
+    if names[-1] == "**" and len(names) > 1:  # everything inside the folder, but not the folder itself
         names.append("*")
     parts = tuple(None if name == "**" else _name(name) for name in names)
     any_depth = parts[1] if len(parts) == 2 and parts[0] is None else None
@@ -54,7 +54,10 @@ def _name(glob: str) -> re.Pattern[str]:
 
 
 def _fits(pattern: _Pattern, names: Sequence[str]) -> bool:
-    """Whether a pattern fits a path. Of any number of folders the fewest are tried first; none need be tried twice."""
+    """True if a pattern matches a path.
+
+    `**` tries the fewest folders first; backtracking to the latest `**` is enough, so the time stays bounded.
+    """
     parts = pattern.parts
     at = place = 0
     again = back = -1
@@ -74,35 +77,37 @@ def _fits(pattern: _Pattern, names: Sequence[str]) -> bool:
 
 
 class Patterns:
-    """Some patterns; what is known of folders is kept."""
+    """A list of patterns; results for folders are cached."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._patterns = [_pattern(text) for text in texts]
-        # The last first, for that is the one that counts.
+        # The last pattern first, because the last match wins.
         self._of_folders = list(enumerate(self._patterns))[::-1]
         self._of_files = [row for row in self._of_folders if not row[1].folders]
-        # Few names fit any of those that look at a name alone: one look tells it of most.
+        # Few names match any of the name-only patterns: one combined search rules out most.
         names = [one.any_depth.pattern for one in self._patterns if one.any_depth is not None]
         self._names = re.compile("|".join(names)) if names else None
         self._decided: dict[str, int] = {"": -1}
         self._last: dict[str, int] = {"": -1}
 
     def deciding(self, path: str, is_folder: bool = False) -> int:
-        """The place of the pattern by which git would ignore a path, -1 where it would not: the last that fits, or
-        that of the outermost folder that is ignored."""
+        """Return the index of the pattern by which git would ignore a path, -1 if it would not.
+
+        That is the last match, or the pattern that ignores the outermost ignored folder.
+        """
         names = path.split("/")
         found = self._above(names, self._decided, lambda above, own: above if above >= 0 else own)
         return found if found >= 0 or not self._patterns else self._own(names, is_folder)
 
     def last(self, path: str, is_folder: bool = False) -> int:
-        """The place of the last pattern that fits a path or a folder around it, -1 where none does."""
+        """Return the index of the last pattern that matches a path or a folder around it, -1 if none does."""
         if not self._patterns:
             return -1
         names = path.split("/")
         return max(self._above(names, self._last, max), self._own(names, is_folder))
 
     def _above(self, names: Sequence[str], known: dict[str, int], joined: _Joined) -> int:
-        """What is said of the folder that a path lies in."""
+        """Return the result for the folder that contains a path."""
         folder = "/".join(names[:-1])
         if folder in known or not self._patterns:
             return known.get(folder, -1)
@@ -128,7 +133,7 @@ class Patterns:
 
 
 def chosen(entries: list[ListedFile], config: Config) -> tuple[list[ListedFile], dict[str, int]]:
-    """The entries that the settings do not leave out, and how many each pattern left out."""
+    """Return the entries that the settings do not leave out, and how many entries each pattern left out."""
     if not config.include and not config.exclude:
         return entries, {}
     wanted, unwanted = Patterns(config.include), Patterns(config.exclude)

@@ -1,9 +1,10 @@
-"""What is compared: two revisions of a repository, or one and the work tree, as lists of files with git's ids.
+"""The two sides of a comparison: revisions of a repository or the work tree, as lists of files with git's ids.
 
-In: revisions as people type them: none (HEAD and the work tree), one (it and the work tree), two, `A..B`, or `A...B`
-(from where the two parted to B). Out: two `Side`s. Nothing is checked out. Which content a file of the work tree has is
-known from git's index where its time and size are those in it, else its bytes are hashed; git itself is not asked to
-compare them, for it would run the filters that a repository's settings name.
+In: revisions as people type them: none (HEAD and the work tree), one (that and the work tree), two, `A..B`, or `A...B`
+(from the merge base of the two to B). Out: two `Side`s. Nothing is checked out.
+
+The id of a file in the work tree is taken from git's index if time and size are those of the index; otherwise its bytes
+are hashed. Git is not asked to compare, because it would run the filters that a repository's settings name.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ WORK_TREE = "the work tree"
 _INDEXED = re.compile(
     rb"(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n.*\n.*\n  size: (\d+)\t.*\n"
 )
-_ADVICE = "See what there is with: git log --oneline, git branch --all, git tag"
+_ADVICE = "List what there is with: git log --oneline, git branch --all, git tag"
 
 
 class Side(NamedTuple):
-    """One of the two that are compared."""
+    """One side of a comparison."""
 
-    name: str  # as it was asked for
-    commit: str  # "" of the work tree
+    name: str  # as requested
+    commit: str  # "" for the work tree
     entries: dict[str, ListedFile]  # by path; `blob` is git's id of the content
 
 
 class Blobs:
-    """Contents of git's objects, one at a time, by one process that is kept."""
+    """Reads contents of git objects one at a time, through one git process that keeps running."""
 
     def __init__(self, root: str) -> None:
         self._program = subprocesses.running_git(root, "cat-file", "--batch")
         self._git = self._program.__enter__()
 
     def get(self, blob: str) -> bytes:
-        """The content behind an id; Unreadable where git lacks it."""
+        """Return the content of an id; raise Unreadable if git lacks it."""
         self._git.say(blob.encode("ascii") + b"\n")
         answer = self._git.output.readline().split()
         if len(answer) != 3:
@@ -53,12 +54,12 @@ class Blobs:
         return self._git.output.read(size + 1)[:size]
 
     def close(self) -> None:
-        """Ends the process."""
+        """End the process."""
         self._program.__exit__(None, None, None)
 
 
 def sides(root: str, asked: Sequence[str], config: Config) -> tuple[Side, Side, Side]:
-    """The two that are compared, and the work tree, without what the settings leave out."""
+    """Return the two sides to compare, and the work tree, without the files that the settings leave out."""
     first, second = commits(root, asked)
     here = Side(WORK_TREE, "", _work_tree(root, config))
     one, other = (_side(root, name, commit, config) if commit else here for name, commit in (first, second))
@@ -66,7 +67,7 @@ def sides(root: str, asked: Sequence[str], config: Config) -> tuple[Side, Side, 
 
 
 def commits(root: str, asked: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Both names, with their commits, "" for the work tree's; a UserError where there are no such revisions."""
+    """Return both names with their commits, "" for the work tree; raise UserError if a revision does not exist."""
     _check(root)
     if len(asked) > 2:
         raise UserError(f"{len(asked)} revisions were named", "Name at most two, or one as A..B or A...B")
@@ -83,42 +84,42 @@ def commits(root: str, asked: Sequence[str]) -> tuple[tuple[str, str], tuple[str
 
 
 def _check(root: str) -> None:
-    advice = "Revisions are git's: run `git init` and commit, or name a repository that git knows with --repo"
+    advice = "A diff needs git: run `git init` and commit, or name a git repository with --repo"
     if not os.path.isdir(root):
-        raise NotARepository(f"{root} is no folder", "Check the path for typing errors")
+        raise NotARepository(f"{root} is not a folder", "Check the path for typing errors")
     try:
         _said(root, "rev-parse", "--git-dir")
     except ToolMissing as error:
-        raise UserError("git is not installed, and revisions are git's", "Install git") from error
+        raise UserError("git is not installed, and a diff needs it", "Install git") from error
     except ToolFailed as error:
         if "not a git repository" not in error.message:
             raise
-        raise NotARepository(f"{root} is in no git repository", advice) from error
+        raise NotARepository(f"{root} is not in a git repository", advice) from error
 
 
 def commit_of(root: str, name: str) -> str:
-    """The commit that a revision means."""
+    """Return the commit of a revision."""
     wanted = name.strip()
     if not wanted or wanted.startswith("-") or "\0" in wanted or "\n" in wanted:
-        raise UnknownRevision(f"{name!r} is no git revision", _ADVICE)
+        raise UnknownRevision(f"{name!r} is not a git revision", _ADVICE)
     with suppress(ToolFailed):
         return _said(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
     raise _unknown(root, name)
 
 
 def _unknown(root: str, name: str) -> UnknownRevision:
-    """What is wrong with a revision that git does not know, and what may have been meant."""
+    """Return an error that says what is wrong with an unknown revision, and what may have been meant."""
     if name == "HEAD":
         return UnknownRevision("the repository has no commit yet", "Commit something to compare with")
     if os.path.lexists(os.path.join(root, name)):
-        return UnknownRevision(f"{name} is a path, and no revision", "Name a commit, branch or tag")
+        return UnknownRevision(f"{name} is a path, not a revision", "Name a commit, branch or tag")
     refs = _said(root, "for-each-ref", "--format=%(refname:short)").splitlines()
     near = difflib.get_close_matches(name, refs, 3, 0.6)
     shallow = _said(root, "rev-parse", "--is-shallow-repository") == "true"
     advice = f"Nearest: {', '.join(near)}" if near else _ADVICE
     if shallow:
-        advice = f"{advice}. This clone is shallow: what it lacks comes with `git fetch --unshallow --tags`"
-    return UnknownRevision(f"{name} is no git revision of {root}", advice)
+        advice = f"{advice}. This clone is shallow: `git fetch --unshallow --tags` fetches the rest"
+    return UnknownRevision(f"{name} is not a git revision of {root}", advice)
 
 
 def _parting(root: str, names: tuple[str, str], commits: tuple[str, str]) -> str:
@@ -144,7 +145,7 @@ def _side(root: str, name: str, commit: str, config: Config) -> Side:
     except ToolFailed as error:
         if "promisor" not in error.message:
             raise
-        advice = f"Check {name} out once, which fetches it, or clone the repository whole"
+        advice = f"Check {name} out once, which fetches it, or make a full clone of the repository"
         raise UserError(f"this partial clone lacks contents of {name}", advice) from error
     marks = [path for path in entries if path.rpartition("/")[2] == own_output.MANIFEST]
     with closing(Blobs(root)) as blobs:
@@ -161,7 +162,7 @@ def _side(root: str, name: str, commit: str, config: Config) -> Side:
 
 
 def _work_tree(root: str, config: Config) -> dict[str, ListedFile]:
-    """The files of the work tree, with the ids that their contents have or would have in git."""
+    """Return the files of the work tree, with the ids that their contents have, or would have, in git."""
     entries, _ = path_patterns.chosen(walk.walk(root), config)
     known, kind = _index(root)
     found = {}
@@ -175,7 +176,7 @@ def _work_tree(root: str, config: Config) -> dict[str, ListedFile]:
 
 
 def _pointed(note: str) -> str:
-    """Where a link points, as a revision says it, which does not know what is there."""
+    """Return where a link points in the words of a revision, which does not know what is there."""
     for ending in (", outside the repository", ", in a loop", ", which does not exist", ", which may not be looked at"):
         note = note.removesuffix(ending)
     return note
@@ -184,12 +185,12 @@ def _pointed(note: str) -> str:
 class _Indexed(NamedTuple):
     blob: str
     size: int
-    changed: int  # -1 of one that may have been written again after git looked at it
+    changed: int  # -1 if the file may have been written again after git read it
     altered: int
 
 
 def _index(root: str) -> tuple[dict[str, _Indexed], str]:
-    """What git's index says of each file, and the kind of git's ids."""
+    """Return git's index by path, and the hash algorithm of git's ids."""
     known: dict[str, _Indexed] = {}
     said = b"".join(subprocesses.run_git(root, "ls-files", "-z", "--stage", "--debug"))
     where = _said(root, "rev-parse", "--git-path", "index")
@@ -207,7 +208,7 @@ def _index(root: str) -> tuple[dict[str, _Indexed], str]:
 
 
 def _blob(root: str, entry: ListedFile, known: _Indexed | None, kind: str) -> str:
-    """The id of a file's content."""
+    """Return the id of a file's content."""
     if known is not None and known[1:] == (entry.size, entry.changed, entry.altered):
         return known.blob
     try:
@@ -215,7 +216,7 @@ def _blob(root: str, entry: ListedFile, known: _Indexed | None, kind: str) -> st
     except Unreadable:
         return ""
     found = _hashed(data, kind)
-    if known is not None and found != known.blob and b"\r\n" in data:  # git may have laid it out with other line ends
+    if known is not None and found != known.blob and b"\r\n" in data:  # git may have changed the line ends at checkout
         plain = _hashed(data.replace(b"\r\n", b"\n"), kind)
         found = plain if plain == known.blob else found
     return found
@@ -226,7 +227,7 @@ def _hashed(data: bytes, kind: str) -> str:
 
 
 def differing(one: Side, other: Side) -> Iterator[tuple[ListedFile | None, ListedFile | None]]:
-    """The files that are not the same on both sides, in the order of paths."""
+    """Yield the files that differ between the sides, in path order."""
     for path in sorted(one.entries.keys() | other.entries.keys(), key=os.fsencode):
         before, after = one.entries.get(path), other.entries.get(path)
         if before is None or after is None or not is_same(before, after):
@@ -234,7 +235,7 @@ def differing(one: Side, other: Side) -> Iterator[tuple[ListedFile | None, Liste
 
 
 def is_same(one: ListedFile, other: ListedFile) -> bool:
-    """Whether two files of a path have the same content."""
+    """True if two files of the same path have the same content."""
     if one.skip != other.skip:
         return False
     if one.skip in (Skip.SYMLINK, Skip.SUBMODULE):

@@ -1,10 +1,11 @@
-"""Runs ruff, which knows Python's own rules, over some files.
+"""Runs ruff, which has the rules for Python, on some files.
 
-In: paths of a repository, and the ids of rules. Out: what ruff says of each path. The repository's own
-settings are not read: what is looked for is the same everywhere, and a foreign configuration is not obeyed; neither are
-files that say what git ignores, one of which may be a pipe that never ends. What authors have silenced with `noqa`
-stays silent. The program is the one installed beside this one, or the first on the PATH that is not the repository's;
-where there is none the caller says so.
+In: paths of a repository, and the ids of rules. Out: ruff's remarks by path.
+
+The repository's own ruff settings are not read: the same rules apply everywhere, and a foreign configuration is not
+obeyed. Neither are ignore files read, one of which may be an endless pipe. Remarks that authors have silenced with
+`noqa` stay silenced. The ruff that is installed next to this program is used, or else the first on PATH outside the
+repository; if there is none, the caller reports it.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ import msgspec
 from concordance.base.errors import ToolFailed, ToolMissing
 from concordance.collect import subprocesses
 
-_CRASHED = "(exit code -"  # how a run that a signal ended is told: ruff's parser overflows its stack on some files
-_MOST = 100_000  # bytes of paths for one run; a command line may be longer, but not on every system
+_CRASHED = "(exit code -"  # marks a run that a signal ended: ruff's parser overflows its stack on some files
+_MOST = 100_000  # maximum bytes of paths per run; not every system allows longer command lines
 _OPTIONS = ("check", "--isolated", "--no-cache", "--no-fix", "--no-preview", "--quiet", "--exit-zero",
             "--no-respect-gitignore", "--output-format", "json-lines")  # fmt: skip
 
 
 class RuffRemark(NamedTuple):
-    """What ruff says of a place."""
+    """A remark of ruff about a place."""
 
     rule: str
     message: str
@@ -49,13 +50,16 @@ class _Row(msgspec.Struct):
 
 
 def program(root: str) -> str:
-    """Where ruff is; "" where it is not installed."""
+    """Return the path of ruff; "" if it is not installed."""
     beside = os.path.join(sysconfig.get_path("scripts"), "ruff")
     return beside if os.access(beside, os.X_OK) else subprocesses.find("ruff", root)
 
 
 def identity(root: str) -> str:
-    """What changes when another ruff is installed; "" where there is none. Asking ruff itself would cost a process."""
+    """Return a string that changes when another ruff is installed; "" if there is none.
+
+    Asking ruff for its version would cost a process.
+    """
     where = program(root)
     if not where:
         return ""
@@ -66,8 +70,11 @@ def identity(root: str) -> str:
 def check(
     root: str, paths: Sequence[str], rules: Sequence[str], crashed: list[str]
 ) -> Iterator[tuple[str, list[RuffRemark]]]:
-    """What ruff says of each file of which it says anything; a path in no encoding is not given to it. A file on which
-    ruff crashes is added to `crashed`, and costs the others nothing."""
+    """Yield ruff's remarks for each file that has any.
+
+    A path that cannot be encoded is left out. A file on which ruff crashes is added to `crashed`; the other files are
+    still checked.
+    """
     where = program(root)
     if not where:
         raise ToolMissing("ruff is not installed", "Install ruff")
@@ -93,7 +100,7 @@ def check(
             try:
                 row = decode(line)
             except (ValueError, TypeError) as error:
-                raise ToolFailed(f"ruff says what is not understood: {error}") from error
+                raise ToolFailed(f"cannot parse the output of ruff: {error}") from error
             path = row.filename.removeprefix(home)
             if row.code is not None and row.code in rules:
                 said = RuffRemark(row.code, row.message, row.location.row, row.location.column, row.end_location.row)
@@ -107,7 +114,7 @@ def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
     for path in paths:
         try:
             size += len(path.encode()) + 1
-        except UnicodeEncodeError:  # ruff would write it otherwise than it is
+        except UnicodeEncodeError:  # ruff would print it differently
             continue
         part.append(os.path.join(".", path))
         if size > _MOST:

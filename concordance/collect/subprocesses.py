@@ -1,17 +1,25 @@
-"""Runs outside programs, and git above all; the one place that starts a process.
+"""Runs external programs, above all git; the only module that starts a process.
 
-In: a program's arguments and the folder to run in. Out: what it writes, in pieces as they come, or
-`ToolFailed` with its own words; `ToolStopped` where it was silent for too long.
+In: the arguments of a program and the folder to run in. Out: what it writes, in pieces as they arrive; `ToolFailed`
+with the program's message if it fails, `ToolStopped` if it was silent for too long.
 
-A repository's `.git/config` is written by whoever made the repository, and git runs programs that it
-names: a file-system monitor, hooks, a signature checker, an external diff, the transport of a lazy
-fetch. All of these are switched off here, for every git command, and since nothing of a foreign
-repository is run, git's refusal to read one that another user owns (usual in containers) is lifted.
-Filters and text converters cannot be switched off, so no command is used that runs them.
-Variables such as GIT_DIR, which git sets when it calls us from a hook, must not lead us to another
-repository, so only those pass that say where git's own files are.
+A repository's `.git/config` was written by whoever made the repository, and git runs programs that it names: a
+file-system monitor, hooks, a signature checker, an external diff, the transport of a lazy fetch. All of these are
+disabled for every git command. Since nothing of a foreign repository is run, git's refusal to read a repository that
+another user owns (common in containers) is disabled, too. Filters and text converters cannot be disabled, so commands
+that run them are not used. Variables such as GIT_DIR, which git sets when it calls us from a hook, must not lead us to
+another repository, so only the variables that locate git's own files are passed on.
 
-A program runs in a session of its own: nothing that it starts outlives it, and none can ask at the terminal.
+A repository may contain a file called `git`. PATH finds it if an entry is empty or relative (the current folder) or
+lies in the repository, so such entries are ignored. Of the environment, a program gets only what it needs to find its
+own files and libraries: any other variable might make it run another program.
+
+Git opens its own files, and `.gitignore`, `.gitattributes` and `.mailmap`, without checking what they are, and waits
+forever if one of them is a named pipe or a device. Files at known paths are checked before git runs. Files that can be
+anywhere (a `.gitignore` in any folder, a loose object, a path in git's settings) are checked once git has been silent
+for a while.
+
+A program runs in its own session: nothing that it starts outlives it, and it cannot prompt on the terminal.
 """
 
 from __future__ import annotations
@@ -37,48 +45,51 @@ from concordance.base.startup import is_inside
 _OWN = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
         "info/attributes", "info/sparse-checkout", "info/grafts", "objects/info/alternates")  # fmt: skip
 _IN_TREE = (".gitignore", ".gitattributes", ".mailmap")
-_LARGEST = 1 << 16  # bytes of a file that says where git's folder is, or of settings
-_MOST = 100_000  # files that are looked at
+_LARGEST = 1 << 16  # maximum bytes of the file that locates git's folder, or of settings
+_MOST = 100_000  # maximum number of files to check
 _PROGRAM_VARIABLES = ("LANG", "LANGUAGE", "LOGNAME", "RAYON_NUM_THREADS", "TZ", "USER")
-_FOLDERS = ("DEVELOPER_DIR", "HOME", "TMPDIR", "XDG_CONFIG_HOME")  # only where they are absolute
+_FOLDERS = ("DEVELOPER_DIR", "HOME", "TMPDIR", "XDG_CONFIG_HOME")  # passed only if they are absolute
 _LISTS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
-SILENCE = 300.0  # seconds without a byte after which a program is stopped; the log of a large history begins late
-_LOOK = 2.0  # seconds of silence after which the cause is looked for
-_END = 10.0  # seconds for what a program that was killed leaves behind to end
+SILENCE = 300.0  # seconds without output after which a program is stopped; the log of a large history starts late
+_LOOK = 2.0  # seconds of silence after which the cause is searched
+_END = 10.0  # seconds for the remains of a killed program to end
 _PIECE = 1 << 18
-_COMPLAINTS = 16 << 20  # bytes of error messages that are kept
+_COMPLAINTS = 16 << 20  # maximum bytes of error messages to keep
 
 _SAFE = (
     "--no-pager",
     "-c", "core.fsmonitor=false",
     "-c", "core.hooksPath=/dev/null",
-    "-c", "core.attributesFile=/dev/null",  # this and the mailmap: else any file of the machine, also an endless one
+    "-c", "core.attributesFile=/dev/null",  # this and the mailmap could name any file, even an endless one
     "-c", "mailmap.file=/dev/null",
     "-c", "safe.directory=*",
-    "-c", "safe.bareRepository=explicit",  # a folder of the repository may look like one, with settings of its own
+    "-c", "safe.bareRepository=explicit",  # a folder of the repository may look like one, with its own settings
     "-c", "log.showSignature=false",
     "-c", "diff.orderFile=/dev/null",
     "-c", "log.showRoot=true",
 )  # fmt: skip
 _PASSED = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-_PLACES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH")  # only where they are not the repository's
+_PLACES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH")  # passed only if they are outside the repository
 _SET = (
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_ALLOW_PROTOCOL", "none"),  # an older git does not know the line above
+    ("GIT_ALLOW_PROTOCOL", "none"),  # for older versions of git, which ignore the variable above
 )
 
 
 class RunningProgram:
-    """A started program: its input and output, and its complaints once it has ended."""
+    """A running program: its input and output and, once it has ended, its error messages."""
 
     def __init__(
         self, args: Sequence[str], cwd: str, environment: Mapping[str, str] | None = None, title: str = "",
         deadline: float = inf, look: Callable[[str], str] | None = None,
     ) -> None:  # fmt: skip
-        """`title` is what messages call it. It is stopped at the `deadline`, by the monotonic clock, or when it was
-        silent for too long; `look` finds the file that it may be waiting for."""
+        """`title` is its name in messages.
+
+        It is stopped at the `deadline` (of the monotonic clock), or when it was silent for too long; `look` finds the
+        file that it may be waiting for.
+        """
         self.name = title or os.path.basename(args[0])
         self.cwd = os.path.abspath(cwd)
         self._deadline, self._look, self._silence = deadline, look, SILENCE
@@ -97,12 +108,12 @@ class RunningProgram:
                 start_new_session=True,
             )
         except OSError as error:
-            raise ToolFailed(f"{self.name} does not start in {cwd}: {error.strerror}") from error
+            raise ToolFailed(f"{self.name} cannot be started in {cwd}: {error.strerror}") from error
         self.input: IO[bytes] = _pipe(self._process.stdin)
         os.set_blocking(self.input.fileno(), False)
         self.output = io.BufferedReader(_Output(_pipe(self._process.stdout), self._wait), _PIECE)
         self._complaints = b""
-        # Read aside: a program that fills this pipe while we read the other would stop for ever.
+        # In a thread: a program that fills this pipe while we read the other one would block forever.
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -114,7 +125,7 @@ class RunningProgram:
                     self._complaints += piece
 
     def _wait(self, pipe: IO[bytes], event: int) -> None:
-        """Waits until a pipe can be read or written."""
+        """Wait until a pipe can be read or written."""
         poll = select.poll()
         poll.register(pipe, event)
         now = time.monotonic()
@@ -125,7 +136,7 @@ class RunningProgram:
             found, self._look = self._look(self.cwd), None
             if found:
                 self.stop()
-                raise ToolStopped(f"{self.name} waits for {found}, which is no plain file", "Remove it")
+                raise ToolStopped(f"{self.name} is waiting for {found}, which is not a regular file", "Remove it")
         if not poll.poll(max(0.0, end - time.monotonic()) * 1000):
             self._late()
 
@@ -133,11 +144,11 @@ class RunningProgram:
         self.stop()
         if time.monotonic() >= self._deadline:
             raise ToolStopped(f"{self.name} took too long")
-        advice = f"Run it in {self.cwd} to see what it waits for: a file system that does not answer, a damaged file"
-        raise ToolStopped(f"{self.name} wrote nothing for {self._silence:g} seconds, and was stopped", advice)
+        advice = f"Run it in {self.cwd} to see what blocks it: a file system that does not answer, a damaged file"
+        raise ToolStopped(f"{self.name} wrote nothing for {self._silence:g} seconds and was stopped", advice)
 
     def say(self, line: bytes) -> None:
-        """Write to the program; where it is gone, its output ends, and `end` tells why."""
+        """Write to the program. If it has ended, its output ends too, and `end` raises the reason."""
         rest = memoryview(line)
         with suppress(BrokenPipeError):
             while rest:
@@ -145,7 +156,7 @@ class RunningProgram:
                 rest = rest[os.write(self.input.fileno(), rest[: select.PIPE_BUF]) :]
 
     def end(self) -> str:
-        """Wait for the program and give its complaints; ToolFailed where it says that it failed."""
+        """Wait for the program and return its error messages; raise ToolFailed if its exit code is not 0."""
         try:
             code = self._process.wait(max(0.0, min(self._silence, self._deadline - time.monotonic())))
         except subprocess.TimeoutExpired:
@@ -153,16 +164,16 @@ class RunningProgram:
         self._listener.join(_END)
         said = os.fsdecode(self._complaints).strip()
         if code != 0:
-            raise ToolFailed(f"{self.name} failed (exit code {code}): {said or 'it does not say why'}")
+            raise ToolFailed(f"{self.name} failed (exit code {code}): {said or 'no error message'}")
         return said
 
     def stop(self) -> None:
-        """Stop the program and what it has started: its output ends."""
+        """Kill the program and everything it has started: its output ends."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Stop the program if it still runs, and let go of its pipes."""
+        """Kill the program if it is still running, and close its pipes."""
         if self._process.poll() is None:
             self.stop()
             self._process.wait()
@@ -173,7 +184,7 @@ class RunningProgram:
 
 
 class _Output(io.RawIOBase):
-    """A pipe that is read when there is something to read."""
+    """A pipe that waits, with a limit, until there is something to read."""
 
     def __init__(self, pipe: IO[bytes], wait: Callable[[IO[bytes], int], None]) -> None:
         self._pipe, self._wait = pipe, wait
@@ -197,7 +208,7 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 @contextmanager
 def _closed(program: RunningProgram) -> Iterator[RunningProgram]:
-    """Stops a program at the end of the block whatever happens there."""
+    """Close a program at the end of the block, whatever happens there."""
     try:
         yield program
     finally:
@@ -213,17 +224,17 @@ def _written(program: RunningProgram) -> Iterator[bytes]:
 
 
 def run(args: Sequence[str], cwd: str) -> Iterator[bytes]:
-    """What a program writes, in pieces; ToolFailed after the last where it ends with an error."""
+    """Yield what a program writes, in pieces; raise ToolFailed at the end if it failed."""
     yield from _written(RunningProgram(args, cwd))
 
 
 def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> RunningProgram:
-    """A git command, made safe for a repository that nobody vouches for."""
+    """Start a git command, made safe for an untrusted repository."""
     here = os.path.abspath(cwd)
     top = top_of(here) or here
     title = f"git {_command(args)}"
     if found := at_known_places(here):
-        raise ToolStopped(f"{title} would wait for {found}, which is no plain file", "Remove it")
+        raise ToolStopped(f"{title} would wait for {found}, which is not a regular file", "Remove it")
     program = find("git", top)
     if not program:
         raise ToolMissing("git is not installed", "Install git")
@@ -235,7 +246,7 @@ def _command(args: Iterable[str]) -> str:
 
 
 def _git_environment(repository: str) -> dict[str, str]:
-    """The variables that git is run with."""
+    """Return the environment variables for git."""
     found = minimal_environment(repository)
     found |= {name: os.environ[name] for name in _PASSED if name in os.environ}
     for name in _PLACES:
@@ -246,19 +257,19 @@ def _git_environment(repository: str) -> dict[str, str]:
 
 
 def run_git(cwd: str, *args: str) -> Iterator[bytes]:
-    """What a git command writes, in pieces."""
+    """Yield what a git command writes, in pieces."""
     yield from _written(_git(cwd, args))
 
 
 @contextmanager
 def running_git(cwd: str, *args: str) -> Iterator[RunningProgram]:
-    """A git command to talk with."""
+    """Start a git command to exchange input and output with."""
     with _closed(_git(cwd, args)) as program:
         yield program
 
 
 def bounded_git(cwd: str, seconds: float, most: int, *args: str) -> bytes:
-    """All that a git command writes; ToolStopped where it takes longer, or writes more bytes, than it may."""
+    """Return all that a git command writes; raise ToolStopped if it takes too long or writes too much."""
     found = bytearray()
     for piece in _written(_git(cwd, args, time.monotonic() + seconds)):
         found += piece
@@ -267,20 +278,11 @@ def bounded_git(cwd: str, seconds: float, most: int, *args: str) -> bytes:
     return bytes(found)
 
 
-# ---
-# Finds outside programs, and says what they may know of this process.
-#
-# In: a program's name, and the repository that it is to look at. Out: the program's absolute path, and its
-# environment.
-#
-# A repository may hold a file called `git`. PATH leads to it where one of its entries is relative or empty (the
-# current folder) or lies in the repository, so such entries do not count. Of the environment only what programs need
-# to find their own files and libraries is passed on: any other variable might be one by which a program is told to
-# run another.
+# --- finding programs
 
 
 def find(name: str, repository: str) -> str:
-    """The absolute path of a program that is not the repository's; "" where there is none."""
+    """Return the absolute path of a program outside the repository; "" if there is none."""
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         place = os.path.join(folder, name)
         is_there = os.path.isabs(folder) and os.access(place, os.X_OK) and os.path.isfile(place)
@@ -290,28 +292,21 @@ def find(name: str, repository: str) -> str:
 
 
 def minimal_environment(repository: str) -> dict[str, str]:
-    """The variables that a program is run with."""
+    """Return the environment variables for an external program."""
     found = {name: os.environ[name] for name in _PROGRAM_VARIABLES if name in os.environ}
     found |= {name: os.environ[name] for name in _FOLDERS if os.path.isabs(os.environ.get(name, ""))}
     for name in _LISTS:
         if name in os.environ:
             found[name] = startup.search_path(os.environ[name], repository)
-    found["LC_ALL"] = "C"  # messages are read
+    found["LC_ALL"] = "C"  # its messages are parsed
     return found
 
 
-# ---
-# Finds files for which git would wait for ever: named pipes and devices in places where it expects a file.
-#
-# In: a folder. Out: the path of such a file, if there is one.
-#
-# Git opens its own files, and `.gitignore`, `.gitattributes` and `.mailmap`, without a look at what they are. Those
-# whose names are known are looked at before git is run. What may lie anywhere (a `.gitignore` in any folder, a loose
-# object, a path in git's settings) is looked for once git has been silent for a while.
+# --- files that git would wait for
 
 
 def top_of(folder: str) -> str:
-    """The nearest folder upwards that holds `.git`; "" where none does."""
+    """Return the nearest folder, going up, that contains `.git`; "" if none does."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
@@ -321,7 +316,7 @@ def top_of(folder: str) -> str:
 
 
 def at_known_places(folder: str) -> str:
-    """A file with a known name that git would wait for; "" where there is none."""
+    """Return a file at a known path for which git would wait forever; "" if there is none."""
     top = top_of(folder)
     if not top:
         return ""
@@ -329,7 +324,7 @@ def at_known_places(folder: str) -> str:
         for name in _IN_TREE:
             path = os.path.join(place, name)
             with suppress(OSError):
-                if _is_endless(os.lstat(path)):  # git does not follow links to these
+                if _is_endless(os.lstat(path)):  # git does not follow links here
                     return path
     for own in _own_folders(top):
         for name in _OWN:
@@ -341,7 +336,7 @@ def at_known_places(folder: str) -> str:
 
 
 def anywhere(folder: str) -> str:
-    """The first pipe or device at any path that git may read; "" if there is none. Walks the whole repository."""
+    """Return the first pipe or device at a path that git may read; "" if there is none. Walks the whole repository."""
     top = top_of(folder)
     for path, in_tree in islice(_candidates(top), _MOST) if top else ():
         with suppress(OSError):
@@ -351,7 +346,7 @@ def anywhere(folder: str) -> str:
 
 
 def _candidates(top: str) -> Iterator[tuple[str, bool]]:
-    """Files that are no plain ones, each with whether it lies in the work tree, and what git's settings name."""
+    """Yield paths that may be special files, and True if they lie in the work tree; and the paths in git's settings."""
     for own in _own_folders(top):
         for line in _text(os.path.join(own, "config")).splitlines():
             name = line.partition("=")[2].strip().strip('"')
@@ -379,7 +374,7 @@ def _special(folder: str) -> Iterator[str]:
 
 
 def _own_folders(top: str) -> list[str]:
-    """Git's folder, and the one that all work trees of a repository share."""
+    """Return git's folder, and the one that all work trees of a repository share."""
     own = os.path.join(top, ".git")
     if not os.path.isdir(own):
         said = _text(own)
@@ -391,7 +386,7 @@ def _own_folders(top: str) -> list[str]:
 
 
 def _text(path: str) -> str:
-    """What stands in a small plain file; "" where there is none."""
+    """Return the content of a small regular file; "" if there is none."""
     try:
         with confined_folder.opened(path) as file:
             return os.fsdecode(file.read(_LARGEST))

@@ -1,18 +1,18 @@
-"""Finds the files of a source: a work tree, a plain folder, or a git tree at a revision.
+"""Lists the files of a source: a work tree, a plain folder, or a git tree at a revision.
 
-In: a folder's path. Out: an `Entry` for each file, sorted by the bytes of its path, each path once;
-and the bytes of a file on request.
+In: the path of a folder. Out: a `ListedFile` for each file, sorted by the bytes of its path, each path once; and the
+bytes of a file on request.
 
-In a git work tree, git says what belongs to it: what is tracked, and what is untracked and not
-ignored. The folder may lie inside the work tree; paths are relative to it, and what is outside is
-left out. A tracked file that is not on the disk is not there, so it is left out too.
+In a git work tree, git decides what belongs to it: tracked files, and untracked files that are not ignored. The folder
+may lie inside the work tree; paths are relative to the folder, and files outside of it are left out. A tracked file
+that does not exist on disk is left out, too.
 
-A plain folder (also one in a git work tree that ignores all of it, or a machine without git) is
-walked whole: nothing reads `.gitignore` there but git itself, so only the version control's own
-folders are left out. Everywhere our own `.concordance` is, and the pages of a book that lies elsewhere.
+A plain folder (also one that the git work tree around it ignores completely, or any folder on a machine without git) is
+walked completely: only git itself interprets `.gitignore`, so only the folders of version control systems are left out.
+Our own `.concordance` is left out everywhere, and so are the pages of a book in another folder.
 
-Nothing is followed: a symbolic link is an entry and where it points is its note; a path whose folder
-has become a link is not there, as for git. What cannot be looked into is an entry with the reason.
+Links are not followed: a symbolic link is an entry whose note says where it points. A path whose folder was replaced by
+a link counts as missing, as it does for git. A path that cannot be accessed is an entry that gives the reason.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from concordance.base.errors import NoPermission, NotARepository, ToolFailed, To
 from concordance.base.model import ListedFile, Skip
 from concordance.collect import own_output, subprocesses
 
-MOST = 500  # paths; to walk the whole costs about as much as so many
-# Files that decide about other files than themselves.
+MOST = 500  # number of paths above which a complete walk costs about as much
+# Files that affect how other files are treated.
 DECIDE = frozenset((".gitignore", ".gitmodules", own_output.MANIFEST, own_output.FRONT))
-Walked = tuple[list[ListedFile], dict[str, int]]  # files, and how many pages were passed over in which folder's book
+Walked = tuple[list[ListedFile], dict[str, int]]  # files, and the number of ignored pages by the folder of their book
 OWN_FOLDER = ".concordance"
 CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", OWN_FOLDER})
 _NOT_OURS = re.compile(r"(?:^|/)(?:\.\.?|\.git|\.concordance)?(?:/|$)", re.IGNORECASE)
@@ -47,7 +47,8 @@ _LINK_MODE, _SUBMODULE_MODE = "120000", "160000"
 
 
 def find_root(start: str) -> str:
-    """The repository that holds a path: the nearest folder with `.git` or our own in it, else the folder itself."""
+    """Return the repository that contains a path: the nearest folder with `.git` or our own folder, or the folder
+    itself."""
     start = os.path.realpath(start)
     if not os.path.isdir(start):
         start = os.path.dirname(start)
@@ -55,17 +56,17 @@ def find_root(start: str) -> str:
 
 
 def is_in_git(folder: str) -> bool:
-    """Whether a folder is, or lies in, a git work tree."""
+    """True if a folder is, or lies in, a git work tree."""
     return bool(_folder_with(folder, (".git",)))
 
 
 def is_under_version_control(folder: str) -> bool:
-    """True if a folder is, or lies in, a work tree of any version control system that is known here."""
+    """True if a folder is, or lies in, a work tree of a known version control system."""
     return bool(_folder_with(os.path.realpath(folder), CONTROL_FOLDERS - {OWN_FOLDER}))
 
 
 def _folder_with(folder: str, names: Iterable[str]) -> str:
-    """The nearest folder upwards that holds one of the names; "" where none does."""
+    """Return the nearest folder, going up, that contains one of the names; "" if none does."""
     while True:
         if any(os.path.lexists(os.path.join(folder, name)) for name in names):
             return folder
@@ -76,12 +77,12 @@ def _folder_with(folder: str, names: Iterable[str]) -> str:
 
 
 def walk(root: str) -> list[ListedFile]:
-    """Every file of a work tree or plain folder, but for the program's own pages."""
+    """Return every file of a work tree or plain folder, except the program's own pages."""
     return walked(root)[0]
 
 
 def walked(root: str) -> Walked:
-    """Every file of a work tree or plain folder, and how many pages were passed over in which folder's book."""
+    """Return every file of a work tree or plain folder, and the number of ignored pages by the folder of their book."""
     root = _checked(root)
     entries = None
     if is_in_git(root):
@@ -95,7 +96,7 @@ def walked(root: str) -> Walked:
 
 
 def _without_own(root: str, entries: list[ListedFile]) -> Walked:
-    """The entries without the pages that the program wrote."""
+    """Return the entries without the pages that the program wrote."""
     paths = [entry.path for entry in entries]
     passed: set[str] = set()
     counts: dict[str, int] = {}
@@ -107,12 +108,12 @@ def _without_own(root: str, entries: list[ListedFile]) -> Walked:
 
 
 def by_bytes(entry: ListedFile) -> bytes:
-    """What entries are sorted by."""
+    """Return the sort key of an entry."""
     return os.fsencode(entry.path)
 
 
 def _checked(root: str) -> str:
-    """The folder's own path, links resolved, as git sees it; a UserError where no folder can be read there."""
+    """Return the real path of the folder, as git sees it; raise UserError if it is not a readable folder."""
     root = os.path.realpath(root)
     try:
         with os.scandir(root) as inside:
@@ -128,8 +129,8 @@ def _checked(root: str) -> str:
     except OSError as error:
         raise NotARepository(f"{root} cannot be read: {error.strerror}", "Check the path") from error
     if {"HEAD", "objects", "refs"} <= names and ".git" not in names:
-        message = f"{root} is a bare git repository, without files laid out"
-        raise NotARepository(message, f"Make a work tree first: git clone {root} FOLDER")
+        message = f"{root} is a bare git repository, without checked-out files"
+        raise NotARepository(message, f"Create a work tree first: git clone {root} FOLDER")
     return root
 
 
@@ -162,19 +163,19 @@ def _folder_entries(root: str) -> Iterator[ListedFile]:
 
 
 def folder_files(root: str) -> Iterator[ListedFile]:
-    """The files of a plain folder, as they are found."""
+    """Yield the files of a plain folder as they are found."""
     return _folder_entries(root)
 
 
 def _entry(root: str, path: str, found: os.stat_result) -> ListedFile:
-    """The entry of anything but a folder."""
+    """Return the entry of anything but a folder."""
     if stat.S_ISREG(found.st_mode):
-        inode = found.st_ino & _MOST  # some have no room in a database's number
+        inode = found.st_ino & _MOST  # some inode numbers are too large for a database integer
         return ListedFile(path, found.st_size, found.st_mtime_ns, altered=found.st_ctime_ns, inode=inode)
     if stat.S_ISLNK(found.st_mode):
         note = _link_note(root, path)
         return ListedFile(path, found.st_size, found.st_mtime_ns, Skip.SYMLINK, note)
-    note = next((name for is_such, name in _SPECIAL if is_such(found.st_mode)), "no regular file")
+    note = next((name for is_such, name in _SPECIAL if is_such(found.st_mode)), "not a regular file")
     return ListedFile(path, 0, found.st_mtime_ns, Skip.UNREADABLE, note)
 
 
@@ -189,11 +190,11 @@ def _link_note(root: str, path: str) -> str:
     except OSError as error:
         return f"points somewhere unknown: {error.strerror}"
     inside = root.rstrip("/") + "/"
-    # What is outside may be there on one machine and not on another, and a book must not depend on that.
+    # A target outside may exist on one machine and not on another, and a book must not depend on that.
     if not f"{os.path.normpath(os.path.join(os.path.dirname(path), target))}/".startswith(inside):
         return f"points to {target}, outside the repository"
     try:
-        # `stat` first: it gives up on a chain of 40 links, where `realpath` would go on to the end.
+        # `stat` first: it gives up after a chain of 40 links, whereas `realpath` would follow it to the end.
         os.stat(path)
         real = os.path.realpath(path, strict=True)
     except OSError as error:
@@ -211,7 +212,7 @@ def _link_note(root: str, path: str) -> str:
 
 
 def git_entries(root: str, only: Iterable[str] = ()) -> list[ListedFile] | None:
-    """What git lists below a folder, or of some paths; None where git is absent or sees no repository."""
+    """Return what git lists below a folder, or for some paths; None if git is missing or finds no repository."""
     listing = ("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--", *only)
     try:
         with subprocesses.running_git(root, "--literal-pathspecs", *listing) as git:
@@ -220,12 +221,12 @@ def git_entries(root: str, only: Iterable[str] = ()) -> list[ListedFile] | None:
     except ToolMissing:
         return None
     except ToolFailed as error:
-        # A copied submodule or linked work tree points at a repository that was left behind.
+        # A copied submodule or linked work tree refers to a repository that was not copied.
         if "not a git repository" in error.message:
             return None
         raise
     entries = _work_tree_entries(root, listed)
-    top = _folder_with(root, (".git",))  # git complains in paths from there
+    top = _folder_with(root, (".git",))  # paths in git's messages are relative to this folder
     for shut, why in dict(_SHUT_FOLDER.findall(complaints)).items():
         path = os.path.relpath(os.path.join(top, shut), root)
         if not _NOT_OURS.search(path):
@@ -236,7 +237,7 @@ def git_entries(root: str, only: Iterable[str] = ()) -> list[ListedFile] | None:
 def _work_tree_entries(root: str, listed: list[bytes]) -> list[ListedFile]:
     folders: dict[str, bool] = {"": True}
     entries: list[ListedFile] = []
-    seen: set[str] = set()  # a merge conflict lists a path thrice
+    seen: set[str] = set()  # a merge conflict lists a path three times
     for record in listed[:-1]:
         mode, commit = "", ""
         if record.startswith(b"? "):
@@ -245,7 +246,7 @@ def _work_tree_entries(root: str, listed: list[bytes]) -> list[ListedFile]:
             stage, _, name = record.partition(b"\t")
             _, mode, commit, _ = stage.decode("ascii").split(" ")
             path = os.fsdecode(name)
-        nested = path.endswith("/")  # an untracked folder with a repository of its own
+        nested = path.endswith("/")  # an untracked folder that is a repository itself
         path = path.rstrip("/")
         if path in seen or _NOT_OURS.search(path):
             continue
@@ -260,8 +261,10 @@ def _work_tree_entries(root: str, listed: list[bytes]) -> list[ListedFile]:
 
 
 def on_disk(root: str, path: str, folders: dict[str, bool]) -> ListedFile | None:
-    """The entry of a listed path; None where it is not, or no more, a file of the work tree. What is found of folders
-    (`{"": True}` at first) is kept in `folders`."""
+    """Return the entry of a listed path; None if there is no such file in the work tree.
+
+    `folders` caches which folders are real (`{"": True}` initially).
+    """
     folder = path.rpartition("/")[0]
     if folder not in folders:
         _follow(root, folder, folders)
@@ -277,7 +280,7 @@ def on_disk(root: str, path: str, folders: dict[str, bool]) -> ListedFile | None
 
 
 def _follow(root: str, folder: str, folders: dict[str, bool]) -> None:
-    """Note whether a folder is reached through folders alone; a link among them leads elsewhere."""
+    """Record whether a folder is reached through real folders only, not through a link."""
     above, inside = "", True
     for part in folder.split("/"):
         above = f"{above}/{part}" if above else part
@@ -290,18 +293,18 @@ def _follow(root: str, folder: str, folders: dict[str, bool]) -> None:
 
 
 def tree(root: str, revision: str) -> list[ListedFile]:
-    """Every file below a folder at a git revision; `blob` is what `blobs` reads it by."""
+    """Return every file below a folder at a git revision; `blobs` reads a file by its `blob`."""
     root = _checked(root)
-    advice = "See what there is with: git log --oneline, git branch --all, git tag"
+    advice = "List what there is with: git log --oneline, git branch --all, git tag"
     try:
-        if revision.startswith("-"):  # it would be taken for an option
-            raise UnknownRevision(f"{revision} is no git revision", advice)
+        if revision.startswith("-"):  # git would take it for an option
+            raise UnknownRevision(f"{revision} is not a git revision", advice)
         listed = b"".join(subprocesses.run_git(root, "ls-tree", "-r", "-z", "-l", revision)).split(b"\0")
     except ToolFailed as error:
         if "not a git repository" in error.message:
-            raise NotARepository(f"{root} is in no git repository", "Name one that git knows") from error
+            raise NotARepository(f"{root} is not in a git repository", "Name a folder in a git repository") from error
         if "Not a valid object name" in error.message or "not a tree object" in error.message:
-            raise UnknownRevision(f"{revision} is no git revision of {root}", advice) from error
+            raise UnknownRevision(f"{revision} is not a git revision of {root}", advice) from error
         raise
     entries = [entry for record in listed[:-1] if (entry := _tree_entry(record)) is not None]
     links = [entry for entry in entries if entry.skip is Skip.SYMLINK]
@@ -331,7 +334,7 @@ def _tree_entry(record: bytes) -> ListedFile | None:
 
 
 def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
-    """The contents behind git's object ids, in their order; Unreadable where git lacks one."""
+    """Yield the contents of git objects, in the order of their ids; raise Unreadable if git lacks one."""
     with subprocesses.running_git(root, "cat-file", "--batch") as git:
         for blob in ids:
             git.say(blob.encode("ascii") + b"\n")
@@ -345,10 +348,10 @@ def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
 
 
 def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> bytes:
-    """The bytes of a work tree's file, or its first or last `most`; Unreadable where they cannot be had.
+    """Return the bytes of a file in a work tree, or its first or last `most`; raise Unreadable if that fails.
 
-    The path may have become something else since the walk, so no link is followed on the way, and
-    opening a pipe does not wait for somebody to write to it.
+    The path may have become something else since the walk, so no link is followed on the way, and opening a pipe does
+    not wait for a writer.
     """
     try:
         handle = _open(root, entry.path)
@@ -361,12 +364,12 @@ def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> 
     except OSError as error:
         reason = "now a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)
         raise Unreadable(entry.path, reason) from error
-    except ValueError as error:  # a NUL in the path
+    except ValueError as error:  # a NUL character in the path
         raise Unreadable(entry.path, str(error)) from error
 
 
 def pieces(root: str, entry: ListedFile, size: int = 1 << 20) -> Iterator[bytes]:
-    """The bytes of a work tree's file, piece by piece: for a file that is larger than one wants in memory."""
+    """Yield the bytes of a file in a work tree piece by piece, for files that are too large for memory."""
     try:
         handle = _open(root, entry.path)
         with open(handle, "rb", buffering=0) as file:
@@ -379,7 +382,7 @@ def pieces(root: str, entry: ListedFile, size: int = 1 << 20) -> Iterator[bytes]
 
 
 def _open(root: str, path: str) -> int:
-    """A handle on a file, reached through real folders only."""
+    """Open a file that is reached through real folders only; return its descriptor."""
     folder_flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     *folders, name = path.split("/")
     at = os.open(root, folder_flags)
@@ -401,14 +404,14 @@ def _open(root: str, path: str) -> int:
 
 
 def relisted(root: str, entries: list[ListedFile], paths: Collection[str]) -> list[ListedFile] | None:
-    """The entries with what is now at some paths; None where it takes a walk."""
+    """Return the entries, updated at some paths; None if that takes a walk."""
     if len(paths) > MOST or any(path.rpartition("/")[2] in DECIDE for path in paths):
         return None
     root = os.path.realpath(root)
     known = {entry.path: entry for entry in entries}
     folders = {"": True}
     strange = []
-    # What a link's entry says depends on where it leads, which is another path.
+    # The entry of a link depends on its target, which is another path.
     links = (entry.path for entry in entries if entry.skip is Skip.SYMLINK)
     for path in {*paths, *links}:
         was = known.pop(path, None)
@@ -421,7 +424,7 @@ def relisted(root: str, entries: list[ListedFile], paths: Collection[str]) -> li
         else:
             strange.append(path)
     if any(path.startswith(tuple(f"{gone}/" for gone in paths)) for path in known):
-        return None  # a folder has become a file, or is gone
+        return None  # a folder became a file, or is gone
     new = _belonging(root, strange, folders) if strange else []
     return None if new is None else sorted([*known.values(), *new], key=by_bytes)
 
@@ -434,8 +437,8 @@ def _is_folder(root: str, path: str) -> bool:
 
 
 def _belonging(root: str, paths: list[str], folders: dict[str, bool]) -> list[ListedFile] | None:
-    """The entries of those paths, new to the list, that belong to the repository."""
+    """Return the entries of new paths that belong to the repository; None if only a walk can tell."""
     if not is_in_git(root):
         return [entry for path in paths if (entry := on_disk(root, path, folders)) is not None]
-    # Where git does not take the folder for a repository of its own, a walk finds out what is meant.
+    # If the folder is not the top of a git work tree, only a walk finds out which rules apply.
     return git_entries(root, paths) if os.path.lexists(os.path.join(root, ".git")) else None

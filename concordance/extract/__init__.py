@@ -1,1 +1,1 @@
-"""From one file's text to its facts: pure, parallel, cached."""
+"""Extraction of facts from one file's text: pure, parallel, cached by content."""

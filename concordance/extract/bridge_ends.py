@@ -1,7 +1,7 @@
-"""The ends of bridges in one file: what it says to other languages, by the plug-ins in `bridges/`.
+"""Collects the ends of bridges in one file: its references to other languages, found by the plug-ins in `bridges/`.
 
-In: the draft of a file, with its tree still at hand. Out: `End`s in the order of the text. A plug-in is asked only
-where a word that it speaks of stands in the file.
+In: the draft of a file, with its syntax tree still available. Out: `End`s in the order of the text. A plug-in runs only
+if one of the words that it looks for occurs in the file.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from concordance.extract.reading.draft import Draft
 from concordance.extract.reading.rule_context import RuleContext
 
 PACKAGE = "concordance.extract.bridges"
-# The ends that one plug-in may find in a file: so many in any, and one for so many bytes. A rule of a makefile has as
-# many as its targets times its prerequisites; real files stay far below.
+# The most ends that one plug-in may find in a file: a fixed number, plus one per so many bytes. A makefile rule yields
+# its targets times its prerequisites, which can explode; real files stay far below the limit.
 _MOST = 5000
 _BYTES_PER_END = 32
 
 
 class BridgeEnd(NamedTuple):
-    """What a plug-in has found at a byte offset: of a name that the linker knows, where its last part begins."""
+    """What a plug-in found, and at which byte offset; for a name known to the linker, that of its last part."""
 
     at: int
     says: str
@@ -35,13 +35,13 @@ class BridgeEnd(NamedTuple):
 
 @cache
 def _asked(language: str) -> tuple[tuple[str, ModuleType, tuple[bytes, ...]], ...]:
-    """The plug-ins for a language, each with its name and its words."""
+    """Return the plug-ins for a language, each with its name and the words it looks for."""
     modules = [(name, plugins.load(PACKAGE, name)) for name in plugins.names(PACKAGE)]
     return tuple((n, m, m.WORDS) for n, m in modules if not m.LANGUAGES or language in m.LANGUAGES)
 
 
 def ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
-    """What all bridges read in a file."""
+    """Return the ends that all bridges find in a file."""
     source, data = draft.source, draft.source.data
     asked = [(name, module) for name, module, words in _asked(source.language) if any(word in data for word in words)]
     if not asked:
@@ -61,7 +61,7 @@ def ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
 
 
 def _around(symbols: tuple[Symbol, ...], starts: list[int], line: int) -> int:
-    """The place of the innermost symbol around a line, -1 for none."""
+    """Return the index of the innermost symbol around a line, -1 if there is none."""
     place = bisect_right(starts, line) - 1
     while place >= 0 and symbols[place].end_line < line:
         place = symbols[place].parent if symbols[place].parent < place else place - 1

@@ -1,7 +1,7 @@
-"""Reads one file: hands it to its language, then adds what all languages have in common.
+"""The entry point of extraction: run a file's language reader, then add what every language shares.
 
-In: text and its language. Out: `FileFacts`, always. A reader that fails costs its own file the
-facts it had not yet stated, and becomes a finding; it never costs the build.
+In: a file's text and its language. Out: `FileFacts`, always. If a reader raises, its file loses the facts that the
+reader was to provide and gets a finding instead; the build goes on.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from concordance.extract.terms import terms
 from concordance.extract.text.repetition import Repetition, without_repetition
 from concordance.extract.text.source_text import Source
 
-# Asking a tree costs the square of its depth. What people write stays far below this.
+# Querying a syntax tree costs the square of its depth. Code written by people stays far below this.
 DEEPEST = 3000
-# Characters of a blanked line: grammars make a node of each that stands in a literal, and queries are slow on so many.
+# In characters. Grammars create one node per blank inside a literal, and queries over that many nodes are slow.
 _LONGEST_LINE = 100_000
-_BLANKS = " " * 16  # as no name has them
+_BLANKS = " " * 16  # a run of spaces that no real name contains
 _BRACKETS = bytes(c in b"([{" for c in range(256))
 _NO_BRACKETS = bytes(c for c in range(256) if c not in b"()[]{}")
 _STEP = (-1, 1)
 
-# Documentation stands above these; a key or a heading is not spoken of by the comment over it.
+# Comments do not document these kinds: a comment above a heading or a label is not about it.
 _UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
 
 
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:
-    """All that a file's text says by itself, and by the repository's macros where its language has them."""
+    """Return all facts that follow from a file's text and, for languages with macros, from the repository's macros."""
     parsed = language in readers() and language != "text"
     text, stretches = without_repetition(text) if parsed else (text, [])
     source = Source(text, language)
@@ -44,14 +44,14 @@ def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts
 
 
 def _unread(source: Source, stretch: Repetition) -> Finding:
-    """Says that a repetitive stretch was not read."""
+    """Return the finding that reports a repetitive stretch as not read."""
     ends = [source.line(source.byte(at)) for at in (stretch.start, stretch.end - 1)]
     size = stretch.end - stretch.start
     return Finding("syntax", Severity.ERROR, f"{size:,} characters repeat one another: not read", ends[0], 1, ends[1])
 
 
 def _names_blanks(draft: Draft) -> bool:
-    """True if a name is not what the file says, for part of it was blanked."""
+    """True if blanking damaged a defined or imported name, so that it differs from the file's text."""
     names = (definition.name for definition in draft.definitions)
     imported = (text for _, one in draft.imports for text in (one.module, one.name, one.alias))
     return any(_BLANKS in text for text in chain(names, imported))
@@ -73,12 +73,12 @@ def _read(source: Source, macros: Macros | None, blanked: bool) -> FileFacts:
 
 
 def _as_text(source: Source) -> FileFacts:
-    """The words of a file whose structure cannot be read."""
+    """Return the facts of a file read as plain text, for files whose structure cannot be parsed."""
     return _complete(source, plugins.load(LANGUAGES, "text").read(source))
 
 
 def nesting(data: bytes) -> int:
-    """How deep brackets nest, about: those in comments and strings count, too. 0 where it cannot be too deep."""
+    """Return roughly how deep brackets nest, including those in comments and strings; 0 if there are only a few."""
     brackets = data.translate(_BRACKETS, _NO_BRACKETS)
     return max(accumulate(map(_STEP.__getitem__, brackets))) if len(brackets) > DEEPEST else 0
 
@@ -95,7 +95,7 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
 
 
 def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
-    """What the rules say; one that fails costs its file the others' words, not its facts."""
+    """Return the findings of our rules. If a rule raises, its file loses the findings of all rules, but no facts."""
     try:
         return ruleset.findings(draft, facts)
     except Exception as error:
@@ -103,7 +103,7 @@ def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
 
 
 def _bridged(draft: Draft, facts: FileFacts) -> FileFacts:
-    """The facts with the ends of bridges; a reader of them that fails costs them alone."""
+    """Return the facts with the ends of bridges added. If a bridge's reader raises, only the ends are lost."""
     try:
         return facts._replace(ends=bridge_ends.ends(draft, facts))
     except Exception as error:
@@ -112,12 +112,12 @@ def _bridged(draft: Draft, facts: FileFacts) -> FileFacts:
 
 
 def _document(source: Source, draft: Draft, comments: Comments) -> None:
-    """Gives the comments to what they speak of."""
+    """Attach comments to the definitions, or the file, that they document."""
     defined: set[int] = set()
     for definition in sorted(draft.definitions, key=lambda d: (d.start, -d.end)):
         line = source.line(definition.start)
         if not definition.doc and definition.kind not in _UNDOCUMENTED:
-            # The comment above a line speaks of what starts first on it.
+            # The comment above a line documents the first definition that starts on it.
             above = comments.above(line) if line not in defined else ""
             definition.doc = above or comments.beside(source.line(definition.at))
         if definition.kind not in (Kind.NAMESPACE, Kind.MODULE):

@@ -12,17 +12,17 @@ LANGUAGES = "concordance.extract.languages"
 
 @cache
 def readers() -> tuple[str, ...]:
-    """The languages that have a reader of their own; every other text is read as plain text."""
+    """Return the names of the languages with a reader of their own; all other text is read as plain text."""
     return plugins.names(LANGUAGES)
 
 
 def languages() -> tuple[Language, ...]:
-    """How each of those is recognised."""
+    """Return the `Language` description of every reader, which says how its files are recognised."""
     return tuple(plugins.load(LANGUAGES, name).LANGUAGE for name in readers())
 
 
 @cache
 def language_of(name: str) -> Language:
-    """How a language's names are written; that of plain text, where it has no reader."""
+    """Return the description of a language, or that of plain text if it has no reader."""
     found: Language = plugins.load(LANGUAGES, name if name in readers() else "text").LANGUAGE
     return found

@@ -1,7 +1,7 @@
-"""The rules that files are checked by: ours, one file each in `rules/`, and those of ruff that we chose.
+"""The rules that files are checked against: our own, one file each in `rules/`, and a selection of ruff's.
 
-In: a language. Out: what is looked for in its files, and what is found in one of them. Pages name the rules,
-so what was checked can be told from what was not.
+In: a language, or a file's draft. Out: the rules that apply, or the findings in the file. Pages list the rules, so that
+readers can tell what was checked from what was not.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from concordance.base.model import Category, FileFacts, Finding, Kind, Rule, Sev
 from concordance.extract.reading.draft import Draft
 from concordance.extract.reading.rule_context import RuleContext
 
-# ---
-# The rules of ruff that are worth a line on a page, each with a reason in our own words.
+# The ruff rules that are worth a line on a page, each with a reason in our own words.
 #
-# Chosen by reading what they find in real repositories (`docs/findings.md`): of ruff's rules about security and speed
-# those that are right at least nine times out of ten. What they get wrong too often and can be told by meaning
-# (pickles, shells, `exec`, YAML) has a rule of our own in `rules/`. None of them is asked of tests and benchmarks.
+# They were chosen by reading what they find in real repositories (`docs/findings.md`): of ruff's rules for security and
+# performance, those that are right at least nine times out of ten. Where ruff is wrong too often, but resolving names
+# tells real problems from false ones (pickle, shells, `exec`, YAML), we have our own rule in `rules/`. Ruff's rules do
+# not apply to tests and benchmarks.
 
 
 TOOL = "ruff"
 _LANGUAGES = ("python",)
-# What a rule must say to be meant: of C413 a list around `sorted`, which copies; `reversed` around it does not.
+# Words that ruff's message must contain: C413 counts for `list` around `sorted`, a copy, but not for `reversed`.
 SAYS = {"C413": "`list()`"}
 
 
@@ -214,7 +214,7 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
-# ---
+# Our own rules.
 
 
 PACKAGE = "concordance.extract.rules"
@@ -224,7 +224,7 @@ TRIALS = frozenset((Category.TEST, Category.BENCHMARK))
 _AROUND = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.CLASS, Kind.STRUCT))
 
 
-# What authors write behind a line of Python that they have looked at, for any tool.
+# Comments by which authors mark a line of Python as reviewed, for any tool.
 _SILENCED = {
     "security": re.compile(r"#\s*(?:noqa(?!\s*:)|nosec\b|noqa:[^#]*\bS\d)"),
     "performance": re.compile(r"#\s*(?:noqa(?!\s*:)|noqa:[^#]*\bPERF\d)"),
@@ -232,7 +232,7 @@ _SILENCED = {
 
 
 class RuleTable(NamedTuple):
-    """The rules of one language by what calls for them."""
+    """The rules for one language, by the names and words that trigger them."""
 
     names: dict[str, tuple[ModuleType, ...]]
     words: tuple[tuple[bytes, ModuleType], ...]
@@ -240,13 +240,13 @@ class RuleTable(NamedTuple):
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Every rule by its id: ours first, then ruff's."""
+    """Return every rule by its id: ours first, then ruff's."""
     own = {m.ID: _rule(m) for m in (plugins.load(PACKAGE, name) for name in plugins.names(PACKAGE))}
     return {**dict(sorted(own.items())), **{rule.id: rule for rule in RULES}}
 
 
 def checked(language: str, category: str = "") -> list[Rule]:
-    """What is looked for in files of a language; in tests and benchmarks less than elsewhere."""
+    """Return the rules that apply to files of a language; fewer for tests and benchmarks."""
     asked = (rule for rule in rules().values() if not rule.languages or language in rule.languages)
     return [rule for rule in asked if rule.tests or category not in TRIALS]
 
@@ -273,7 +273,7 @@ def _table(language: str) -> RuleTable:
 
 
 def findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
-    """What our rules say of a file."""
+    """Return the findings of our rules in a file."""
     table = _table(draft.source.language)
     data = draft.source.data
     asked = {module: None for name in table.names.keys() & facts.occurrences.names for module in table.names[name]}
@@ -289,7 +289,7 @@ def _found(look: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -
     silenced = _SILENCED.get(module.CATEGORY) if source.language == "python" else None
     for start, end, message, severity in module.find(look):
         line, col = source.position(start)
-        if col > WIDEST:  # of a file made for machines: nobody finds the place, nor could mend it there
+        if col > WIDEST:  # a minified or generated file: nobody could find or fix the place
             continue
         if silenced is not None and silenced.search(source.line_text(line)):
             continue
@@ -300,7 +300,7 @@ def _found(look: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -
 
 
 def subject(symbols: tuple[Symbol, ...], line: int) -> str:
-    """The key of the innermost function or class around a line, "" for none."""
+    """Return the key of the innermost function or class around a line, "" if there is none."""
     place = bisect_right(symbols, line, key=lambda s: s.start_line) - 1
     while place >= 0:
         one = symbols[place]

@@ -1,1 +1,1 @@
-"""The store: the only place that knows SQL. One writer, one read interface, one cache."""
+"""The store: the only package that knows SQL. One writer, one read interface, one cache."""

@@ -1,9 +1,9 @@
-"""Facts by content, shared by all repositories, branches and checkouts of one user.
+"""A cache of facts by content, shared by all repositories, branches and checkouts of one user.
 
-In: a key made of a file's digest, its language and the version of the readers. Out: packed facts.
-Workers look up, the build writes; a build that was killed has lost only its last batch. Each value begins with a
-digest of its key and itself, since a damaged database can give a changed value, or that of another key. Such a value is
-not used: the file is read again, and the value replaced.
+In: a key made of a file's digest, its language and the version of the readers. Out: packed facts. Workers look up, the
+build writes; a build that is killed loses only its last batch. Each value starts with a digest of its key and itself,
+because a damaged database can return a changed value, or the value of another key. Such a value is not used: the file
+is read again, and the value replaced.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from concordance.facts.integrity.failures import FAILURES, is_of_disk, is_refusa
 from concordance.facts.schema import BESIDE, connect
 
 _DIGEST = 16  # bytes
-_SMALLEST = 512  # bytes of a database
+_SMALLEST = 512  # minimum bytes of a database
 _TABLE = "CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, packed BLOB)"
 
 
 class Cache:
-    """The cache's file. It is never needed: where it cannot be read or written, facts are made anew."""
+    """The cache file. It is never essential: if it cannot be read or written, facts are computed again."""
 
     def __init__(self, folder: str, largest: int) -> None:
         self.path = os.path.join(folder, "facts.db")
         self.largest = largest
         self._connection: sqlite3.Connection | None = None
-        self._doubtful = False  # whether a damaged value was replaced
-        self.was_replaced = False  # whether the whole file was damaged, and made anew
+        self._doubtful = False  # True if a damaged value was replaced
+        self.was_replaced = False  # True if the whole file was damaged and replaced
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             self._open()
@@ -40,20 +40,23 @@ class Cache:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a cache to read and write."""
+        """True if there is a cache to read and write."""
         return self._connection is not None
 
     def _open(self) -> None:
         if os.path.lexists(self.path) and 0 < os.path.getsize(self.path) < _SMALLEST:
-            raise sqlite3.DatabaseError("not a database")  # SQLite itself takes it for an empty one
+            raise sqlite3.DatabaseError("not a database")  # SQLite itself would treat it as an empty one
         self._connection = connect(self.path)
         self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is made anew
+        self._connection.execute("PRAGMA synchronous = OFF")  # what a power cut loses is computed again
         self._connection.execute(_TABLE)
 
     def _failed(self, error: Exception) -> bool:
-        """Goes on without the cache where the disk is full, or the file locked or not to be written. Else it is damaged
-        and made anew, for nothing is lost with it. Says whether it was."""
+        """Close the cache after an error, and replace it if it is damaged. Return True if it was.
+
+        It is not damaged if the disk is full, or if the file is locked or may not be written: then the run continues
+        without it. Replacing it loses nothing that cannot be computed again.
+        """
         self.close()
         damaged = os.access(self.path, os.W_OK) if is_refusal(error) else not is_of_disk(error)
         if damaged:
@@ -71,7 +74,7 @@ class Cache:
             self.close()
 
     def get(self, key: bytes) -> bytes | None:
-        """The facts under a key."""
+        """Return the facts of a key; None if there are none."""
         if self._connection is None:
             return None
         try:
@@ -81,7 +84,7 @@ class Cache:
         return _checked(key, row[0]) if row else None
 
     def put(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keeps facts, all or none of them. A key that is already there had a damaged value."""
+        """Store facts, all or none of them. A key that already exists had a damaged value."""
         if self._connection is None:
             return
         rows = list(rows)
@@ -96,7 +99,8 @@ class Cache:
             self._failed(error)
 
     def drop_damaged(self) -> tuple[int, int]:
-        """Takes out all values that are damaged: how many, and of how many. Where the database itself is, all go."""
+        """Delete all damaged values; return how many, and of how many. If the database itself is damaged, all are
+        deleted."""
         if self._connection is None:
             return 0, 0
         run, total = self._connection.execute, 0
@@ -115,7 +119,7 @@ class Cache:
         return total or 1, total or 1
 
     def trim(self) -> None:
-        """Drops all damaged facts where one was met, and the oldest where there are too many."""
+        """Delete all damaged facts if one was found, and the oldest half if the file is too large."""
         if self._doubtful:
             self._doubtful = False
             self.drop_damaged()
@@ -131,7 +135,7 @@ class Cache:
             self.close()
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the file."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -144,7 +148,7 @@ def _digest(key: bytes, packed: bytes | memoryview) -> bytes:
 
 
 def _checked(key: object, value: object) -> bytes | None:
-    """What was kept under a key; None where the value is damaged, or another's."""
+    """Return the facts in a stored value; None if it is damaged or belongs to another key."""
     if not isinstance(key, bytes) or not isinstance(value, bytes):
         return None
     return value[_DIGEST:] if _digest(key, memoryview(value)[_DIGEST:]) == value[:_DIGEST] else None

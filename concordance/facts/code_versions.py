@@ -1,8 +1,7 @@
-"""Which readers made some facts: facts of other readers are made anew.
+"""Versions of the code that makes facts, links and pages, so that results of other code are made again.
 
-In: this installation. Out: a short text that changes whenever the code that reads files, the types
-it fills or a grammar does. It is taken from the files themselves, so nobody has to remember to
-raise a number.
+In: this installation. Out: short strings that change whenever the code, the types that it fills or a grammar changes.
+They are digests of the files themselves, so nobody has to remember to increase a number.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def readers() -> str:
-    """The version of all that reads."""
+    """Return the version of the code that reads files."""
     return _digest(
         ["base/kinds.py", "base/model.py", "workflow/stages/extract.py"], ["collect", "extract"], " ".join(_grammars())
     )
 
 
 def linkers() -> str:
-    """The version of all that is worked out from facts: what others worked out is worked out anew."""
+    """Return the version of the code that computes links and analyses from facts."""
     return _digest(
         ["workflow/stages/link.py", "workflow/stages/bridges.py", "workflow/stages/passes.py"],
         ["facts", "link", "passes"],
@@ -33,14 +32,14 @@ def linkers() -> str:
 
 
 def pages() -> str:
-    """The version of all that makes pages."""
+    """Return the version of the code that makes pages."""
     return _digest(
         ["base/blocks.py", "base/characters.py", "base/version.py", "workflow/stages/pages.py"], ["query", "render"], ""
     )
 
 
 def site() -> str:
-    """The version of all that makes pages of the site: the extractors, too, for they colour the source."""
+    """Return the version of the code that makes the site's pages, including the extractors, which colour source."""
     own = ["base/blocks.py", "base/characters.py", "base/version.py"]
     return _digest(own, ["extract", "query", "render", "serve"], "")
 
@@ -70,7 +69,7 @@ def _extensions() -> list[str]:
 
 
 def _grammars() -> list[str]:
-    """The installed grammars: their folders carry their versions."""
+    """Return the installed grammars: the names of their folders contain their versions."""
     spec = find_spec("tree_sitter")
     if spec is None or spec.origin is None:
         return []

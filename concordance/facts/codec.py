@@ -1,7 +1,7 @@
-"""Facts as bytes and back: what the store, the cache and the workers hand around.
+"""Encodes facts as bytes and decodes them, for the store, the cache and the workers.
 
-In: `FileFacts`. Out: MessagePack, typed when it is read, so that a store made by somebody else can
-be wrong but cannot do harm.
+In: `FileFacts` and other rows. Out: MessagePack. Decoding checks the types, so a store that somebody else made can be
+wrong but cannot do harm. Partial decoders read only some fields of a file's facts, at a fraction of the cost.
 """
 
 from __future__ import annotations
@@ -29,35 +29,33 @@ from concordance.base.model import (
     unpacked,
 )
 
-# ---
-# The names by which users import what Python files define, as bytes and back.
-#
-# In: by path, the public names of what a file defines at its top, and its classes, whose members are named after
-# them. Out: MessagePack, each file's part by itself, so that one name costs one file; and questions to it.
+# --- public names of Python definitions
+# The names by which users import what Python files define. Each file is encoded separately, so that looking up one name
+# decodes one file.
 
 
-PUBLIC = "public"  # the name of this value in the store
+PUBLIC = "public"  # key of this value in the store
 
 
 class PublicName(NamedTuple):
     """A public name."""
 
     dotted: str
-    by: str  # the module that hands it on, or the document that has it; "" where it is its own module's
+    by: str  # the module that re-exports it, or the document that lists it; "" if it is its own module's
 
 
 class FileNames(NamedTuple):
     """The public names of one file."""
 
-    names: dict[str, PublicName]  # of what it defines at its top
-    classes: list[str]  # by their qualified names, those inside of others too
+    names: dict[str, PublicName]  # of its top-level definitions
+    classes: list[str]  # qualified names of its classes, including nested ones
 
 
 NOTHING = PublicName("", "")
 
 
 def packed_names(rows: Mapping[str, FileNames]) -> bytes:
-    """Public names as bytes."""
+    """Encode public names."""
     encode = msgspec.msgpack.encode
     return encode({path: encode(row) for path, row in rows.items()})
 
@@ -70,13 +68,13 @@ class PublicNames:
         self._known: dict[str, FileNames] = {}
 
     def of(self, path: str, parts: list[str]) -> PublicName:
-        """The public name of a symbol by the names in its key; an empty one where it has none."""
+        """Return the public name of a symbol by the names in its key; an empty one if it has none."""
         row = self._row(path) if path in self.rows else None
         top = row.names.get(parts[0]) if row is not None and parts else None
         if row is None or top is None:
             return NOTHING
         if len(parts) > 1 and ".".join(parts[:-1]) not in row.classes:
-            return NOTHING  # what stands inside of a function is nobody's to name
+            return NOTHING  # names inside a function are not public
         return PublicName(".".join([top.dotted, *parts[1:]]), top.by)
 
     def _row(self, path: str) -> FileNames:
@@ -86,8 +84,10 @@ class PublicNames:
         return found
 
     def meant(self, parts: list[str]) -> list[tuple[str, list[str]]]:
-        """The files, each with the names in a symbol's key, that a public name may mean: its longest beginning that is
-        one of a definition at the top of a file, and behind it members."""
+        """Return the files, each with the names of a symbol's key, that a public name may refer to.
+
+        The longest prefix that is the public name of a top-level definition is used; the rest are members.
+        """
         for count in range(len(parts), 0, -1):
             found = self._by_name.get(".".join(parts[:count]))
             if found:
@@ -103,14 +103,14 @@ class PublicNames:
         return found
 
 
-# ---
+# --- facts of a file
 
 
 _Tested = dict[int, tuple[list[tuple[int, bytes]], int]]
 
 
 class Columns(NamedTuple):
-    """`Occurrences` with the same fields in the same order, of which the names themselves are still packed."""
+    """`Occurrences` with the same fields in the same order; the names themselves stay encoded."""
 
     names: msgspec.Raw = msgspec.Raw()
     name: bytes = b""
@@ -124,7 +124,7 @@ class Columns(NamedTuple):
 
 
 class FileScopes(NamedTuple):
-    """A file's names and scopes: `FileFacts` with the same fields in the same order, all others still packed."""
+    """A file's names and scopes: `FileFacts` with the same fields in the same order, all others still encoded."""
 
     symbols: msgspec.Raw
     scopes: tuple[Scope, ...] = ()
@@ -141,7 +141,7 @@ class FileScopes(NamedTuple):
 
 
 class SymbolHead(msgspec.Struct, array_like=True, frozen=True):
-    """The first fields of `Symbol`, in the same order; the others are passed over."""
+    """The first fields of `Symbol`, in the same order; the others are skipped."""
 
     key: str
     kind: str
@@ -158,7 +158,7 @@ class SymbolHead(msgspec.Struct, array_like=True, frozen=True):
 
 
 class FileOutline(msgspec.Struct, array_like=True, frozen=True):
-    """What a file defines and says of itself: `FileFacts` with the same fields in the same order, others packed."""
+    """A file's definitions and documentation: `FileFacts` with the same fields in the same order, others encoded."""
 
     symbols: tuple[SymbolHead, ...] = ()
     scopes: msgspec.Raw = msgspec.Raw()
@@ -172,7 +172,7 @@ class FileOutline(msgspec.Struct, array_like=True, frozen=True):
 
 
 class FileFindings(NamedTuple):
-    """What is said of a file: `FileFacts` with the same fields in the same order, all others still packed."""
+    """A file's findings: `FileFacts` with the same fields in the same order, all others still encoded."""
 
     symbols: msgspec.Raw
     scopes: msgspec.Raw = msgspec.Raw()
@@ -219,7 +219,7 @@ def _outline_decoder() -> msgspec.msgpack.Decoder[FileOutline]:
 
 
 def unpack_outline(data: bytes) -> FileOutline:
-    """What a file defines and says of itself, for a fifth of what all of its facts cost."""
+    """Decode a file's definitions and documentation, at a fifth of the cost of all of its facts."""
     return _outline_decoder().decode(data)
 
 
@@ -229,7 +229,7 @@ def _judged_decoder() -> msgspec.msgpack.Decoder[FileFindings]:
 
 
 def unpack_findings(data: bytes) -> tuple[Finding, ...]:
-    """The findings in a file's facts, for a fraction of what all of them cost."""
+    """Decode the findings in a file's facts, at a fraction of the cost of all facts."""
     return _judged_decoder().decode(data).findings
 
 
@@ -239,43 +239,43 @@ def _remarks_decoder() -> msgspec.msgpack.Decoder[tuple[Finding, ...]]:
 
 
 def unpack_remarks(data: bytes) -> tuple[Finding, ...]:
-    """What an outside checker says of a file."""
+    """Decode the remarks of an external checker about a file."""
     return _remarks_decoder().decode(data)
 
 
 def unpack_named(data: bytes) -> FileScopes:
-    """The names in a file's facts, for a tenth of what all of them cost."""
+    """Decode the names in a file's facts, at a tenth of the cost of all facts."""
     return _named_decoder().decode(data)
 
 
 def unpack_names(occurrences: Columns) -> tuple[str, ...]:
-    """The different names in a file."""
+    """Decode the distinct names in a file."""
     if not occurrences.role:
         return ()
     return msgspec.msgpack.decode(occurrences.names, type=tuple[str, ...])
 
 
 def unpack_terms(data: bytes) -> tuple[Term, ...]:
-    """The terms in a file's facts, and no more of them."""
+    """Decode only the terms in a file's facts."""
     terms = unpack_named(data).terms
     return msgspec.msgpack.decode(terms, type=tuple[Term, ...]) if terms else ()
 
 
 def unpack_flow(data: bytes) -> Flow:
-    """Bytes as a file's flow."""
+    """Decode a file's flow."""
     return _flow_decoder().decode(data)
 
 
 @cache
 def _imports_decoder() -> msgspec.msgpack.Decoder[Any]:
-    """Of a flow with the same fields in the same order, of which all but the imports are still packed."""
+    """Return a decoder for a flow with the same fields in the same order, in which all but the imports stay encoded."""
     wanted, other = (tuple[Import, ...], msgspec.field(default=())), (msgspec.Raw, msgspec.field(default=msgspec.Raw()))
     fields = [(name, *(wanted if name == "imports" else other)) for name in Flow._fields]
     return msgspec.msgpack.Decoder(msgspec.defstruct("Imports", fields, array_like=True, frozen=True))
 
 
 def unpack_imports(data: bytes) -> tuple[Import, ...]:
-    """The imports in a file's flow, for a fraction of what all of it costs."""
+    """Decode the imports in a file's flow, at a fraction of the cost of the whole flow."""
     found: tuple[Import, ...] = _imports_decoder().decode(data).imports
     return found
 
@@ -286,17 +286,17 @@ def _ends_decoder() -> msgspec.msgpack.Decoder[tuple[End, ...]]:
 
 
 def unpack_ends(data: bytes) -> tuple[End, ...]:
-    """Bytes as a file's ends of bridges."""
+    """Decode a file's ends of bridges."""
     return _ends_decoder().decode(data)
 
 
 def unpack_links(data: bytes) -> Links:
-    """Bytes as a file's links."""
+    """Decode a file's links."""
     return _links_decoder().decode(data)
 
 
 def pack(facts: FileFacts | Flow | Links | tuple[End, ...]) -> bytes:
-    """Facts as bytes. A lone surrogate, which a string literal can spell, is no text: it becomes "?"."""
+    """Encode facts. A lone surrogate, which a string literal can contain, is not valid text: it becomes "?"."""
     try:
         return _encoder().encode(facts)
     except UnicodeEncodeError:
@@ -304,17 +304,17 @@ def pack(facts: FileFacts | Flow | Links | tuple[End, ...]) -> bytes:
 
 
 def packed_asks(asks: list[Ask]) -> bytes:
-    """The names that a file asks other languages for, as bytes."""
+    """Encode the names that a file looks for in other languages."""
     return _encoder().encode(asks)
 
 
 def unpack_asks(data: bytes) -> list[Ask]:
-    """The names that a file asks other languages for."""
+    """Decode the names that a file looks for in other languages."""
     return msgspec.msgpack.decode(data, type=list[Ask])
 
 
 def pack_targets(targets: list[Target]) -> bytes:
-    """Where imports lead as bytes; a path in no encoding is spelt out."""
+    """Encode the targets of imports; if a path cannot be encoded, fall back to its `repr`."""
     try:
         return _encoder().encode(targets)
     except UnicodeEncodeError:
@@ -322,7 +322,7 @@ def pack_targets(targets: list[Target]) -> bytes:
 
 
 def unpack(data: bytes) -> FileFacts:
-    """Bytes as facts; msgspec.ValidationError or DecodeError where they are none."""
+    """Decode facts; raise msgspec.ValidationError or DecodeError if they are invalid."""
     return _decoder().decode(data)
 
 
@@ -334,34 +334,31 @@ def _text_only(value: Any) -> Any:
     return value
 
 
-# ---
-# What analyses over the whole give, as bytes and back, in types.
-#
-# In: rows that name files and symbols by their ids. Out: MessagePack, as all that is packed; ids of many symbols are
-# a column.
+# --- results of whole-repository analyses
+# Rows name files and symbols by their ids; the ids of many symbols are a column.
 
 
 class FileTests(NamedTuple):
     """The tests that reach a file."""
 
-    near: list[tuple[int, int]]  # ids and steps, nearest first: those of a step or two, or else the nearest
-    farther: int = 0  # how many others reach it in more steps
+    near: list[tuple[int, int]]  # ids and steps, nearest first: those within one or two steps, or else the nearest
+    farther: int = 0  # number of other tests, which need more steps
 
 
 def encoded(rows: Any) -> bytes:
-    """Plain rows as bytes."""
+    """Encode plain rows."""
     return msgspec.msgpack.encode(rows)
 
 
 def packed_tested(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int]]) -> bytes:
-    """The tests of files by the files' ids: by steps the tests' ids, and the number of the others."""
+    """Encode the tests of files, by file id: the tests' ids by number of steps, and the number of other tests."""
     return encoded({
         base: ([(steps, packed(list(ids))) for steps, ids in near], farther) for base, (near, farther) in rows.items()
     })  # fmt: skip
 
 
 def moved_tested(data: bytes, moved: Mapping[int, int]) -> bytes:
-    """The tests of files with the ids that files and tests have now."""
+    """Return the encoded tests of files, with the current ids of files and tests."""
     rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
     for near, _ in rows.values():
         for place, (steps, column) in enumerate(near):
@@ -372,42 +369,42 @@ def moved_tested(data: bytes, moved: Mapping[int, int]) -> bytes:
 
 
 class TestedFiles:
-    """The tests of all files; those of one are unpacked when they are asked for."""
+    """The tests of all files; those of a file are decoded on request."""
 
     def __init__(self, data: bytes) -> None:
         self.rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
 
     def of(self, base: int) -> FileTests:
-        """The tests of a file by its id."""
+        """Return the tests of a file by its id."""
         near, farther = self.rows.get(base, ([], 0))
         return FileTests([(one, steps) for steps, column in near for one in unpacked(column)], farther)
 
 
 def cycles_from(data: bytes) -> list[list[int]]:
-    """The files that need one another, by their ids."""
+    """Decode the dependency cycles, as ids of files."""
     return msgspec.msgpack.decode(data, type=list[list[int]]) if data else []
 
 
 def standings_from(data: bytes) -> dict[int, tuple[int, int]]:
-    """The height and depth of files by their ids."""
+    """Decode the height and depth of files, by file id."""
     return msgspec.msgpack.decode(data, type=dict[int, tuple[int, int]]) if data else {}
 
 
 def clusters_from(data: bytes) -> list[tuple[int, list[int]]]:
-    """Groups of files by their ids, each with its key file."""
+    """Decode groups of files, as ids, each with its key file."""
     return msgspec.msgpack.decode(data, type=list[tuple[int, list[int]]]) if data else []
 
 
 def looked_up_from(data: bytes) -> tuple[list[str], list[int]]:
-    """What bridges were joined by: names whose carriers were asked for, and ids whose users were."""
+    """Decode what joining bridges looked up: names whose symbols were requested, and ids whose users were."""
     return msgspec.msgpack.decode(data, type=tuple[list[str], list[int]]) if data else ([], [])
 
 
 def paths_from(data: bytes) -> list[str]:
-    """Some paths."""
+    """Decode paths."""
     return [os.fsdecode(path) for path in msgspec.msgpack.decode(data, type=list[bytes])] if data else []
 
 
 def packed_paths(paths: Iterable[str]) -> bytes:
-    """Some paths as bytes, in whatever encoding their names are."""
+    """Encode paths, whatever the encoding of their names."""
     return encoded([os.fsencode(path) for path in sorted(paths)])

@@ -1,7 +1,7 @@
-"""`Counts`: what is counted over the whole store, for the summary of a build.
+"""`Counts`: totals over the whole store, for the summary of a build.
 
-In: the folder of a store. Out: numbers, from a look at every file's packed values: a tenth of a second for ten thousand
-files, and nothing that each update would have to keep right.
+In: the folder of a store. Out: numbers, computed from every file's packed values. That takes a tenth of a second for
+ten thousand files, and leaves no counters that each update would have to maintain.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from concordance.facts.read import Facts, said
 
 
 class Counts(Facts):
-    """A store that is open for counting, too."""
+    """A store that is opened for counting."""
 
     def all_findings(self) -> Iterator[tuple[str, list[Finding]]]:
-        """The path and findings of every file that has any."""
+        """Yield the path and findings of every file that has any."""
         query = (
             "SELECT path, category, facts.packed, remark.packed FROM file LEFT JOIN facts ON facts.file = file.id "
             "LEFT JOIN remark ON remark.file = file.id"
@@ -29,7 +29,7 @@ class Counts(Facts):
                 yield schema.path_from(path), kept
 
     def links_by_trust(self) -> dict[Trust, int]:
-        """How many claims there are of what names mean, by how sure they are, the surest first."""
+        """Return the number of links by trust, most trusted first."""
         counts = dict.fromkeys(sorted(Trust, reverse=True), 0)
         for (packed,) in self._rows("SELECT packed FROM link"):
             trusts = self._decoded(codec.unpack_links, packed).trust

@@ -1,7 +1,7 @@
-"""`Facts`: every question that later stages ask of the store.
+"""`Facts`: every query that later stages make to the store.
 
-In: a repository's folder. Out: rows of `base/model.py`. Read-only, and always one complete build: a
-build that ends meanwhile is seen by the next one who opens the store.
+In: the folder of a store. Out: rows of `base/model.py`. Read-only, and always from one complete build: a build that
+ends in the meantime is seen when the store is opened the next time.
 """
 
 from __future__ import annotations
@@ -42,42 +42,45 @@ class Facts(Store):
     """A store that is open for reading."""
 
     def touched_since(self, update: int) -> dict[str, set[str]]:
-        """What changed since an update, by aspect; every aspect is there."""
+        """Return what changed since an update, by aspect; every aspect is a key."""
         found: dict[str, set[str]] = {aspect.value: set() for aspect in Aspect}
         for aspect, key in self._rows("SELECT aspect, key FROM touched WHERE at > ?", (update,)):
             found[aspect].add(os.fsdecode(key))
         return found
 
     def files(self) -> Iterator[File]:
-        """The ledger, in the order of paths."""
+        """Yield the ledger, in path order."""
         query = f"SELECT {schema.FILE_COLUMNS} FROM file ORDER BY path"  # noqa: S608
         for row in self._rows(query):
             yield File(schema.path_from(row[0]), *row[1:])
 
     def file(self, path: str) -> File | None:
-        """One line of the ledger."""
+        """Return one row of the ledger; None if there is none."""
         query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE path = ?"  # noqa: S608
         row = self._row(query, schema.stored_path(path))
         return File(path, *row[1:]) if row else None
 
     def file_and_base(self, path: str) -> tuple[File, int] | None:
-        """One line of the ledger, and the id of the file as a target."""
+        """Return one row of the ledger, and the id of the file as a target; None if there is none."""
         query = f"SELECT {schema.FILE_COLUMNS}, base FROM file WHERE path = ?"  # noqa: S608
         row = self._row(query, schema.stored_path(path))
         return (File(path, *row[1:-1]), row[-1]) if row else None
 
     def of(self, path: str) -> FileFacts:
-        """A file's facts; none where it was not read."""
+        """Return a file's facts; empty if it was not read."""
         packed = self._packed("facts", path)
         return self._decoded(unpack, packed) if packed is not None else FileFacts()
 
     def outline(self, path: str) -> FileOutline:
-        """What a file defines and says of itself; nothing where it was not read."""
+        """Return a file's definitions and documentation; empty if it was not read."""
         packed = self._packed("facts", path)
         return self._decoded(unpack_outline, packed) if packed is not None else FileOutline()
 
     def findings(self, path: str) -> list[Finding]:
-        """What our rules, the readers and ruff say of a file, by line; of a trial only what is worth saying there."""
+        """Return the findings of our rules, the readers and ruff in a file, by line.
+
+        In tests and benchmarks, only those that are worth reporting there.
+        """
         query = (
             "SELECT category, facts.packed, remark.packed FROM file LEFT JOIN facts ON facts.file = file.id "
             "LEFT JOIN remark ON remark.file = file.id WHERE path = ?"
@@ -91,72 +94,72 @@ class Facts(Store):
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
     def ends(self, path: str) -> tuple[End, ...]:
-        """What a file says to other languages."""
+        """Return the ends of bridges in a file."""
         packed = self._packed("ends", path)
         return self._decoded(unpack_ends, packed) if packed is not None else ()
 
     def names_in(self, path: str) -> FileScopes:
-        """The names and scopes of a file; none where it was not read."""
+        """Return the names and scopes of a file; empty if it was not read."""
         packed = self._packed("facts", path)
         return self._decoded(unpack_named, packed) if packed is not None else FileScopes(msgspec.Raw())
 
     def named(self, name: str) -> list[Place]:
-        """Every symbol of a name."""
+        """Return every symbol of a name."""
         query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
         return [place_of(row) for row in self._all(query, (name,))]
 
     def named_by_macro(self, name: str) -> list[Place]:
-        """The symbols whose definitions are a macro's, with a name as its first argument: `KERNEL(name)`."""
+        """Return the symbols that a macro defines with the name as its first argument: `KERNEL(name)`."""
         query = f"{SYMBOL} WHERE name GLOB ? OR name GLOB ? ORDER BY file.path, place"
         asked = "".join(f"[{c}]" if c in "*?[" else c for c in name)
         return [place_of(row) for row in self._all(query, (f"*({asked})", f"*({asked},*)"))]
 
     def symbols(self, after: tuple[str, str, int], limit: int) -> list[Place]:
-        """Symbols in the order of their names, behind the one at (name, path, place)."""
+        """Return symbols in name order, after the one at (name, path, place)."""
         query = f"{SYMBOL} WHERE (name, path, place) > (?, ?, ?) AND name >= ? ORDER BY name, path, place LIMIT ?"
         name, path, place = after
         values = (name, schema.stored_path(path), place, name, limit)
         return [place_of(row) for row in self._rows(query, values)]
 
     def starting(self, prefix: str, limit: int) -> list[Place]:
-        """The symbols whose names begin with some letters, the shortest first."""
-        # The names first: to look up the files of all that begin with `test` would take ten times as long.
+        """Return the symbols whose names start with a prefix, shortest names first."""
+        # First the names: looking up the files of everything that starts with `test` would take ten times as long.
         names = "SELECT DISTINCT name FROM symbol WHERE name > ? AND name < ? ORDER BY length(name), name LIMIT ?"
         query = f"{SYMBOL} WHERE name IN ({names}) ORDER BY length(name), name, file.path, place LIMIT ?"
         return [place_of(row) for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit, limit))]
 
     def initialled(self, letters: str) -> list[str]:
-        """The names that have some capital letters in them, in this order, the first at their beginning."""
+        """Return the names that contain some capital letters in this order, the first one at the beginning."""
         pattern = "".join(f"{letter}*" for letter in letters)
         query = "SELECT DISTINCT name FROM symbol WHERE name >= ? AND name < ? AND name GLOB ?"
         return [row[0] for row in self._rows(query, (letters[0], letters[0] + "\U0010ffff", pattern))]
 
     def terms_like(self, prefix: str, limit: int) -> list[str]:
-        """The terms that begin with some letters, those of the most files first."""
+        """Return the terms that start with a prefix, those in the most files first."""
         query = "SELECT text FROM term WHERE text >= ? AND text < ? ORDER BY files DESC, text LIMIT ?"
         return [row[0] for row in self._rows(query, (prefix, prefix + "\U0010ffff", limit))]
 
     def symbol_count(self) -> int:
-        """How many symbols there are."""
+        """Return the number of symbols."""
         return self._count("symbol")
 
     def flow(self, path: str) -> Flow | None:
-        """A file's flow; None where it has none."""
+        """Return a file's flow; None if it has none."""
         packed = self._packed("flow", path)
         return self._decoded(unpack_flow, packed) if packed is not None else None
 
     def links(self, path: str) -> Links:
-        """What a file's names and imports mean."""
+        """Return what a file's names and imports resolve to."""
         packed = self._packed("link", path)
         return self._decoded(unpack_links, packed) if packed is not None else Links()
 
     def base(self, path: str) -> int:
-        """The id of a file as a target; its symbols' ids follow. 0 where there is no such file."""
+        """Return the id of a file as a target, which its symbols' ids follow; 0 if there is no such file."""
         row = self._row("SELECT base FROM file WHERE path = ?", schema.stored_path(path))
         return int(row[0]) if row else 0
 
     def place(self, identity: int) -> Place | None:
-        """The symbol of an id; a file's has the place -1, no name and line 1."""
+        """Return the symbol of an id; for the id of a file, a place with index -1, no name and line 1."""
         row = self._row(f"{SYMBOL} WHERE symbol.id = ?", identity)
         if row:
             return place_of(row)
@@ -166,7 +169,7 @@ class Facts(Store):
         return Place(identity, "", "file", schema.path_from(row[0]), -1, 1, False, 1, True, "", row[1], row[2])
 
     def places(self, identities: Iterable[int]) -> dict[int, Place]:
-        """The symbols and files of some ids."""
+        """Return the symbols and files of some ids."""
         wanted = sorted(set(identities))
         found: dict[int, Place] = {}
         for part in _parts(wanted):
@@ -177,29 +180,33 @@ class Facts(Store):
         return found
 
     def symbols_in(self, path: str) -> list[Place]:
-        """Every symbol of a file, in the order of the text."""
+        """Return every symbol of a file, in text order."""
         query = f"{SYMBOL} WHERE file.path = ? ORDER BY place"
         return [place_of(row) for row in self._rows(query, (schema.stored_path(path),))]
 
     def distinct_names(self, first: str, shortest: int, longest: int) -> list[str]:
-        """The names of symbols that begin with a letter and have about a length."""
+        """Return the names of symbols that start with a letter and have a length in a range."""
         query = "SELECT DISTINCT name FROM symbol WHERE name >= ? AND name < ? AND length(name) BETWEEN ? AND ?"
         return [row[0] for row in self._rows(query, (first, first + "\U0010ffff", shortest, longest))]
 
     def bases(self) -> list[tuple[int, str, str, str]]:
-        """Each file's base, path, language and category, in the order of bases."""
+        """Return each file's base, path, language and category, in the order of bases."""
         rows = self._all("SELECT base, path, language, category FROM file ORDER BY base")
         return [(row[0], schema.path_from(row[1]), row[2], row[3]) for row in rows]
 
     def users(self, target: int) -> list[tuple[int, int, int]]:
-        """Who uses a symbol or file: the id of the symbol around (or of the file), roles as bits by place in ROLES,
-        and the best trust. What uses itself is among them."""
+        """Return what uses a symbol or file: the id of the enclosing symbol (or of the file), roles and the best trust.
+
+        Roles are bits, one for each index into ROLES. Uses by the symbol itself are included.
+        """
         query = "SELECT user, roles, trust FROM used WHERE target = ? ORDER BY user"
         return [(row[0], row[1], row[2]) for row in self._rows(query, (target,))]
 
     def uses(self, targets: Iterable[int]) -> list[tuple[int, int, int, int]]:
-        """Who uses some symbols or files: the id of the symbol around, its roles, the best trust, and how often; of
-        guesses only where there is nothing better."""
+        """Return the uses of some symbols or files: the id of the enclosing symbol, roles, best trust, and count.
+
+        Guesses are included only if there is nothing better.
+        """
         found: list[Any] = []
         for part in _parts(targets):
             query = f"SELECT user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
@@ -207,7 +214,7 @@ class Facts(Store):
         return found
 
     def users_of(self, targets: Iterable[int]) -> list[tuple[int, int, int, int, int]]:
-        """Who uses some symbols: target, user, roles, trust, and how often."""
+        """Return the uses of some symbols: target, user, roles, trust, and count."""
         found: list[Any] = []
         for part in _parts(targets):
             query = f"SELECT target, user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
@@ -215,7 +222,7 @@ class Facts(Store):
         return found
 
     def used_from_elsewhere(self, targets: Iterable[int], first: int, last: int) -> set[int]:
-        """Those of some symbols that are used, with trust unique_name and above, by others than a stretch of ids."""
+        """Return those symbols that something outside a range of ids uses, with trust unique_name or better."""
         found: set[int] = set()
         for part in _parts(targets):
             query = (
@@ -226,34 +233,34 @@ class Facts(Store):
         return found
 
     def passed(self, name: str) -> bytes:
-        """What an analysis over the whole gave."""
+        """Return the packed result of a whole-repository analysis."""
         row = self._row("SELECT packed FROM pass WHERE name = ?", name)
         return bytes(row[0]) if row else b""
 
     def tests(self) -> list[int]:
-        """The ids of all tests."""
+        """Return the ids of all tests."""
         return [row[0] for row in self._rows("SELECT id FROM symbol WHERE test")]
 
     def ranks(self) -> dict[str, float]:
-        """How central each file is, from 0 to 1."""
+        """Return how central each file is, from 0 to 1."""
         return {schema.path_from(path): rank or 0.0 for path, rank in self._rows("SELECT path, rank FROM file")}
 
     def missed(self, name: str) -> tuple[int, int]:
-        """How often a name leads nowhere that is known: in calls, and at all."""
+        """Return how often a name could not be resolved: in calls, and in total."""
         row = self._row("SELECT calls, uses FROM missed WHERE name = ?", name)
         return (row[0], row[1]) if row else (0, 0)
 
     def all_missed(self) -> tuple[int, int]:
-        """How many calls, and how many uses at all, lead nowhere that is known."""
+        """Return how many calls, and how many uses in total, could not be resolved."""
         row = self._row("SELECT sum(calls), sum(uses) FROM missed")
         return (row[0] or 0, row[1] or 0) if row else (0, 0)
 
     def symbol_keys(self) -> list[tuple[int, str, str, int]]:
-        """The id, key and kind of every symbol, and whether it is only declared."""
+        """Return the id, key and kind of every symbol, and whether it is only declared."""
         return self._all("SELECT id, key, kind, declaration FROM symbol")
 
     def symbols_of(self, path: str) -> list[tuple[int, str, str, int, int]]:
-        """The same of one file, in the order of the text, and whether each is a test."""
+        """Return the same for one file, in text order, and whether each symbol is a test."""
         query = (
             "SELECT symbol.id, key, kind, declaration, test FROM symbol JOIN file ON symbol.file = file.id "
             "WHERE path = ? ORDER BY place"
@@ -261,7 +268,7 @@ class Facts(Store):
         return self._all(query, (schema.stored_path(path),))
 
     def users_of_file(self, path: str) -> list[tuple[int, int, int, int, int]]:
-        """Who uses a file or any symbol of it: target, user, roles, trust, and how often."""
+        """Return the uses of a file or any symbol of it: target, user, roles, trust, and count."""
         base = self.base(path)
         query = (
             "SELECT target, user, roles, trust, times FROM used WHERE target >= ? AND target <= "
@@ -270,27 +277,27 @@ class Facts(Store):
         return self._all(query, (base, base, base))
 
     def overridden(self, symbol: int) -> list[tuple[int, int]]:
-        """What a method overrides: ids and trust."""
+        """Return what a method overrides: ids and trust."""
         return [(r[0], r[1]) for r in self._rows("SELECT target, trust FROM override WHERE symbol = ?", (symbol,))]
 
     def overriding(self, symbol: int) -> list[tuple[int, int]]:
-        """What overrides a method: ids and trust."""
+        """Return what overrides a method: ids and trust."""
         return [(r[0], r[1]) for r in self._rows("SELECT symbol, trust FROM override WHERE target = ?", (symbol,))]
 
     def overrides(self, first: int, last: int) -> list[tuple[int, int]]:
-        """What a stretch of symbols overrides: pairs of one that overrides and what it does, surely."""
+        """Return what a range of symbols overrides: pairs of overriding and overridden symbol, without guesses."""
         return self._pairs("override WHERE trust > 0 AND symbol", first, last)
 
     def overridings(self, first: int, last: int) -> list[tuple[int, int]]:
-        """What overrides a stretch of symbols: the same pairs."""
+        """Return what overrides a range of symbols: pairs as in `overrides`."""
         return self._pairs("override WHERE trust > 0 AND target", first, last)
 
     def bases_of(self, first: int, last: int) -> list[tuple[int, int]]:
-        """What a stretch of symbols extends: pairs of a class and a base, in the order of the text."""
+        """Return what a range of symbols extends: pairs of a class and a base, in text order."""
         return self._pairs("extends WHERE symbol", first, last)
 
     def heirs_of(self, first: int, last: int) -> list[tuple[int, int]]:
-        """What extends a stretch of symbols: the same pairs."""
+        """Return what extends a range of symbols: pairs as in `bases_of`."""
         return self._pairs("extends WHERE target", first, last)
 
     def _pairs(self, of: str, first: int, last: int) -> list[tuple[int, int]]:
@@ -298,7 +305,7 @@ class Facts(Store):
         return self._all(query, (first, last))
 
     def files_with(self, terms: Iterable[str]) -> dict[str, int]:
-        """In how many files each term stands."""
+        """Return in how many files each term occurs; terms that do not occur are left out."""
         found = {}
         for term in terms:
             row = self._row("SELECT files FROM term WHERE text = ?", term)
@@ -307,16 +314,16 @@ class Facts(Store):
         return found
 
     def used_pairs(self) -> list[tuple[int, int]]:
-        """Who uses what, over all: user and target, of trust via_import and above."""
+        """Return all uses with trust via_import or better: pairs of user and target."""
         return self._all("SELECT user, target FROM used WHERE trust >= ?", (Trust.VIA_IMPORT,))
 
     def used_pairs_into(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The same, of a stretch of targets."""
+        """Return the same for a range of targets."""
         query = "SELECT user, target FROM used WHERE target BETWEEN ? AND ? AND trust >= ?"
         return self._all(query, (first, last, Trust.VIA_IMPORT))
 
     def used_from(self, path: str) -> set[int]:
-        """What a file uses, its own symbols, too: ids, of trust via_import and above."""
+        """Return the ids of what a file uses, including its own symbols, with trust via_import or better."""
         query = "SELECT uses FROM linked JOIN file ON linked.file = file.id WHERE path = ?"
         row = self._row(query, schema.stored_path(path))
         columns = self._decoded(msgspec.msgpack.Decoder(Columns).decode, row[0]) if row else ()
@@ -324,57 +331,57 @@ class Facts(Store):
         return {target for target, _, _, trust, _ in rows if trust >= Trust.VIA_IMPORT}
 
     def sum_of_bases(self) -> int:
-        """A number that is another where a file has another base."""
+        """Return a number that changes if the base of a file changes."""
         row = self._row("SELECT sum(base) FROM file")
         return int(row[0] or 0) if row else 0
 
     def term_files(self) -> list[tuple[str, int]]:
-        """In how many files each term stands, of all terms."""
+        """Return all terms, with the number of files that contain each."""
         return self._all("SELECT text, files FROM term")
 
     def all_terms(self) -> dict[int, tuple[Term, ...]]:
-        """The terms of every file that has any, by the file's base."""
+        """Return the terms of every file that has any, by the file's base."""
         rows = self._all("SELECT base, packed FROM facts JOIN file ON facts.file = file.id")
         found = ((base, self._decoded(unpack_terms, packed)) for base, packed in rows)
         return {base: terms for base, terms in found if terms}
 
     def terms_of(self, path: str) -> tuple[Term, ...]:
-        """The terms of a file."""
+        """Return the terms of a file."""
         packed = self._packed("facts", path)
         return self._decoded(unpack_terms, packed) if packed is not None else ()
 
     def read_paths(self) -> set[str]:
-        """The files that have facts."""
+        """Return the files that have facts."""
         query = "SELECT path FROM file WHERE EXISTS (SELECT 1 FROM facts WHERE facts.file = file.id)"
         return {schema.path_from(row[0]) for row in self._rows(query)}
 
     def is_read(self, path: str) -> bool:
-        """Whether a file has facts."""
+        """True if a file has facts."""
         query = "SELECT 1 FROM facts JOIN file ON facts.file = file.id WHERE path = ?"
         return self._row(query, schema.stored_path(path)) is not None
 
     def read_count(self) -> int:
-        """How many files have facts."""
+        """Return the number of files that have facts."""
         return self._count("facts")
 
     def macros(self) -> list[tuple[str, Learned]]:
-        """What each file says of macros."""
+        """Return the macros of each file that has any."""
         query = "SELECT path, packed FROM macro JOIN file ON macro.file = file.id ORDER BY path"
         decode = msgspec.msgpack.Decoder(Learned).decode
         return [(schema.path_from(path), self._decoded(decode, packed)) for path, packed in self._rows(query)]
 
     def change(self, path: str) -> FileHistory | None:
-        """A file's history."""
+        """Return a file's history; None if it has none."""
         row = self._row("SELECT packed FROM change WHERE path = ?", schema.stored_path(path))
         decode = msgspec.msgpack.Decoder(schema.StoredChange).decode
         return schema.change_from(path, self._decoded(decode, row[0])) if row else None
 
     def changes(self, folder: str = "") -> Iterator[FileHistory]:
-        """The history of every path below a folder, those that are gone among them."""
+        """Yield the history of every path below a folder, including removed files."""
         where, bounds = "", tuple[object, ...]()
         if folder:
-            where = " WHERE path >= ? AND path < ? OR path >= ? AND path < ?"  # a name in no encoding is bytes
-            start, end = f"{folder}/", f"{folder}0"  # which follows the slash
+            where = " WHERE path >= ? AND path < ? OR path >= ? AND path < ?"  # undecodable paths are stored as bytes
+            start, end = f"{folder}/", f"{folder}0"  # "0" is the character after the slash
             bounds = (start, end, os.fsencode(start), os.fsencode(end))
         decode = msgspec.msgpack.Decoder(schema.StoredChange).decode
         for path, packed in self._rows(f"SELECT path, packed FROM change{where}", bounds):  # noqa: S608
@@ -382,27 +389,25 @@ class Facts(Store):
 
 
 def said(found: Iterable[Finding], category: str) -> list[Finding]:
-    """Of what was found in a trial, only what is worth saying there."""
+    """Return the findings, for tests and benchmarks only those that are worth reporting there."""
     trial = category in (Category.TEST, Category.BENCHMARK)
     return [finding for finding in found if finding.everywhere or not trial]
 
 
 def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
-    """Values in parts that one query takes."""
+    """Split values into parts that one query can take."""
     left = iter(values)
     while part := tuple(islice(left, 500)):
         yield part
 
 
-# ---
-# Files that define a name which is like one that was typed wrongly.
-#
-# In: the full-text index and a name. Out: paths. The index finds words within a few wrong letters in a fraction of a
-# millisecond, where to compare all names of a large repository takes a tenth of a second.
+# --- misspelt names
+# The full-text index finds words within a few wrong letters in a fraction of a millisecond; comparing all names of a
+# large repository takes a tenth of a second.
 
 
 def defining_alike(shelves: list[IndexShard], name: str) -> list[str]:
-    """Some of the files that define a name with a wrong letter or two, the nearest first."""
+    """Return some of the files that define a name within a wrong letter or two, nearest first."""
     found: dict[str, None] = {}
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
         for shelf in shelves:

@@ -1,9 +1,8 @@
-"""The store's tables, made from the types of `base/model.py`, and how a path is written in them.
+"""The tables of the store, derived from the types of `base/model.py`, and how paths are stored in them.
 
-A table that mirrors a row type has that type's fields as columns, so a field added there is a
-column here. What is read a file at a time (its facts) is one packed value; what is looked up (a
-name, a path) is a row with an index. `VERSION` changes when the tables do; a store of another
-version is built anew.
+A table that mirrors a row type has that type's fields as columns, so a field added to the type becomes a column here.
+Data that is read one file at a time (its facts) is one packed value; data that is looked up (a name, a path) is a row
+with an index. `VERSION` changes when the tables do; a store of another version is rebuilt.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from concordance.base import confined_folder
 from concordance.base.model import File, FileHistory
 
 VERSION = 10
-_TIMES, _ALWAYS = 4, 100_000  # ids: of those that the first build gave, and beside them
+_TIMES, _ALWAYS = 4, 100_000  # limits on ids: relative to the number after the first build, and in addition to that
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}
 
 
 def _columns(row: type[Any]) -> str:
-    """A row type's fields as columns; a value that is no plain one is packed."""
+    """Return the fields of a row type as columns; a value that is not a plain one is packed."""
     return ", ".join(f"{name} {_TYPES.get(str(kind), 'BLOB')}" for name, kind in row.__annotations__.items())
 
 
-# What linking gives. Each file's part is kept as it was given, too, so that one can be put in place of another: what a
-# file mentions, where it leads and its share of the rest lie apart, for each is read without the others.
+# The results of linking. The part of each file is also stored as it was given, so that it can be replaced. What a file
+# mentions, what it links to, and the rest of its part are in separate tables, because each is read without the others.
 LINKED = ("link", "linked", "led", "mention", "asks", "used", "missed", "override", "extends")
 LINK_TABLES = """
 CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
@@ -67,7 +66,7 @@ CREATE TABLE touched (aspect TEXT, key BLOB, at INTEGER, PRIMARY KEY (aspect, ke
 CREATE TABLE macro (file INTEGER PRIMARY KEY, packed BLOB);
 """
 
-# Made after the rows of a first build: filling a sorted index row by row costs several times more.
+# Created after the rows of a first build: filling a sorted index row by row costs several times more.
 INDEXES = f"""{LINK_INDEXES};
 CREATE UNIQUE INDEX IF NOT EXISTS file_path ON file (path);
 CREATE INDEX IF NOT EXISTS file_base ON file (base);
@@ -76,14 +75,14 @@ CREATE INDEX IF NOT EXISTS symbol_file ON symbol (file);
 CREATE INDEX IF NOT EXISTS symbol_test ON symbol (id) WHERE test;
 """
 
-BESIDE = ("-wal", "-shm", "-journal")  # what SQLite lays beside a database
+BESIDE = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite puts next to a database
 
 FILE_COLUMNS = ", ".join(File._fields)
 FILE_MARKS = ", ".join("?" * len(File._fields))
 
 
 def is_ours(path: str) -> bool:
-    """True if a database and what SQLite keeps beside it are regular files: a repository may come with links."""
+    """True if a database and SQLite's files next to it are regular files: a repository may contain links there."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode) and not any(os.path.islink(path + end) for end in BESIDE)
     except OSError:
@@ -91,14 +90,14 @@ def is_ours(path: str) -> bool:
 
 
 def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
-    """A connection that trusts nothing in the file: a repository may come with a store of its own.
+    """Open a connection that trusts nothing in the file: a repository may come with its own store.
 
     `mode` is one of SQLite's, or "immutable" for a file in a folder that may not be written.
     """
     asked = "immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{asked}"
     if any(confined_folder.is_other(f"{path}{end}") for end in ("", *BESIDE)):
-        raise sqlite3.DatabaseError(f"{path} is not a plain file")  # it might be a pipe, and never answer
+        raise sqlite3.DatabaseError(f"{path} is not a regular file")  # it might be a pipe, which blocks forever
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
@@ -106,7 +105,7 @@ def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
 
 
 def stored_path(path: str) -> str | bytes:
-    """A path as a value of the store: text, or bytes where its name is in no encoding."""
+    """Return a path as a value of the store: text, or bytes if its name cannot be encoded."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -114,18 +113,18 @@ def stored_path(path: str) -> str | bytes:
     return path
 
 
-# A file's history as it is packed: its path is the row's, and those of its companions are bytes.
+# A file's packed history: its path is in the row, and the paths of its companions are bytes.
 StoredChange = tuple[int, tuple[tuple[str, int], ...], int, int, tuple[tuple[bytes, int], ...]]
 
 
 def stored_change(change: FileHistory) -> StoredChange:
-    """A file's history as a value of the store."""
+    """Return a file's history as a value of the store."""
     together = tuple((os.fsencode(path), times) for path, times in change.together)
     return change.commits, change.authors, change.first, change.last, together
 
 
 def change_from(path: str, value: StoredChange) -> FileHistory:
-    """The history of a stored value."""
+    """Return the history that a stored value holds."""
     commits, authors, first, last, together = value
     return FileHistory(
         path, commits, authors, first, last, tuple((os.fsdecode(other), times) for other, times in together)
@@ -133,15 +132,15 @@ def change_from(path: str, value: StoredChange) -> FileHistory:
 
 
 def path_from(value: str | bytes) -> str:
-    """The path of a stored value."""
+    """Return the path that a stored value holds."""
     return os.fsdecode(value) if isinstance(value, bytes) else value
 
 
 def grown(top: int, fresh: bool) -> dict[str, str]:
-    """What a store notes of the ids that were given: the highest, and what that was after the first build."""
+    """Return the metadata about ids that were given: the highest one, and the highest one after the first build."""
     return {"top": str(top), **({"first top": str(top)} if fresh else {})}
 
 
 def is_outgrown(meta: Mapping[str, str]) -> bool:
-    """Whether so many ids were given up, by files that got others, that a store made anew would be a fraction of it."""
+    """True if so many ids were abandoned, by files that got new ones, that a rebuilt store would be much smaller."""
     return int(meta.get("top", "0")) > _TIMES * int(meta.get("first top", "0")) + _ALWAYS

@@ -1,6 +1,6 @@
-"""The store that is open for reading: one connection, and how it is asked.
+"""The store, open for reading: one connection and its basic queries.
 
-In: a repository's folder. Out: rows, as SQLite has them. It sees one snapshot for as long as it is open.
+In: the folder of a store. Out: rows, as SQLite returns them, from one snapshot for as long as it is open.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ class Store:
     """A store that is open for reading."""
 
     def __init__(self, folder: str, alone: bool = False) -> None:
-        """`alone` says that the caller holds the lock of the folder, so that nobody else is writing."""
+        """`alone`: the caller holds the lock of the folder, so that nobody else is writing."""
         self.path = os.path.join(folder, "index.db")
         if not schema.is_ours(self.path):
-            raise StoreBroken(f"{self.path} is no store", "Ask without --no-update, which builds it")
+            raise StoreBroken(f"{self.path} is not a store", "Run it without --no-update to build the store")
         self._connection = self._opened()
         try:
             if self.meta().get("schema") != str(schema.VERSION):
-                advice = "Ask without --no-update, which builds it"
-                raise StoreBroken(f"{self.path} was made by another version", advice)
+                advice = "Run it without --no-update to rebuild the store"
+                raise StoreBroken(f"{self.path} was written by another version", advice)
             checksums.require_intact(self.path, alone)
         except StoreBroken:
             self._connection.close()
             raise
 
     def _opened(self) -> sqlite3.Connection:
-        """A connection that sees one snapshot for as long as it is open."""
+        """Open a connection that sees one snapshot for as long as it is open."""
         try:
             connection = schema.connect(self.path, "ro")
             connection.execute("BEGIN")
             connection.execute("SELECT count(*) FROM meta")
         except sqlite3.OperationalError:
-            # A database with a log wants to lay a file beside it, which not every folder lets it.
+            # A database with a write-ahead log needs to create a file next to it, which not every folder permits.
             if _size(f"{self.path}-wal") or os.access(os.path.dirname(self.path), os.W_OK):
                 raise self._broken() from None
             connection = schema.connect(self.path, "immutable")
@@ -54,7 +54,7 @@ class Store:
 
     def _broken(self) -> StoreBroken:
         checksums.doubt(self.path)
-        return StoreBroken(f"the store {self.path} is damaged", "Build again, which makes it anew: concord build")
+        return StoreBroken(f"the store {self.path} is damaged", "Rebuild it with: concord build")
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
         try:
@@ -63,7 +63,7 @@ class Store:
             raise self._broken() from error
 
     def _all(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        """All rows at once: for many that are all wanted."""
+        """Return all rows at once, for queries whose rows are all needed."""
         try:
             return self._connection.execute(query, values).fetchall()
         except FAILURES as error:
@@ -77,7 +77,7 @@ class Store:
         return row
 
     def _packed(self, table: str, path: str) -> bytes | None:
-        """What a table keeps of a file."""
+        """Return the value that a table holds for a file."""
         query = f"SELECT packed FROM {table} JOIN file ON {table}.file = file.id WHERE path = ?"  # noqa: S608
         row = self._row(query, schema.stored_path(path))
         return bytes(row[0]) if row else None
@@ -101,17 +101,19 @@ class Store:
         self.close()
 
     def reopen(self) -> None:
-        """Opens the store anew: a connection must not be used on both sides of a fork. That of the other side is kept,
-        for to close it is the other side's to do."""
+        """Open the store again: a connection must not be used on both sides of a fork.
+
+        The inherited connection stays referenced, because only the other side may close it.
+        """
         self._inherited = self._connection
         self._connection = self._opened()
 
     def close(self) -> None:
-        """Lets go of the store."""
+        """Close the store."""
         self._connection.close()
 
     def meta(self) -> dict[str, str]:
-        """What the build noted of itself."""
+        """Return the metadata that the build stored."""
         return {str(key): str(value) for key, value in self._rows("SELECT key, value FROM meta")}
 
 

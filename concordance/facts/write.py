@@ -1,8 +1,8 @@
-"""The one writer of the store.
+"""The only writer of the store.
 
-In: files with their facts, in any order. Out: `index.db`. A first build is written beside the
-place and renamed into it when it is whole; an update is one transaction. Either way a reader sees
-the last complete store until the next one is complete.
+In: files with their facts, in any order. Out: `index.db`. A first build is written to another file, which is renamed
+when it is complete; an update is one transaction. Either way, a reader sees the last complete store until the next one
+is complete.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from concordance.facts.updates.store_delta import Aspect, StoreDelta, StoredFile
 
 
 class StoreWriter:
-    """Writes one build. Leave it by `commit` or `abandon`."""
+    """Writes one build. End it with `commit` or `abandon`."""
 
     def __init__(self, folder: str, fresh: bool, rows: Iterable[Linkable] | None = None) -> None:
-        """`rows` are the files, where they are known."""
+        """`rows` are the files of the store, if the caller already has them."""
         self.path = os.path.join(folder, "index.db")
         self.fresh = fresh
         self.target = f"{self.path}.{os.getpid()}.new" if fresh else self.path
         self.terms: Counter[str] = Counter()
         self.touched = StoreDelta()
-        self._is_new = fresh  # whether all that pages read may be other than it was
+        self._is_new = fresh  # True if anything that pages read may have changed
         self._ids: dict[str, int] = {}
-        self.before: dict[str, PreviousFile] = {}  # by path: the files that were read again or are gone
+        self.before: dict[str, PreviousFile] = {}  # by path: files that were read again or removed
         self.added: set[str] = set()
-        self.retested = False  # whether there are other tests than before
+        self.retested = False  # True if the set of tests changed
         self.led: list[
             tuple[links_rows.FileLinks, links_rows.FileLinks]
-        ] = []  # parts of files that were linked, before and after
-        self.relinked: set[int] = set()  # the files of those that are not as they were
-        self.asks_other = False  # whether a file asks other languages for other names
-        self.moved: dict[int, int] = {}  # the ids of symbols and files that are others now
-        self._old_bases: list[tuple[int, str]] = []  # with the paths of the files that have them, rising
-        self._new_bases: list[tuple[int, str]] = []  # likewise, of this update
+        ] = []  # links of relinked files, before and after
+        self.relinked: set[int] = set()  # ids of those files whose links changed
+        self.asks_other = False  # True if the names that a file looks for in other languages changed
+        self.moved: dict[int, int] = {}  # old ids to new ids, of symbols and files whose id changed
+        self._old_bases: list[tuple[int, str]] = []  # with the paths of their files, ascending
+        self._new_bases: list[tuple[int, str]] = []  # the same, of this update
         self._next = 1
         self._base = 1
         self._open: sqlite3.Connection | None = None
@@ -74,11 +74,11 @@ class StoreWriter:
         return self._open
 
     def _begin(self) -> None:
-        """Starts a store beside the place. Nobody reads it before it is renamed."""
-        for left in glob.glob(f"{glob.escape(self.path)}.*.new*"):  # of builds that were killed
+        """Create a new store next to the old one. Nobody reads it before it is renamed."""
+        for left in glob.glob(f"{glob.escape(self.path)}.*.new*"):  # left by killed builds
             os.remove(left)
         self._open = schema.connect(self.target)
-        # Most of the store is values of some ten thousand bytes; on pages of that size they are read twice as fast.
+        # Most of the store is values of some ten thousand bytes; with pages of that size they are read twice as fast.
         self._connection.executescript("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         self._connection.executescript(schema.TABLES)
 
@@ -97,7 +97,7 @@ class StoreWriter:
         self._base = max(base or 0, symbol or 0) + 1
 
     def put(self, readings: Iterable[ExtractedFile]) -> None:
-        """Writes files, in place of what was known of them; what they say of macros is written by `put_macros`."""
+        """Write files, replacing what was stored for them; their macros are written by `put_macros`."""
         with self._guarded():
             self._put(readings)
 
@@ -115,7 +115,7 @@ class StoreWriter:
             else:
                 before = self._known(identity)
                 had = self._forget(identity, before)
-                # As long as its symbols are the same, so are their ids, and nothing that leads to them changes.
+                # As long as its symbols are the same, so are their ids, and links to them stay valid.
                 keys = tuple(symbol[7] for symbol in reading.symbols)
                 base = had.base if had.keys == keys else self._new_base(path, len(keys))
                 rank = had.rank
@@ -146,12 +146,12 @@ class StoreWriter:
         return base
 
     def renew(self, files: Iterable[File]) -> None:
-        """Writes the times of files whose content is the same."""
+        """Write the times of files whose content is unchanged."""
         with self._guarded():
             file_times.put(self._connection, files)
 
     def remove(self, path: str) -> None:
-        """Forgets a file."""
+        """Remove a file."""
         with self._guarded():
             identity = self._ids.pop(path, None)
             if identity is not None:
@@ -161,7 +161,7 @@ class StoreWriter:
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
 
     def _known(self, identity: int) -> StoredFile:
-        """A file as it is known."""
+        """Return a file as stored."""
         run = self._connection.execute
         query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE id = ?"  # noqa: S608
         row = run(query, (identity,)).fetchone()
@@ -174,7 +174,7 @@ class StoreWriter:
         return StoredFile(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols)
 
     def _forget(self, identity: int, known: StoredFile) -> PreviousFile:
-        """Takes out what reading a file anew puts in again, and gives it."""
+        """Delete what reading a file again will insert, and return it."""
         run = self._connection.execute
         file = known.file
         if known.packed:
@@ -191,7 +191,8 @@ class StoreWriter:
         return self.before.setdefault(file.path, had)
 
     def put_changes(self, changes: Iterable[FileHistory]) -> None:
-        """Writes the files' history, in place of what was known of it; by path, so that an edit leaves it as it is."""
+        """Write the history of all files, replacing the old one; it is stored by path, so that an edit does not affect
+        it."""
         encode = msgspec.msgpack.Encoder().encode
         rows = [(schema.stored_path(change.path), encode(schema.stored_change(change))) for change in changes]
         with self._guarded():
@@ -202,7 +203,7 @@ class StoreWriter:
             self._connection.executemany("INSERT INTO change VALUES (?, ?)", rows)
 
     def put_macros(self, rows: Iterable[tuple[str, Learned]]) -> None:
-        """Writes what files say of macros, in place of what they said; the files must have been written."""
+        """Write the macros of files, replacing the old ones; the files must have been written before."""
         encode = msgspec.msgpack.Encoder().encode
         known = [(self._ids[path], learned) for path, learned in rows if path in self._ids]
         with self._guarded():
@@ -211,7 +212,7 @@ class StoreWriter:
             self._connection.executemany("INSERT INTO macro VALUES (?, ?)", said)
 
     def put_remarks(self, rows: Iterable[tuple[str, tuple[Finding, ...]]], anew: bool) -> None:
-        """Writes what an outside checker says of files, in place of what it said; `anew` of all files."""
+        """Write an external checker's remarks about files, replacing the old ones; `anew`: those of all files."""
         encode = msgspec.msgpack.Encoder().encode
         said = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
         with self._guarded():
@@ -225,13 +226,13 @@ class StoreWriter:
             self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", said)
 
     def put_links(self, rows: Iterable[LinkedFile]) -> None:
-        """Writes what all files' names mean, who uses what and which methods override which."""
+        """Write the links of all files: what names resolve to, what uses what, which methods override which."""
         self._is_new = True
         with self._guarded():
             links_rows.put_all(self._connection, rows, self.fresh)
 
     def relink(self, rows: Iterable[LinkedFile], gone: Iterable[int]) -> None:
-        """Writes the parts of some files in place of what they had, and takes out those of others."""
+        """Replace the links of some files, and delete those of removed files."""
         with self._guarded():
             for file in gone:
                 had = links_rows.remove(self._connection, file)
@@ -241,7 +242,7 @@ class StoreWriter:
                 self._linked(row.file, *links_rows.replace(self._connection, row))
 
     def _linked(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
-        """Notes what linking a file anew has changed; of one that is gone, its own pages are gone, too."""
+        """Record what relinking a file changed; a removed file no longer has pages of its own."""
         self.touched.linked(self._paths.get(file, ""), before, after, self.moved, self.owner)
         self.led.append((before, after))
         if before != after:
@@ -249,20 +250,20 @@ class StoreWriter:
 
     @cached_property
     def _paths(self) -> dict[int, str]:
-        """The paths of files by their ids; asked for when all files are written."""
+        """Paths of files by id; computed when all files are written."""
         return {identity: path for path, identity in self._ids.items()}
 
     def owner(self, identity: int) -> str:
-        """The file that an id belongs to, or belonged to before this update."""
+        """Return the file that an id belongs to, or belonged to before this update."""
         return self._owner(identity)[1]
 
     def base_now(self, identity: int) -> int:
-        """The base that the file of an id has now; 0 where it is gone."""
+        """Return the current base of the file that an id belongs to; 0 if the file was removed."""
         base, path = self._owner(identity)
         return self.moved.get(base, base) if path in self._ids else 0
 
     def is_base(self, base: int) -> bool:
-        """Whether a file has a base now."""
+        """True if a file currently has this base."""
         return self._owner(base)[0] == self.base_now(base) == base
 
     def _owner(self, identity: int) -> tuple[int, str]:
@@ -270,7 +271,7 @@ class StoreWriter:
         return known[bisect_right(known, identity, key=lambda row: row[0]) - 1]
 
     def move(self, files: Iterable[int]) -> None:
-        """Gives what some files lead to the ids that it has now (`moved`)."""
+        """Update the ids that some files link to (`moved`)."""
         with self._guarded():
             links_rows.aim(self._connection, self.moved)
             for file in files:
@@ -279,12 +280,12 @@ class StoreWriter:
                     self.led.append(parts)
 
     def put_pass(self, name: str, packed: bytes) -> None:
-        """Writes what an analysis over the whole gives, in place of what it gave before."""
+        """Write the result of a whole-repository analysis, replacing the old one."""
         with self._guarded():
             self._connection.execute("INSERT OR REPLACE INTO pass VALUES (?, ?)", (name, packed))
 
     def put_ranks(self, ranks: Iterable[tuple[float, int]]) -> None:
-        """Writes how central files are: rank and id."""
+        """Write how central files are: pairs of rank and id."""
         with self._guarded():
             self._connection.executemany("UPDATE file SET rank = ?1 WHERE id = ?2 AND rank IS NOT ?1", ranks)
 
@@ -294,21 +295,23 @@ class StoreWriter:
         return self._base
 
     def ledger(self) -> list[File]:
-        """Every file, what is not yet committed, too."""
+        """Return every file, including what is not committed yet."""
         with self._guarded():
             rows = self._connection.execute(f"SELECT {schema.FILE_COLUMNS} FROM file").fetchall()  # noqa: S608
         return [File(schema.path_from(row[0]), *row[1:]) for row in rows]
 
     def bases(self) -> list[tuple[int, int, str, str, str]]:
-        """Every file's base, id, path, language and category, in the order of bases."""
+        """Return every file's base, id, path, language and category, in the order of bases."""
         with self._guarded():
             query = "SELECT base, id, path, language, category FROM file ORDER BY base"
             rows = self._connection.execute(query).fetchall()
         return [(row[0], row[1], schema.path_from(row[2]), row[3], row[4]) for row in rows]
 
     def linkable(self, known: list[Linkable] | None = None) -> list[Linkable]:
-        """The files as the linker needs them, in the order of paths; what is not yet committed, too. `known` are those
-        before this update, where no file has come or gone."""
+        """Return the files as the linker needs them, in path order, including what is not committed yet.
+
+        `known` are the files before this update, if none was added or removed.
+        """
         columns = "id, base, path, language, category"
         run = self._connection.execute
         with self._guarded():
@@ -328,23 +331,23 @@ class StoreWriter:
 
     @property
     def asked(self) -> LinkReads:
-        """What the linker looks up when it links a few files."""
+        """The queries of the linker when it links a few files."""
         return LinkReads(self._connection, self._guarded, os.path.dirname(self.path))
 
     @property
     def crossed(self) -> BridgeReads:
-        """What bridges are joined by."""
+        """The queries of the bridges."""
         return BridgeReads(self._connection, self._guarded)
 
     def index(self) -> None:
-        """Makes the indexes of a first build, when all that is looked up by them is written."""
+        """Create the indexes of a first build, after everything they cover is written."""
         with self._guarded():
             for statement in schema.INDEXES.split(";") if self.fresh else ():
                 self._connection.execute(statement)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Leaves the store as it was where it cannot be written, and says why."""
+        """Abandon the build if it cannot be written, and raise an error that says why."""
         try:
             yield
         except (OSError, sqlite3.Error, TypeError, ValueError) as error:
@@ -352,12 +355,12 @@ class StoreWriter:
             if not self.fresh and not is_of_disk(error):
                 raise StoreBroken(f"the store {self.path} is damaged: {error}", "Build again") from error
             folder = os.path.dirname(self.path)
-            advice = "Free some space on that disk" if is_no_space(error) else f"See that {folder} may be written"
+            advice = "Free some space on that disk" if is_no_space(error) else f"Make {folder} writable"
             message = f"the store {self.path} could not be written: {error}"
-            raise StoreFailed(message, f"{advice}, and build again; the last complete store is as it was") from error
+            raise StoreFailed(message, f"{advice}, and build again; the last complete store is unchanged") from error
 
     def _put_touched(self, started: str) -> dict[str, str]:
-        """Notes what this update changed; a first build changes everything, and begins to count."""
+        """Record what this update changed; a first build changes everything, and starts the count of updates."""
         if self._is_new:
             self._connection.execute("DELETE FROM touched")
             return {"born": started, "update": "0"}
@@ -371,7 +374,7 @@ class StoreWriter:
         return {**known, "update": str(number)}
 
     def commit(self, meta: dict[str, str]) -> None:
-        """Makes the build the store."""
+        """Make this build the store."""
         with self._guarded():
             changed = [(text, files) for text, files in self.terms.items() if files]
             for text, files in () if self.fresh else changed:
@@ -396,16 +399,16 @@ class StoreWriter:
                 checksums.add_committed(self.path)
             self._connection.close()
             if self.fresh:
-                # The log of another database must not be taken for this one's.
+                # A log of the old database must not be mistaken for a log of this one.
                 _remove(self.path + end for end in schema.BESIDE)
-                with open(self.target, "rb") as file:  # on the disk before it has the name: power may fail
+                with open(self.target, "rb") as file:  # must be on disk before it gets the name: power may fail
                     os.fsync(file.fileno())
                 checksums.move_sealed(self.target, self.path)
             else:
                 checksums.note_seen(self.path)
 
     def abandon(self) -> None:
-        """Leaves the store as it was."""
+        """Discard this build; the store stays unchanged."""
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -414,7 +417,7 @@ class StoreWriter:
 
 
 def _other(before: dict[Any, bytes], after: dict[Any, bytes]) -> list[Any]:
-    """The keys of what is not the same in both."""
+    """Return the keys whose values differ."""
     return [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
 
 

@@ -1,1 +1,1 @@
-"""From names to what they mean: imports to files, names to definitions, one file a language."""
+"""Name resolution: imports to files, names to definitions; one plug-in for each language and each bridge."""

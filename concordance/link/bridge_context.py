@@ -1,7 +1,7 @@
-"""The repository as a bridge sees it: the ends that files state, what the linker says of them, and who carries a name.
+"""The repository as a bridge sees it: the ends stated in files, the linker's targets, and symbols by name.
 
-In: the store that is being written, when all files are linked. Out: `StatedEnd` ends and `LinkedName` targets. Whatever
-a bridge asks by name is asked here, so that it is known what its answer hangs on.
+In: the store that is being written, once all files are linked. Out: `StatedEnd` ends and `LinkedName` targets. All of a
+bridge's queries by name go through here, so that the dependencies of its result are known.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 
 class BridgeFile(NamedTuple):
-    """A file."""
+    """A file of the repository."""
 
     id: int
     base: int
@@ -32,10 +32,10 @@ class BridgeFile(NamedTuple):
 
 
 class StatedEnd(NamedTuple):
-    """An end, and where it is stated."""
+    """An end, and the file that states it."""
 
     file: BridgeFile
-    number: int  # among its file's ends
+    number: int  # index among its file's ends
     end: End
 
     @property
@@ -46,13 +46,13 @@ class StatedEnd(NamedTuple):
     def to(
         self, target: int, trust: Trust, by: str, name: str = "", role: str = "", more: tuple[tuple[str, str], ...] = ()
     ) -> Bridge:
-        """This end, joined with a target (0 where that is not in the repository)."""
+        """Return a row that joins this end with a target (0 if the target is not in the repository)."""
         end = self.end
         return Bridge(end.bridge, end.says, name or end.name, self.id, self.number, target, trust, by, role, more)
 
 
 class LinkedName(NamedTuple):
-    """What the linker says of a name."""
+    """One target that the linker found for a name."""
 
     target: int
     trust: Trust
@@ -60,7 +60,7 @@ class LinkedName(NamedTuple):
 
 
 class _Names:
-    """The names of one file by where they stand. Few of them are asked for, so none is unpacked but those."""
+    """The names of one file by position. Only a few are looked up, so links are unpacked one at a time."""
 
     def __init__(self, occurrences: Occurrences, links: Links) -> None:
         self._starts = [0, *accumulate(unpacked(occurrences.lengths))]
@@ -69,7 +69,7 @@ class _Names:
         self._linked, self._targets = unpacked(links.use), unpacked(links.target)
 
     def at(self, line: int, col: int) -> list[LinkedName]:
-        """What the linker says of the name at a place, the best first."""
+        """Return the linker's targets of the name at a position, best first."""
         if not 0 < line < len(self._starts) or not self._uses:
             return []
         offset = self._starts[line - 1] + col - 1
@@ -82,7 +82,7 @@ class _Names:
 
 
 class BridgeContext:
-    """What is known when bridges are joined."""
+    """What bridges can query when they are joined."""
 
     def __init__(self, crossed: BridgeReads, tree: Tree) -> None:
         self._crossed, self._tree = crossed, tree
@@ -91,7 +91,7 @@ class BridgeContext:
         self._made: dict[Callable[[BridgeContext], object], object] = {}
 
     def once(self, make: Callable[[BridgeContext], Made]) -> Made:
-        """What is worked out from all ends, the same for every bridge that asks."""
+        """Return a value computed from all ends, computing it only once for all bridges."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast(Made, self._made[make])
@@ -110,12 +110,12 @@ class BridgeContext:
         return found
 
     def ends(self, bridge: str, *says: str) -> list[StatedEnd]:
-        """The ends of a bridge that say one of some things, or anything; by path, in the order of the text."""
+        """Return the ends of a bridge, all or only those of certain kinds; by path, in the order of the text."""
         return [one for one in self._stated.get(bridge, ()) if not says or one.end.says in says]
 
     @cached_property
     def asks(self) -> dict[str, list[Ask]]:
-        """The dotted names of Python that no Python of the repository defines, with who asks for each."""
+        """The dotted Python names that no Python file of the repository defines, with the symbols that request each."""
         found: dict[str, list[Ask]] = {}
         asked = self._crossed.asks()
         for row in self.files:
@@ -124,24 +124,24 @@ class BridgeContext:
         return found
 
     def named(self, name: str, languages: Iterable[str] = ()) -> list[Place]:
-        """The symbols of a name, in some languages or in any; by path, in the order of the text."""
+        """Return the symbols of a name, in some languages or in any; by path, in the order of the text."""
         wanted = frozenset(languages)
         return [one for one in self._crossed.named(name) if not wanted or one.language in wanted]
 
     def symbols(self, file: BridgeFile) -> list[Place]:
-        """The symbols of a file, by place."""
+        """Return the symbols of a file, in order."""
         return self._crossed.symbols_in(file.id)
 
     def place(self, identity: int) -> Place | None:
-        """The symbol of an id; None where it is a file's."""
+        """Return the symbol of an id; None if it is the id of a file."""
         return self._crossed.place(identity)
 
     def users(self, target: int) -> list[tuple[int, int, int]]:
-        """Who uses a symbol: the id of the symbol around (or of the file), roles as bits, and the best trust."""
+        """Return the users of a symbol: the id of the using symbol or file, its roles as bits, and the best trust."""
         return self._crossed.users(target)
 
     def file_with(self, identity: int) -> BridgeFile:
-        """The file of an id."""
+        """Return the file that contains an id."""
         return self._by_base[bisect_right(self._by_base, identity, key=lambda row: row.base) - 1]
 
     @cached_property
@@ -149,16 +149,16 @@ class BridgeContext:
         return sorted(self.files, key=lambda row: row.base)
 
     def meant(self, one: StatedEnd) -> list[LinkedName]:
-        """What the linker says of the name that stands where an end is stated, the best first."""
+        """Return the linker's targets of the name at the position of an end, best first."""
         return self.meant_at(one.file, one.end.line, one.end.col)
 
     def meant_at(self, file: BridgeFile, line: int, col: int) -> list[LinkedName]:
-        """What the linker says of the name at a place of a file."""
+        """Return the linker's targets of the name at a position in a file."""
         known = self._meant.get(file.id)
         if known is None:
             known = self._meant[file.id] = _Names(self._crossed.occurrences(file.id), self._crossed.links(file.id))
         return known.at(line, col)
 
     def module_of(self, path: str) -> str:
-        """The dotted name of a Python file, as others import it; "" where it has none."""
+        """Return the dotted name under which others import a Python file; "" if it has none."""
         return self._tree.once(ModuleFinder).name_of(path)

@@ -1,8 +1,8 @@
-"""What runs because something else runs, though no name in the text says so, in any language.
+"""Edges of the run graph of one file, including code that runs although no name in the text refers to it.
 
-In: a linked file. Out: the edges of the graph that tests and impact are answered from: every use that is more than a
-guess, and what comes along: a function inside of another, a class's constructor, and what the language's own rules
-say (`Names.runs`).
+In: a linked file. Out: the edges from which tests and impact are computed: every use that is better than a candidate,
+and what runs implicitly with it: a function inside another, a class's constructor, and what the language's own rules
+add (the `runs` method of its resolver). Also, the files that a file needs when it is loaded.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _NEVER = ("TYPE_CHECKING", "__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
 _GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
-Edge = tuple[int, int, EdgeKind]  # target, user
+Edge = tuple[int, int, EdgeKind]  # target, user, kind of edge
 
 
 def edges(
     file: LoadedFlow, found: list[NameTarget], uses: Sequence[tuple[int, int, int, int]], names: LanguageLinker | None
 ) -> bytes:
-    """A file's edges, packed; `uses` are targets, users, roles and trust."""
+    """Return a file's edges, packed; `uses` are rows of target, user, roles and trust."""
     runs = getattr(names, "runs", None)
     passed = _passed(file, found) if runs is not None else set()
     loading = _loading(file)
@@ -48,7 +48,7 @@ def edges(
 
 
 def _loading(file: LoadedFlow) -> set[int]:
-    """Who is run when the file is loaded: the file itself, and its classes that are in no function."""
+    """Return the ids of what runs when the file is loaded: the file itself, and its classes outside functions."""
     found = {file.base}
     for symbol, around in enumerate(file.symbol_parent):
         if file.base + around in found and file.kind(symbol) not in FUNCTIONS:
@@ -57,7 +57,7 @@ def _loading(file: LoadedFlow) -> set[int]:
 
 
 def _passed(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int, int]]:
-    """The targets, with their users, that are named only before a dot."""
+    """Return the pairs of target and user where the target is only named before a dot."""
     flow = file.flow
     rows = list(zip(*map(unpacked, (flow.user, flow.used, flow.times)), strict=True))
     before: dict[tuple[int, int], int] = {}
@@ -77,7 +77,7 @@ def _passed(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int, int]]:
 
 
 def _along(file: LoadedFlow) -> Iterator[Edge]:
-    """What any language runs along."""
+    """Yield the edges that are the same in every language."""
     for symbol, around in enumerate(file.symbol_parent):
         name = file.names[file.symbol_name[symbol]]
         if file.kind(symbol) not in FUNCTIONS:
@@ -93,7 +93,7 @@ def _along(file: LoadedFlow) -> Iterator[Edge]:
 
 
 def _fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
-    """The class that a test of googletest is a member of, with what is run before and after."""
+    """Yield the fixture class of a googletest test, with its set-up and tear-down methods."""
     called = name.partition("(")[2].partition(",")[0].strip()
     for place, word in enumerate(file.symbol_name):
         if file.names[word] == called and file.kind(place) in TYPES:
@@ -103,17 +103,18 @@ def _fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
                     yield file.id(member), file.id(symbol), EdgeKind.SETS_UP
 
 
-# ---
-# Which files a file needs when it is loaded: its imports and includes, without those that wait.
-#
-# In: a linked file. Out: the ids of the files. An import inside of a function waits until the function is called; one
-# under `TYPE_CHECKING`, of types alone or in a stub is never run; one under `__name__ == "__main__"` is run only
-# where nobody imports the file. `from a import b` needs `b` where that is a file, else `a`. Languages whose files see
-# one another without being named (the files of a package of Go or Java) have none.
+# --- Files that a file needs when it is loaded
 
 
 def loaded(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[int]:
-    """The ids of the files that one needs, in the order of its imports."""
+    """Return the ids of the files that a file needs when it is loaded, in the order of its imports.
+
+    Those are its imports and includes, except the ones that do not run at load time: an import inside a function runs
+    only when the function is called; one under `TYPE_CHECKING`, of types alone, or in a stub never runs; one under
+    `__name__ == "__main__"` runs only when the file is not imported. `from a import b` needs `b` if that is a file,
+    else `a`. Languages whose files see one another without being named (the files of a Go or Java package) have no such
+    files.
+    """
     if file.language not in BY_FILE or not file.flow.imports or file.path.endswith(".pyi"):
         return []
     named: dict[int, int] = {}

@@ -1,8 +1,9 @@
-"""What a file shows to others: what they can find in it under each name, and what that is worth.
+"""The interface of a file: what other files can find in it under each name, and what each symbol evaluates to.
 
-In: a file's flow, and where its imports lead. Out: `FileInterface`. Two versions of a file are compared by it: a name
-under which others find something else than before, a symbol that is worth something else. What only the file itself can
-see (the bodies of its functions, as far as nothing is returned from them) is not in it.
+In: a file's flow and the targets of its imports. Out: a `FileInterface`. An update compares the interfaces of two
+versions of a file to find the names under which other files now find something else, and the symbols whose meaning
+(type, bases, value) has changed. What only the file itself can see is left out: the bodies of functions, except what
+they return.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from concordance.link.implicit_runs import FUNCTIONS
 from concordance.link.world import LoadedFlow
 
 C_FAMILY = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
-# Languages whose values are followed by links, for there any name may hold anything; others declare types by name.
+# Languages where links follow values, because any name may hold anything; the others declare types by name.
 FOLLOWED = frozenset(("python", "cython"))
 UNASKED = "*"
-OWNERS = 8  # the place of a symbol's owners in a row of `names`
-ANY = "*"  # a member of whatever class
+OWNERS = 8  # index of a symbol's owners in a row of `names`
+ANY = "*"  # as an owner: any class
 _LOCAL = frozenset(("function", "lambda", "comprehension", "block"))
-# What is called without its name in the text: by the languages, and by those who run tests.
+# What is called without its name appearing in the text: by the language, or by a test runner.
 _HOOKS = frozenset((
     "setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "setup_method",
     "teardown_method", "setup_class", "teardown_class", "setup", "teardown", "begin", "constructor", "SetUp",
@@ -33,36 +34,37 @@ _HOOKS = frozenset((
 ))  # fmt: skip
 _USING = ("using namespace", "using")
 
-Path = tuple[tuple[str, int], ...]  # a symbol by the names around it, and which of that name it is
+# a symbol: the names around it and its own, each with its position among symbols of that name
+Path = tuple[tuple[str, int], ...]
 
 
 def is_unnamed(name: str) -> bool:
-    """Whether a member is asked for without its name."""
+    """True if a member is used without its name being written."""
     return name.startswith(("__", "test", "operator")) or name in _HOOKS
 
 
 def digest(name: str) -> int:
-    """A name as a number."""
+    """Return a name as a 32-bit number."""
     return crc32(name.encode("utf-8", "surrogatepass"))
 
 
 @dataclass
 class FileInterface:
-    """What one version of a file shows."""
+    """The interface of one version of a file."""
 
-    names: dict[str, list[Any]] = field(default_factory=dict)  # by name, in order
-    values: dict[Path, tuple[int, int]] = field(default_factory=dict)  # a symbol's place, and a digest of its worth
-    stars: list[Any] = field(default_factory=list)  # imports of all that other files have, and where they lead
+    names: dict[str, list[Any]] = field(default_factory=dict)  # by name, in the order of the text
+    values: dict[Path, tuple[int, int]] = field(default_factory=dict)  # a symbol's index, and a digest of its meaning
+    stars: list[Any] = field(default_factory=list)  # star imports, with their targets
     exports: tuple[str, ...] | None = None
-    unasked: list[Path] = field(default_factory=list)  # fixtures that come to every test around which they stand
-    directives: list[Any] = field(default_factory=list)  # `using namespace`, for all who see the file
-    inline: set[Path] = field(default_factory=set)  # namespaces whose names are also those of the one around
+    unasked: list[Path] = field(default_factory=list)  # fixtures that apply to tests without being requested
+    directives: list[Any] = field(default_factory=list)  # `using namespace`, also in effect for includers
+    inline: set[Path] = field(default_factory=set)  # namespaces whose names also belong to the enclosing namespace
     spaces: set[str] = field(default_factory=set)  # names of namespaces
-    local: set[str] = field(default_factory=set)  # names that only those see who include the file
+    local: set[str] = field(default_factory=set)  # names visible only to files that include this one
 
 
 class FileVersion(NamedTuple):
-    """One version of a file, with where its imports lead."""
+    """One version of a file, with the targets of its imports."""
 
     file: LoadedFlow
     targets: tuple[Target, ...]
@@ -70,7 +72,7 @@ class FileVersion(NamedTuple):
 
 
 class ExpressionDescriber:
-    """Describes the expressions of one file by what they say, not by their numbers."""
+    """Describes the expressions of one file by content rather than by their numbers, which shift with every edit."""
 
     def __init__(self, file: LoadedFlow, targets: Sequence[Target]) -> None:
         self.file, self.targets = file, targets
@@ -88,7 +90,7 @@ class ExpressionDescriber:
         return [(*(own[around] for around in reversed([*around_of(file, at)])), own[at]) for at in range(len(own))]
 
     def scope(self, scope: int) -> Any:
-        """A scope by the symbols around it."""
+        """Return a scope, described by the symbols around it."""
         if scope not in self._scopes:
             symbol, parent = self.file.scope_symbol[scope], self.file.scope_parent[scope]
             own: Any = self.paths[symbol - 1] if symbol else (self.file.flow.scope_kind[scope],)
@@ -96,7 +98,7 @@ class ExpressionDescriber:
         return self._scopes[scope]
 
     def is_open(self, variable: int) -> bool:
-        """Whether others can ask for a variable."""
+        """True if other files can refer to a variable."""
         file = self.file
         if variable >= file.flow.whole:
             return False
@@ -104,7 +106,7 @@ class ExpressionDescriber:
         return not scope or file.flow.scope_kind[scope] not in _LOCAL
 
     def said(self, expression: int) -> tuple[Any, list[int]]:
-        """What an expression says by itself, and the expressions that it is made of."""
+        """Return an expression's own content, and the expressions it is made of."""
         file = self.file
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.NAME:
@@ -151,13 +153,13 @@ class ExpressionDescriber:
             yield tuple(self.told(value) for value in file.said(symbol, what))
 
     def row(self, place: int) -> Any:
-        """An import by what it names and where it leads."""
+        """Return an import, described by what it names and its target."""
         row = self.file.flow.imports[place]
         target = self.targets[place] if place < len(self.targets) else None
         return row.module, row.name, row.alias, row.form, (target.origin, target.paths) if target else None
 
     def told(self, expression: int) -> int:
-        """A digest of all that an expression is made of, through the variables that only its file can see."""
+        """Return a digest of everything an expression is made of, including variables that only its file can see."""
         seen: dict[int, int] = {}
         found: list[Any] = []
         waiting = [expression]
@@ -174,7 +176,7 @@ class ExpressionDescriber:
 
 
 def shown(file: LoadedFlow, targets: Sequence[Target]) -> FileInterface:
-    """What a file shows."""
+    """Return a file's interface."""
     reader = ExpressionDescriber(file, targets)
     result = FileInterface(exports=file.flow.exports)
     worth: list[list[Any]] = [[] for _ in file.symbol_kind]
@@ -197,7 +199,7 @@ def shown(file: LoadedFlow, targets: Sequence[Target]) -> FileInterface:
 
 
 def _variables(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, worth: list[list[Any]]) -> None:
-    """Adds what is bound to names that others can ask for."""
+    """Add what is bound to the names that other files can refer to."""
     for variable in range(file.flow.whole):
         if not reader.is_open(variable):
             continue
@@ -224,7 +226,7 @@ def _symbols(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterfac
         if parent and is_unnamed(file.names[file.symbol_name[symbol]]) and file.kind(parent - 1) in TYPES:
             worth[parent - 1].append(("has", paths[symbol], file.symbol_kind[symbol], tuple(worth[symbol])))
         elif parent and file.kind(parent - 1) in FUNCTIONS and file.kind(symbol) in FUNCTIONS:
-            worth[parent - 1].append(("holds", paths[symbol]))  # what a decorator puts around others
+            worth[parent - 1].append(("holds", paths[symbol]))  # wrappers that a decorator puts around functions
     for symbol, path in enumerate(paths):
         name, kind = file.names[file.symbol_name[symbol]], file.kind(symbol)
         told = hash(tuple(worth[symbol]))
@@ -245,7 +247,7 @@ def _symbols(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterfac
 
 
 def around_of(file: LoadedFlow, symbol: int) -> Iterator[int]:
-    """The symbols around one, the nearest first."""
+    """Yield the symbols around a symbol, nearest first."""
     parent = file.symbol_parent[symbol]
     while parent:
         yield parent - 1
@@ -253,8 +255,10 @@ def around_of(file: LoadedFlow, symbol: int) -> Iterator[int]:
 
 
 def owned(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]:
-    """A symbol of the C family by its name and the class that it may be a member of: "" for none. Two that share no
-    such pair are never one."""
+    """Yield a symbol of the C family as pairs of a class that it may be a member of ("" for none) and its name.
+
+    Two symbols that have no pair in common are never the same.
+    """
     name, parent = file.names[file.symbol_name[symbol]], file.symbol_parent[symbol]
     within = unpacked(file.flow.symbol_within)
     qualified = file.names[within[symbol] - 1] if within and within[symbol] else ""
@@ -268,7 +272,7 @@ def owned(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]:
 
 
 def mentions(file: LoadedFlow) -> bytes:
-    """Digests of the names that a file may ask others for, rising."""
+    """Return the digests of the names that a file may look up in other files, sorted and packed."""
     flow, names = file.flow, file.names
     found: set[str] = {row.name for row in flow.imports}
     free = file.language not in FOLLOWED or any(row.name == "*" for row in flow.imports)

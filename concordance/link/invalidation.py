@@ -1,8 +1,9 @@
-"""Which files are linked again after an update: those that were read, and those that ask for what others show now.
+"""Find the files to link again after an update: the changed ones, and those that depend on a changed interface.
 
-In: the files as they were and are, and a store that knows who mentions a name and who led to a symbol. Out: the numbers
-of files. Names and symbols that mean something else are followed from file to file: what is worth something else
-because of them is changed, too. Where that leads to many files of a family, all of it is linked, which is always right.
+In: the files before and after the update, and a store that knows which files mention a name and which files link to a
+symbol. Out: the numbers of the files. A name or symbol whose meaning changed may change the meaning of what is defined
+with it, so changes are followed from file to file until nothing new is found. If they reach a large part of a family of
+languages, the whole family is linked again, which is always correct.
 """
 
 from __future__ import annotations
@@ -31,25 +32,25 @@ from concordance.link.interface_digest import (
 )
 from concordance.link.world import LinkWorld, LoadedFlow
 
-MANY = 200  # files that are always followed, whatever their share
-SHARE = 3  # of a family's files: from a third on, all are linked
+MANY = 200  # the number of files up to which changes are always followed, whatever share of the family they are
+SHARE = 3  # beyond one in this many of a family's files, the whole family is linked again
 
 
 class StoredLinks(Protocol):
-    """What is asked of the store."""
+    """The queries that invalidation makes to the store."""
 
     def links(self, file: int) -> Links:
-        """What a file's names meant."""
+        """Return a file's links from before the update."""
 
     def mentioning(self, names: Iterable[int]) -> list[int]:
-        """The files that mention one of some names."""
+        """Return the files that mention one of some names, given as digests."""
 
     def leading(self, ids: Iterable[int]) -> set[int]:
-        """The files that led to some symbols."""
+        """Return the files that had a link to one of some symbols."""
 
 
 class Invalidation:
-    """Finds the files. Names and ids that are changed wait until those who ask for them are found."""
+    """Collects the files to link. Changed names and ids are queued until the files that depend on them are found."""
 
     def __init__(
         self,
@@ -59,14 +60,14 @@ class Invalidation:
         added: Iterable[str],
         c: Callable[[], CFamilyLinker],
     ) -> None:
-        """`before` and `added` are the files that were read or are gone; `c` makes the linker of the C family."""
+        """`before` and `added` are the files that were read or removed; `c` creates the linker of the C family."""
         self.world, self.known, self.before, self.added, self.c = world, known, before, set(added), c
         self.number_of = {row.id: number for number, row in enumerate(world.files)}
         self.found: set[int] = set()
-        self.whole: set[bool] = set()  # families that are linked as a whole: whether it is the C family
+        self.whole: set[bool] = set()  # families to link as a whole; True is the C family, False all others
         self._names: dict[bool, set[str]] = {False: set(), True: set()}
         self._ids: set[int] = set()
-        self._own: set[tuple[str, str]] = set()  # symbols of the C family: an owner, and a name
+        self._own: set[tuple[str, str]] = set()  # symbols of the C family, as pairs of an owner and a name
         self._new_own: set[tuple[str, str]] = set()
         self._new_names: dict[bool, set[str]] = {False: set(), True: set()}
         self._new_ids: set[int] = set()
@@ -77,11 +78,13 @@ class Invalidation:
         self._changed: dict[int, DefinitionDependencies] = {}
         self._sizes = [sum((row.language in C_FAMILY) == c for row in world.files if row.size) for c in (False, True)]
 
-    # --- what changed ------------------------------------------------------------------------
+    # --- What changed
 
     def find(self, aimed: Mapping[int, tuple[Target, ...]]) -> set[int]:
-        """The numbers of the files to link; `aimed` are files whose imports lead elsewhere though their text is the
-        same, with where those led."""
+        """Return the numbers of the files to link.
+
+        `aimed` are files whose imports resolve differently although their text is the same, with their old targets.
+        """
         for path in sorted({*self.before, *self.added}):
             self._compare(path)
         for number, targets in aimed.items():
@@ -100,7 +103,7 @@ class Invalidation:
         return self.found
 
     def _compare(self, path: str) -> None:
-        """What a file that was read again shows, against what it showed."""
+        """Compare the interface of a file that was read again with its interface before."""
         had, number = self.before.get(path), self.world.number.get(path)
         if had is not None and had.flow:
             file = LoadedFlow(
@@ -126,9 +129,9 @@ class Invalidation:
             self._below(path)
 
     def _differ(self, c: bool, old: FileInterface, new: FileInterface) -> None:
-        """Notes the names under which two versions of a file show something else."""
+        """Record the names under which two versions of a file offer something different."""
         names = {name for name in old.names.keys() | new.names.keys() if old.names.get(name) != new.names.get(name)}
-        if c:  # another says who cares for namespaces, which many files open
+        if c:  # many files open a namespace; those that a change to one affects are found elsewhere
             names = {name for name in names if not _is_space(old.names.get(name), new.names.get(name))}
             for name in names:
                 rows = [*old.names.get(name, ()), *new.names.get(name, ())]
@@ -140,7 +143,7 @@ class Invalidation:
             self._add_names(c, self._offered(star[-1][1] if star[-1] else (), set()))
 
     def _aim(self, number: int, targets: Sequence[Target]) -> None:
-        """A file whose imports lead elsewhere."""
+        """Record what depends on the changed imports of a file."""
         file, now = self.world.load(number), self.world.targets(self.world.load(number))
         c = file.language in C_FAMILY
         self.found.add(number)
@@ -153,12 +156,12 @@ class Invalidation:
             self._add_names(c, self._offered(paths, set()) if row.name == "*" else [])
             if row.form in ("export", "mod"):
                 self._add_names(c, {row.alias or row.name, row.module.rpartition("::")[2]})
-        if len(targets) != len(now) or not places:  # a package on the way to a module
+        if len(targets) != len(now) or not places:  # a package on the way to a module changed
             places = list(range(len(now)))
         self._note(file, *self._weave(number).touched(imports=places))
 
     def _paths(self) -> None:
-        """A file that comes or goes is itself a name, in its folder's package; so is a folder."""
+        """Record added and removed files and folders: each is itself a name, in its folder's package."""
         gone = {path for path in self.before if path not in self.world.number}
         if not self.added and not gone:
             return
@@ -172,7 +175,7 @@ class Invalidation:
         self._add_names(False, names | {name.removesuffix("-stubs") for name in names})
 
     def _below(self, path: str) -> None:
-        """All tests that a folder's fixtures come to unasked."""
+        """Record all tests that a folder's autouse fixtures apply to."""
         folder, _, last = path.rpartition("/")
         if last == "conftest.py":
             inside = f"{folder}/" if folder else ""
@@ -182,7 +185,7 @@ class Invalidation:
             }
 
     def _offered(self, paths: Iterable[str], seen: set[str]) -> set[str]:
-        """All names that some files may hand on as a whole."""
+        """Return all names that a star import of some files may bring in."""
         found: set[str] = set()
         for path in paths:
             number = self.world.number.get(path)
@@ -201,7 +204,7 @@ class Invalidation:
                     found |= self._offered(further, seen)
         return found
 
-    # --- who asks for it ---------------------------------------------------------------------
+    # --- Which files depend on it
 
     def _add_names(self, c: bool, names: Iterable[str]) -> None:
         if c not in self.whole:
@@ -221,11 +224,12 @@ class Invalidation:
             self._new_ids |= fresh
 
     def _grow(self) -> None:
-        """Looks at those who ask for what was found changed last."""
+        """Find the files that depend on the changes recorded last."""
         every, self._new_names = self._new_names, {False: set(), True: set()}
         ids, self._new_ids = self._new_ids, set()
         own, self._new_own = self._new_own, set()
-        for path, version in (*self._old.items(), *self._new.items()):  # of these, both versions are asked
+        # both versions of the changed files are examined
+        for path, version in (*self._old.items(), *self._new.items()):
             weave = self._changed_weave(path, version)
             self._note(version.file, *weave.touched(every[version.file.language in C_FAMILY], ids, (), own))
         for c, names in every.items():
@@ -242,7 +246,7 @@ class Invalidation:
             self._limit(c)
 
     def _limit(self, c: bool) -> None:
-        """Gives up to follow names where they lead to a large part of a family."""
+        """Stop following changes within a family once they have reached a large part of it."""
         count = sum((self.world.files[number].language in C_FAMILY) == c for number in self.found)
         if count > max(MANY, self._sizes[c] // SHARE):
             self.whole.add(c)
@@ -253,7 +257,7 @@ class Invalidation:
                 self._new_ids = set()
 
     def _note(self, file: LoadedFlow, symbols: Iterable[int], names: Iterable[str]) -> None:
-        """Notes what of a file is worth something else."""
+        """Record the symbols and names of a file whose meaning changed."""
         c = file.language in C_FAMILY
         self._add_names(c, names)
         if file.language not in FOLLOWED:
@@ -265,7 +269,7 @@ class Invalidation:
         new = self._new.get(file.path)
         if new is None or new.file is not file:
             self._add_ids(file.id(symbol) for symbol in symbols)
-        elif file.path in self._old:  # ids are those of the links that were
+        elif file.path in self._old:  # the stored links have the ids of the old version
             places = {symbol: path for path, (symbol, _) in new.shown.values.items()}
             old = self._old[file.path]
             had = [old.shown.values.get(places[symbol]) for symbol in symbols]
@@ -294,12 +298,12 @@ def _by_use(links: Links) -> dict[int, list[int]]:
 
 
 def _is_space(old: list[Any] | None, new: list[Any] | None) -> bool:
-    """Whether two versions of a file show only namespaces under a name."""
+    """True if both versions of a file have only namespaces under a name."""
     return all(row[1] == NAMESPACE for row in (*(old or ()), *(new or ())))
 
 
 def _exported(old: FileInterface, new: FileInterface) -> set[str]:
-    """The names that come or go where a file says anew which ones it offers."""
+    """Return the names that appear or disappear when a file's list of exports changes."""
     some = [shown.exports for shown in (old, new)]
     if all(one is not None and not any(name.startswith("*") for name in one) for one in some):
         return set(some[0] or ()) ^ set(some[1] or ())
@@ -316,24 +320,25 @@ def _folders(paths: Iterable[str]) -> set[str]:
     return found
 
 
-# ---
-# Which of a file's definitions hang on what it asks others for.
-#
-# In: a file, and what its names meant. Out: `DefinitionDependencies`: of some names, symbols or imports, the symbols
-# and variables of the file that may be worth something else when those do. It follows expressions through all variables
-# of the file, from what others can ask for down to what it is made of, and is asked the other way round.
+# --- Dependencies between the definitions of one file
 
 
 class DefinitionDependencies:
-    """One file. A point is an expression, or behind all of them a symbol, or behind all of those a variable."""
+    """Which definitions of a file depend on what it takes from other files.
+
+    Expressions are followed through all variables of the file, from what other files can refer to down to the parts,
+    and the resulting graph is searched in the opposite direction: given changed names, symbols or imports, `touched`
+    returns the symbols and variables of the file whose meaning may change. The nodes ("points") are numbered in one
+    sequence: first the expressions, then the symbols, then the variables.
+    """
 
     def __init__(self, file: LoadedFlow, links: Mapping[int, Sequence[int]]) -> None:
-        """`links` are the targets of expressions when the file was linked last; empty where that was another text."""
+        """`links` are the targets of expressions from the last link; empty if the text was different then."""
         self.file, self.links = file, links
         self._symbols = len(file.op)
         self._variables = self._symbols + len(file.symbol_kind)
         self._reader = ExpressionDescriber(file, ())
-        self._into: dict[int, list[int]] = {}  # whom a point is a part of
+        self._into: dict[int, list[int]] = {}  # the points that a point is a part of
         self._by_name: dict[str, list[int]] = {}
         self._by_import: dict[int, list[int]] = {}
         self._by_own: dict[tuple[str, str], list[int]] = {}
@@ -386,7 +391,10 @@ class DefinitionDependencies:
         return [self._symbols + owner] if not place and owner >= 0 and file.kind(owner) in TYPES else []
 
     def _of_symbol(self, symbol: int) -> Iterator[int]:
-        """What a symbol is worth: what is said of it, what is bound to it, of a class what is asked of it unnamed."""
+        """Yield the parts of a symbol's meaning.
+
+        They are what describes it, what is bound to it, and, of a class, the members that are used without their names.
+        """
         file = self.file
         for what in Given:
             yield from file.said(symbol, what) if what not in (Given.ASKS, Given.OFFERS, Given.HANDS) else ()
@@ -410,8 +418,10 @@ class DefinitionDependencies:
         self, names: Iterable[str] = (), ids: Iterable[int] = (), imports: Iterable[int] = (),
         own: Iterable[tuple[str, str]] = (),
     ) -> tuple[set[int], set[str]]:  # fmt: skip
-        """The symbols, and the names of other variables, that hang on some names, symbols (by their ids, or in the C
-        family by their owners and names) or imports."""
+        """Return the symbols, and the names of other variables, that depend on some names, symbols or imports.
+
+        Symbols are given by id or, in the C family, by owner and name.
+        """
         hit = [point for name in names for point in self._by_name.get(name, ())]
         hit += [point for place in imports for point in self._by_import.get(place, ())]
         hit += [point for pair in own for point in self._by_own.get(pair, ())]

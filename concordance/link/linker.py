@@ -1,7 +1,7 @@
-"""Links files: what every expression of a file names, and who uses what.
+"""Link files: find what each expression of a file refers to, and which symbols use which.
 
-In: a `World` and a file's number. Out: `LinkedFile`: the file's links as bytes, its outgoing uses, and
-which of its methods override which. Languages without a linker of their own get their imports.
+In: a `LinkWorld` and a file's number. Out: a `LinkedFile`: the file's links as bytes, its outgoing uses, and which of
+its methods override which. In languages without a name resolver, only imports are linked.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ LANGUAGES = "concordance.link.languages"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
 _CALL = 1 << ROLES.index(Role.CALL)
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
-_FARTHEST = 64  # classes on the way up from one: a longer way is a mistake in it
+_FARTHEST = 64  # ancestors of a class; a longer chain is a mistake in the linked code
 
 
-_REASONS = 250  # that a byte tells apart, and one for all others
+_REASONS = 250  # distinct reasons that are stored in one byte; all others share one more
 _ANY_REASON = "one of several definitions of this name"
 
 
@@ -50,7 +50,7 @@ class Linker:
         self._passed: dict[str, Callable[[str, Import], list[Target]]] = {}
 
     def prepare(self, languages: Iterable[str] | None = None) -> None:
-        """Makes what files of some languages need, once, before workers are forked."""
+        """Build the tables that some languages need, once, before worker processes are forked."""
         for language in {row.language for row in self.world.files if row.size} if languages is None else languages:
             names = self.names(language)
             prepare = getattr(names, "prepare", None)
@@ -58,7 +58,7 @@ class Linker:
                 prepare()
 
     def aim(self, number: int) -> bytes:
-        """A digest of where a file's imports lead, with the packages that they pass through."""
+        """Return a digest of the targets of a file's imports and of the packages that the imports pass through."""
         row = self.world.files[number]
         aims = [*self.world.targets_of(number)]
         module = self._modules.get(row.language)
@@ -70,7 +70,7 @@ class Linker:
         return sha256(pack_targets(aims)).digest()[:8] if aims else b""
 
     def names(self, language: str) -> LanguageLinker | None:
-        """The linker of a language's names, where it has one; languages of one family share theirs."""
+        """Return the name resolver of a language, or None if it has none; languages of one family share theirs."""
         module = self._modules.get(language)
         if module is None or not hasattr(module, "names"):
             return None
@@ -79,11 +79,11 @@ class Linker:
         return self._names[module.__name__]
 
     def made(self) -> list[LanguageLinker]:
-        """The linkers of names that were needed."""
+        """Return the name resolvers that have been created so far."""
         return [names for names in self._names.values() if names is not None]
 
     def link(self, number: int) -> LinkedFile:
-        """One file."""
+        """Link one file."""
         file = self.world.load(number)
         names = self.names(file.language)
         found = names.found(file) if names is not None else []
@@ -93,7 +93,7 @@ class Linker:
         for one in found:
             if len(resolvers) < _REASONS:
                 resolvers.setdefault(one.by, len(resolvers))
-        if len(resolvers) == _REASONS:  # so many are all of one form: so many definitions of this name
+        if len(resolvers) == _REASONS:  # the only reason with that many variants is "one of N definitions of this name"
             resolvers[_ANY_REASON] = _REASONS
         by = bytes([resolvers.get(one.by, _REASONS) for one in found])
         links = Links(
@@ -127,15 +127,18 @@ class Linker:
         self, found: list[NameTarget], uses: tuple[bytes, ...], edges: bytes, overrides: list[tuple[int, int, int]],
         extends: list[tuple[int, int]], loads: bytes,
     ) -> bytes:  # fmt: skip
-        """The bases of all files that one leads to."""
+        """Return the bases of all files that this one refers to."""
         ids = {row.target for row in found}
         ids.update(unpacked(uses[0]) if uses else (), targets_of(edges), unpacked(loads))
         ids.update((row[1] for row in overrides), (row[1] for row in extends))
         return array("I", sorted({self.world.base(one) for one in ids})).tobytes()
 
     def _uses(self, file: LoadedFlow, found: list[NameTarget]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
-        """Who in a file uses what: each pair once, with its roles, the best trust and how often; where there is better
-        than a guess, guesses count for nothing. And how often names lead nowhere, in calls and at all."""
+        """Collect which symbol of a file uses which target.
+
+        Each pair is listed once, with its roles, the best trust and the number of uses; candidates do not count where
+        there is something better. Also counts the names without a target: in calls, and in total.
+        """
         targets: dict[int, list[NameTarget]] = {}
         for row in found:
             targets.setdefault(row.use, []).append(row)
@@ -170,15 +173,15 @@ class Linker:
         return tuple(packed(list(column)) for column in columns), missed
 
     def _extends(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int]]:
-        """The classes of a file with their bases."""
+        """Yield the classes of a file with each of their bases."""
         for symbol in range(len(file.symbol_kind)):
             if file.kind(symbol) in TYPES:
                 for base in dict.fromkeys(names.bases(file, symbol)):
                     yield file.id(symbol), base
 
     def _overrides(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int, int]]:
-        """The methods of a file's classes that stand in for a base's."""
-        if hasattr(names, "overrides"):  # the language says itself which do
+        """Yield the methods of a file's classes that override a method of a base."""
+        if hasattr(names, "overrides"):  # the language has its own rules
             yield from names.overrides(file)
             return
         for symbol in range(len(file.symbol_kind)):
@@ -193,7 +196,7 @@ class Linker:
                             yield file.id(member), target, int(Trust.EXACT)
 
     def _above(self, file: LoadedFlow, symbol: int, names: LanguageLinker) -> list[tuple[LoadedFlow, int]]:
-        """The classes above one, nearest first."""
+        """Return the ancestors of a class, nearest first."""
         found: list[tuple[LoadedFlow, int]] = []
         seen = {(file.number, symbol)}
         waiting = [(file, symbol)]
@@ -209,7 +212,7 @@ class Linker:
 
 
 def _member(classes: list[tuple[LoadedFlow, int]], name: str) -> int | None:
-    """The method of a name in the nearest class that has one."""
+    """Return the method of a name in the nearest class that has one."""
     for file, symbol in classes:
         place = file.word.get(name)
         for member in file.members.get(symbol, {}).get(place, ()) if place is not None else ():

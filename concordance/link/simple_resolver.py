@@ -1,7 +1,7 @@
-"""Names of languages with plain module rules: Java, Go, Rust, JavaScript, TypeScript, build and shell files.
+"""Name resolver for languages with simple module rules: Java, Go, Rust, JavaScript, TypeScript, build and shell files.
 
-In: a file's flow. Out: `Found` rows: names by scope, through imports, among the files of one package, and
-members of files, of classes (through their bases) and of names whose type is written beside them.
+In: a file's flow. Out: `NameTarget` rows: names found by scope, through imports, and among the files of one package;
+members of files, of classes (through their bases), and of names with a declared type.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 Place = tuple[LoadedFlow, int]  # a symbol of a file; -1 is the file itself
-_DEEPEST = 24  # classes above one that are looked through
-_PLACE, _TYPE, _OFFERED, _BASES = range(4)  # kinds of questions: of an expression, its type, a file's name, a class
+_DEEPEST = 24  # ancestors of a class that are searched
+# kinds of questions: an expression's target, its type, a file's export, a class's bases
+_PLACE, _TYPE, _OFFERED, _BASES = range(4)
 _Question = tuple[int, LoadedFlow, Any]
 _FOLLOWED = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
 _PARTS = re.compile(r"[/.:]+")
@@ -28,7 +29,7 @@ class SimpleResolver:
     def __init__(
         self, world: LinkWorld, languages: tuple[str, ...], package: bool = False, whole: bool = False
     ) -> None:
-        """`package`: files of a folder see one another's names; `whole`: an import brings in all that a file has."""
+        """`package`: files of a folder see one another's names; `whole`: an import makes all of a file visible."""
         self.world, self.languages, self.whole = world, languages, whole
         self._folders: dict[str, list[int]] = {}
         for number, row in enumerate(world.files if package else ()):
@@ -44,10 +45,10 @@ class SimpleResolver:
         )  # fmt: skip
         self._outlying: dict[int, dict[tuple[str, str], int]] = {}
 
-    # --- what is asked
+    # --- results
 
     def found(self, file: LoadedFlow) -> list[NameTarget]:
-        """What the expressions of a file name."""
+        """Return the targets of a file's expressions."""
         rows = []
         for use in sorted(set(unpacked(file.flow.used))):
             op = file.op[use]
@@ -63,7 +64,7 @@ class SimpleResolver:
         return rows
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
-        """The ids of a class's bases."""
+        """Return the ids of a class's bases."""
         return self._ask((_BASES, file, symbol)) or ()
 
     def _ask(self, question: _Question) -> Any:
@@ -73,10 +74,10 @@ class SimpleResolver:
         places = [self.place(file, value) for value in file.said(symbol, Given.BASE)]
         return tuple(p[0].id(p[1]) for p in places if p is not None and p != (file, symbol))
 
-    # --- where expressions lead
+    # --- targets of expressions
 
     def place(self, file: LoadedFlow, expression: int) -> Place | None:
-        """What an expression names."""
+        """Return the target of an expression."""
         op, left = file.op[expression], file.left[expression]
         if op == Op.SYMBOL:
             return file, left
@@ -105,7 +106,7 @@ class SimpleResolver:
         return None
 
     def _files(self, file: LoadedFlow, place: int) -> list[LoadedFlow]:
-        """The files that an import leads to."""
+        """Return the files that an import resolves to."""
         targets = self.world.targets(file)
         numbers = self.world.number
         return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
@@ -122,7 +123,7 @@ class SimpleResolver:
         return (files[0], -1) if files and row.name == "default" else None
 
     def _offered(self, file: LoadedFlow, name: str) -> Place | None:
-        """What a file offers under a name: its own, or one that it hands on."""
+        """Return what a file exports under a name: its own symbol, or one that it re-exports."""
         own = self._own(file, name)
         found: Place | None = own if own is not None else self._ask((_OFFERED, file, name))
         return found
@@ -139,7 +140,7 @@ class SimpleResolver:
         return None
 
     def _own(self, file: LoadedFlow, name: str) -> Place | None:
-        """What stands at the top of a file under a name; namespaces of the file's own count as its top."""
+        """Return the symbol of a name at the top level of a file, or directly in one of its namespaces."""
         word = file.word.get(name)
         if word is None:
             return None
@@ -152,7 +153,7 @@ class SimpleResolver:
         return None
 
     def _outside(self, file: LoadedFlow, name: str) -> Place | None:
-        """A name that the file does not bind: of the same package, or of a file that is brought in whole."""
+        """Resolve a name that the file does not bind: in the same package, or in a file that is imported as a whole."""
         for number in self._folders.get(file.path.rpartition("/")[0], ()):
             if number != file.number:
                 found = self._own(self.world.load(number), name)
@@ -161,7 +162,7 @@ class SimpleResolver:
         for place, row in enumerate(file.flow.imports):
             if row.name not in ("", "*"):
                 continue
-            if not row.name and not row.alias and _PARTS.split(row.module)[-1] == name:  # Go: "a/b/c" is c
+            if not row.name and not row.alias and _PARTS.split(row.module)[-1] == name:  # in Go, import "a/b/c" binds c
                 return self._imported(file, place)
             for other in self._files(file, place) if self.whole or row.name == "*" else ():
                 if other.language in self.languages:
@@ -189,7 +190,7 @@ class SimpleResolver:
         return self._first(self._above(place), name)
 
     def _in_module(self, place: Place, name: str) -> Place | None:
-        """A member of a module that a file declares and another holds: Rust's `mod x;`."""
+        """Return a member of a module that one file declares and another contains: Rust's `mod x;`."""
         file, symbol = place
         for n, row in enumerate(file.flow.imports):
             if row.form == "mod" and row.module.rpartition("::")[2] == file.names[file.symbol_name[symbol]]:
@@ -198,7 +199,7 @@ class SimpleResolver:
         return None
 
     def _package_of(self, file: LoadedFlow) -> list[int]:
-        """A file's own number, and those of its package."""
+        """Return a file's own number, then those of the other files of its package."""
         rest = self._folders.get(file.path.rpartition("/")[0], ())
         return [file.number, *(number for number in rest if number != file.number)]
 
@@ -209,7 +210,7 @@ class SimpleResolver:
         if found:
             return file, found[0]
         owner = file.names[file.symbol_name[symbol]]
-        for number in self._package_of(file)[1:]:  # a method may stand in another file of the package
+        for number in self._package_of(file)[1:]:  # a method may be in another file of the package
             other = self.world.load(number)
             there = self._apart(other).get((owner, name))
             if there is not None:
@@ -217,7 +218,7 @@ class SimpleResolver:
         return None
 
     def _apart(self, file: LoadedFlow) -> dict[tuple[str, str], int]:
-        """The methods of a file whose class is in another: by the class's name and their own."""
+        """Return the methods in a file whose class is in another file, by the class's name and their own."""
         if file.number not in self._outlying:
             within = unpacked(file.flow.symbol_within) if file.flow.symbol_within else ()
             self._outlying[file.number] = {
@@ -227,11 +228,11 @@ class SimpleResolver:
         return self._outlying[file.number]
 
     def _first(self, classes: list[Place], name: str) -> Place | None:
-        """A member of the first class that has it."""
+        """Return the member of the first class that has it."""
         return next((found for found in (self._inside(one, name) for one in classes) if found is not None), None)
 
     def _above(self, place: Place) -> list[Place]:
-        """A class and those above it."""
+        """Return a class and its ancestors."""
         found, seen = [place], {place[0].id(place[1])}
         for file, symbol in found:
             for identity in self.bases(file, symbol) if symbol >= 0 and len(found) < _DEEPEST else ():
@@ -241,7 +242,7 @@ class SimpleResolver:
         return found
 
     def type(self, file: LoadedFlow, expression: int) -> Place | None:
-        """The class of what an expression is, where it is written beside its name."""
+        """Return the class of an expression's value, if its type is declared."""
         found: Place | None = self._ask((_TYPE, file, expression))
         return found
 

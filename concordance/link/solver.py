@@ -1,17 +1,17 @@
-"""Evaluates questions that depend on one another, possibly in cycles, so that no answer depends on who asked first.
+"""Evaluate questions that depend on one another, possibly in cycles, independently of the order of asking.
 
 In: a function that answers a question and asks others through the solver. Out: answers. The obvious way, recursion with
-a table of answers in which a question met again counts as unknown, fails in cycles: each member of a cycle gets another
-answer when it is asked first, so a table of such answers depends on the order of questions.
+a table of answers in which a question met again counts as unknown, fails in cycles: the answer to a member of a cycle
+depends on which member was asked first, so a table of such answers depends on the order of questions.
 
 Instead, the questions of a cycle (a strongly connected component, found by Tarjan's algorithm) are answered together:
 all are unknown at first, and in each round all are answered from the answers of the round before, until none changes.
-An answer that does not settle is unknown. A round may ask questions that nobody has asked before; if these lead back
-into the component they join it, and it starts over. Which questions form a component, and the rounds, are the same
-whichever member is asked first: a question is answered on its own, or it waits for one that waits for it.
+An answer that does not settle is unknown. A round may ask new questions; if these lead back into the component, they
+join it, and it starts over. Which questions form a component, and the rounds, are the same whichever member is asked
+first: a question is either answered on its own, or it waits for one that waits for it.
 
 There is no limit on depth. Questions are nested on Python's stack up to `_NESTED`; then the stack is unwound, and the
-questions that were open are asked again when what they wait for is answered.
+questions that were open are asked again when the answers they wait for are known.
 """
 
 from __future__ import annotations
@@ -22,44 +22,45 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
 _NESTED = 25  # questions on Python's stack, each of which takes up to a dozen frames
-_CHANGES = 24  # of an answer in a component, after which it is taken to be unknown
+_CHANGES = 24  # changes of an answer in a component, after which it counts as unknown
 
 
 class _UnwindError(Exception):
-    """Too many questions are nested: the innermost is answered first."""
+    """Too many questions are nested: the innermost has to be answered first."""
 
 
 class _Frame(Generic[Key, Answer]):
     """An open question: one that is being answered, or the first of a component."""
 
-    answers: dict[Key, Answer] | None = None  # of a component: those of the last round
-    asked_by: dict[Key, dict[Key, None]]  # of a component: who depends on whom
+    answers: dict[Key, Answer] | None = None  # of a component: the answers of the last round
+    asked_by: dict[Key, dict[Key, None]]  # of a component: the questions that asked for each question
     now: Key  # of a component: the question that is being answered
 
     def __init__(self, key: Key, index: int, start: int) -> None:
         self.key, self.index, self.start = key, index, start
-        self.low = index + 1  # the earliest question that was met while it was open
+        self.low = index + 1  # the lowest index of a question that was met while this one was open
 
 
 class Solver(Generic[Key, Answer]):
-    """Answers questions; the caller keeps the answers and asks only for those that it does not have."""
+    """Answers questions; the caller stores the answers and asks only for those it does not have."""
 
     def __init__(
         self, work: Callable[[Key], Answer], keep: Callable[[Key, Answer], None], unknown: Answer,
         advance: Callable[[Answer, Answer], Answer] = lambda old, new: new,
     ) -> None:  # fmt: skip
-        """`keep` is given each answer when it is final; `advance` makes the next answer of a component's member from
-        the last one and the one that was worked out."""
+        """`keep` is called with each answer once it is final; `advance` combines the last answer of a component's
+        member with the one just computed into the next answer."""
         self._work, self._keep, self._unknown, self._advance = work, keep, unknown, advance
-        self.provisional = 0  # how often an answer was given that is not final: what is made from one must not be kept
+        # how often an answer was returned that is not final; results derived from such an answer must not be cached
+        self.provisional = 0
         self._stack: list[_Frame[Key, Answer]] = []
-        self._waiting: list[Key] = []  # questions that are open, or part of an open component, in the order of asking
-        self._index: dict[Key, int] = {}  # of those
+        self._waiting: list[Key] = []  # questions that are open or part of an open component, in the order of asking
+        self._index: dict[Key, int] = {}  # of the questions in `_waiting`
         self._count = 0
         self._nested = 0
 
     def ask(self, key: Key) -> Answer:
-        """The answer to a question; inside of a component only that of the last round."""
+        """Return the answer to a question; within a component, its answer in the last round."""
         index = self._index.get(key)
         if index is not None:
             return self._met(key, index)
@@ -78,7 +79,7 @@ class Solver(Generic[Key, Answer]):
         return found
 
     def _met(self, key: Key, index: int) -> Answer:
-        """What a question counts as that is not answered yet."""
+        """Return the provisional answer to a question that is not answered yet."""
         self.provisional += 1
         top = self._stack[-1]
         if top.answers is not None and key in top.answers:
@@ -88,7 +89,7 @@ class Solver(Generic[Key, Answer]):
         return self._unknown
 
     def _drive(self) -> Answer:
-        """Answers a question that nobody else waits for."""
+        """Answer a question that no other question waits for."""
         found = self._unknown
         try:
             while self._stack:
@@ -97,7 +98,7 @@ class Solver(Generic[Key, Answer]):
                     found = self._run(self._stack[-1])
                 except _UnwindError:
                     continue
-        finally:  # after a fault in one file nothing of it may stay open
+        finally:  # after an error in one file, no question may stay open
             self._nested = 0
             self._stack.clear()
             self._waiting.clear()
@@ -105,7 +106,7 @@ class Solver(Generic[Key, Answer]):
         return found
 
     def _run(self, frame: _Frame[Key, Answer]) -> Answer:
-        """Answers the innermost question, and takes it off the stack."""
+        """Answer the innermost question, and take it off the stack."""
         if frame.answers is None:
             found = self._work(frame.key)
             if frame.low > frame.index and len(self._waiting) == frame.start + 1:  # in no cycle
@@ -125,13 +126,15 @@ class Solver(Generic[Key, Answer]):
                 del self._index[key]
                 self._keep(key, answer)
             return answers[frame.key]
-        self._stack[-1].low = min(self._stack[-1].low, frame.low)  # it is part of a component that is still open
+        self._stack[-1].low = min(self._stack[-1].low, frame.low)  # part of a component that is still open
         self.provisional += 1
         return self._unknown
 
     def _settle(self, frame: _Frame[Key, Answer]) -> bool:
-        """Answers a component in rounds, unless it is part of a larger one; False where questions have joined it, and
-        it must start over."""
+        """Answer a component in rounds, unless it is part of a larger one.
+
+        Returns False if new questions have joined the component, so that it must start over.
+        """
         members = self._waiting[frame.start :]
         answers = frame.answers = dict.fromkeys(members, self._unknown)
         frame.asked_by = {}

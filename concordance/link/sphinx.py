@@ -1,9 +1,9 @@
-"""What the directives and roles of Sphinx lead to, in reST and in Markdown.
+"""Resolve the directives and roles of Sphinx, in reST and in Markdown.
 
-In: an import whose form is the directive's or role's name. Out: a `Target`. A document is named without its
-ending, from the naming file's folder, or with a slash from the folder of the documentation, which has the `conf.py`.
-Python is named by its dotted name (`automodule`, `autoclass`, `currentmodule` and their like): the longest beginning
-that is a module is the file, the rest a name in it.
+In: an import whose form is the name of the directive or role. Out: a `Target`. A document is named without its
+extension, relative to the folder of the file, or, with a leading slash, to the documentation's root, which has the
+`conf.py`. Python is named by its dotted name (`automodule`, `autoclass`, `currentmodule` and the like): the longest
+prefix that is a module gives the file, the rest is a name in it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ DIRECTIVES = frozenset(
     ("toctree", "include", "literalinclude", "doc", "download", "currentmodule", "module", "automodule", "autoclass",
      "autofunction", "autosummary", "automethod", "autoattribute", "autodata", "autoexception", "autoproperty")
 )  # fmt: skip
-_WHOLE = frozenset(("autoclass", "autofunction", "autodata", "autoexception"))  # a dot in a name ends its module
+# in a dotted name, the part before the last dot is the module
+_WHOLE = frozenset(("autoclass", "autofunction", "autodata", "autoexception"))
 _ENDINGS = ("", ".rst", ".md", ".txt", ".ipynb", ".rest")
 _PAGES = ("index.rst", "index.md", "README.rst", "README.md")
 
 
 def directive(tree: Tree, path: str, one: Import) -> Target:
-    """What one directive names."""
+    """Return the target of one directive."""
     if one.form.startswith(_CODE):
         return _code(tree.once(ModuleFinder), path, one)
     words = one.module
@@ -36,15 +37,15 @@ def directive(tree: Tree, path: str, one: Import) -> Target:
 
 
 def _top(tree: Tree, path: str) -> str:
-    """The folder of the documentation that a file belongs to; the repository where none has settings."""
+    """Return the documentation root of a file: the nearest folder above with a `conf.py`, else the repository root."""
     homes = above(path.rpartition("/")[0])
     return next((home for home in homes if f"{home}/conf.py".lstrip("/") in tree.paths), "")
 
 
 def _code(modules: ModuleFinder, path: str, one: Import) -> Target:
-    """The module that a dotted name lies in.
+    """Return the module that contains a dotted name.
 
-    A name stands in the current module, unless it has a module of its own before it.
+    The name belongs to the current module, unless it starts with a module of its own.
     """
     name = one.name.partition("(")[0].strip()
     inner, count = _longest(modules, path, f"{one.module}.{name}" if name else one.module)
@@ -59,7 +60,7 @@ def _code(modules: ModuleFinder, path: str, one: Import) -> Target:
 
 
 def _longest(modules: ModuleFinder, path: str, dotted: str) -> tuple[Target | None, int]:
-    """The longest beginning of a dotted name that is a module with a file, and how many parts it has."""
+    """Return the longest prefix of a dotted name that is a module with a file, and its number of parts."""
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):
         found = modules.locate(path, ".".join(parts[:end]))

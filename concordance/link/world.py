@@ -1,7 +1,7 @@
-"""The whole repository as the linker sees it: files by number, their flows unpacked when first needed.
+"""The whole repository as the linker sees it: files by number, with their flows unpacked on first use.
 
-In: the ledger with each file's flow as bytes. Out: `LoadedFlow` files, and where each import leads. A
-worker keeps what it has unpacked, for most files lead to the same few.
+In: the list of files, with each file's flow as bytes. Out: `LoadedFlow` objects, and the target of each import.
+Unpacked flows are cached, because the imports of most files lead to the same few files.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.records import Linkable
 from concordance.link.paths.tree import Tree
 
-_ROOM = 60_000_000  # bytes of flows that are held unpacked, which take some ten times as much: more than most have
+_ROOM = 60_000_000  # bytes of packed flows to keep unpacked (they grow about tenfold); more than most repositories have
 
 
 class NameTarget(NamedTuple):
-    """One claim: what an expression of a file names."""
+    """One claim of the linker: an expression of a file refers to a symbol."""
 
     use: int
-    target: int  # an id
+    target: int  # the symbol's id
     trust: Trust
     by: str
 
 
 class LanguageLinker(Protocol):
-    """What a language's linker can do."""
+    """What the linker of a language must implement."""
 
     def found(self, file: LoadedFlow) -> list[NameTarget]:
-        """What the expressions of a file name; of one expression, the best first."""
+        """Return the targets of a file's expressions; several targets of one expression come best first."""
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
-        """The ids of a class's bases that are in the repository."""
+        """Return the ids of a class's bases that are defined in the repository."""
 
 
 class LoadedFlow:
-    """One file's flow in lists."""
+    """One file's flow, unpacked into lists."""
 
     def __init__(self, number: int, row: Linkable, flow: Flow) -> None:
         self.number, self.base, self.path, self.language = number, row.base, row.path, row.language
@@ -57,31 +57,31 @@ class LoadedFlow:
 
     @cached_property
     def left(self) -> list[int]:
-        """The left of each expression."""
+        """The left operand of each expression."""
         return unpacked(self.flow.left).tolist()
 
     @cached_property
     def right(self) -> list[int]:
-        """The right of each expression."""
+        """The right operand of each expression."""
         return unpacked(self.flow.right).tolist()
 
     @cached_property
     def worked_out(self) -> list[Any]:
-        """What a language's linker found of each expression."""
+        """A slot for each expression, in which the linker of a language caches its result."""
         return [None] * len(self.op)
 
     def kind(self, symbol: int) -> Kind:
-        """A symbol's kind."""
+        """Return a symbol's kind."""
         return KINDS[self.symbol_kind[symbol]]
 
     def id(self, symbol: int) -> int:
-        """A symbol's id in the repository."""
+        """Return a symbol's id in the repository."""
         return self.base + 1 + symbol
 
     def free_name(self, expression: int) -> str:
-        """The name that an expression ends in, where nothing in this file binds it; "" where something does."""
+        """Return the name that an expression ends in if this file does not bind it, else ""."""
         op = self.op[expression]
-        if op == Op.CALL:  # of C: a name as it is called
+        if op == Op.CALL:  # in C, a name and its call are one expression
             expression = self.left[expression]
             op = self.op[expression]
         if op == Op.MEMBER:
@@ -90,12 +90,12 @@ class LoadedFlow:
 
     @cached_property
     def word(self) -> dict[str, int]:
-        """The place of each name among the names."""
+        """The index of each name in `names`."""
         return {name: place for place, name in enumerate(self.names)}
 
     @cached_property
     def values(self) -> list[list[int]]:
-        """What is bound to each variable."""
+        """The expressions that are bound to each variable."""
         found: list[list[int]] = [[] for _ in self.variable_scope]
         flow = self.flow
         for variable, value in zip(unpacked(flow.bound_variable), unpacked(flow.bound_value), strict=True):
@@ -104,7 +104,7 @@ class LoadedFlow:
 
     @cached_property
     def variables(self) -> dict[tuple[int, int], int]:
-        """The whole variables by scope and name."""
+        """The variables that hold everything bound under their name, by scope and name."""
         rows = zip(self.variable_scope[: self.flow.whole], self.variable_name, strict=False)
         return {row: place for place, row in enumerate(rows)}
 
@@ -115,7 +115,7 @@ class LoadedFlow:
 
     @cached_property
     def given(self) -> dict[tuple[int, int], list[int]]:
-        """What expressions say of symbols: by the symbol and a `Given`."""
+        """The expressions that describe symbols (bases, decorators, types, ...), by symbol and `Given`."""
         found: dict[tuple[int, int], list[int]] = {}
         flow = self.flow
         rows = zip(unpacked(flow.given_symbol), flow.given_what, unpacked(flow.given_value), strict=True)
@@ -125,7 +125,7 @@ class LoadedFlow:
 
     @cached_property
     def members(self) -> dict[int, dict[int, list[int]]]:
-        """The symbols inside each symbol (-1: the file), by their names."""
+        """The symbols inside each symbol (-1: the file), by name."""
         found: dict[int, dict[int, list[int]]] = {}
         for symbol, (parent, name) in enumerate(zip(self.symbol_parent, self.symbol_name, strict=True)):
             found.setdefault(parent - 1, {}).setdefault(name, []).append(symbol)
@@ -133,57 +133,59 @@ class LoadedFlow:
 
     @cached_property
     def arity(self) -> Sequence[int]:
-        """How many arguments each symbol takes, where the language says so."""
+        """The number of arguments that each symbol takes, where the language has such a number."""
         return unpacked(self.flow.symbol_arity)
 
     @cached_property
     def form(self) -> Sequence[int]:
-        """What tells each symbol from its overloads, where the language has them."""
+        """What distinguishes each symbol from its overloads, where the language has overloads."""
         return unpacked(self.flow.symbol_form)
 
     def said(self, symbol: int, what: Given) -> list[int]:
-        """The expressions that say something of a symbol."""
+        """Return the expressions that describe one aspect of a symbol."""
         return self.given.get((symbol, what), [])
 
 
 Resolve = Callable[[str, Import], Target]
-Carriers = Callable[[str, str, Iterable[str], int], list[int]]  # a name, a language, kinds of symbols, how many matter
+Carriers = Callable[[str, str, Iterable[str], int], list[int]]  # of a name, a language, kinds of symbols, and a limit
 
 
 class LinkWorld:
-    """All files."""
+    """All files of the repository."""
 
     def __init__(
         self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes],
         resolvers: dict[str, Callable[[Tree], Resolve]], carriers: Carriers | None = None,
         all_in: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
     ) -> None:  # fmt: skip
-        """`flows` gives a file's flow by its id, `all_in` those of languages; `resolvers` makes, by language, what says
-        where an import leads; `carriers`, where it is given, knows who has a name, so that not every file need be
-        looked at for it."""
+        """`flows` returns a file's flow by the file's id, and `all_in` those of all files of some languages.
+        `resolvers` maps a language to a factory of its import resolver. `carriers`, if given, returns the symbols that
+        have a name, so that not every file has to be searched for it."""
         self.tree, self.files, self._flows, self._all_in, self.carriers = tree, files, flows, all_in, carriers
         self.number = {row.path: number for number, row in enumerate(files)}
         self._resolvers = resolvers
         self._resolve: dict[str, Resolve] = {}
         self._loaded: dict[int, LoadedFlow] = {}
-        self._unpacked = 0  # bytes of the flows that were unpacked since some were forgotten
+        self._unpacked = 0  # bytes of flows that were unpacked since the last `forget`
         self._targets: dict[int, tuple[Target, ...]] = {}
-        self.included: dict[int, list[int]] = {}  # what files of the C family include, where that is known
-        # The tables of the C family that the last update left (`ckept`), with its files that changed, as they were.
+        # for files of the C family: the files they include, where that is known
+        self.included: dict[int, list[int]] = {}
+        # The C family's tables from the last update, with the changed files as they were then (see
+        # `cfamily.resident_tables`).
         self.kept: tuple[Any, Mapping[int, tuple[Linkable, Flow]]] | None = None
 
     def hold(self, flows: Callable[[int], bytes]) -> None:
-        """Takes what gives all flows without the store, which a worker must not ask."""
+        """Replace the source of flows by one that does not read the store, which worker processes must not use."""
         self._flows, self._all_in = flows, None
 
     def gather(self, languages: Iterable[str]) -> None:
-        """Takes the flows of all files of some languages at once, where they would be asked for one by one."""
+        """Fetch the flows of all files of some languages at once, rather than one by one."""
         if self._all_in is not None:
             flows, one = self._all_in(languages), self._flows
             self._flows = lambda file: flows[file] if file in flows else one(file)
 
     def load(self, number: int) -> LoadedFlow:
-        """A file, unpacked."""
+        """Return a file, unpacked."""
         found = self._loaded.get(number)
         if found is None:
             row = self.files[number]
@@ -194,28 +196,30 @@ class LinkWorld:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much is unpacked that some of it should be forgotten."""
+        """True if so many flows are unpacked that some should be dropped."""
         return self._unpacked > _ROOM
 
     def forget(self, languages: Container[str]) -> None:
-        """Forgets the files of some languages, which are unpacked again when they are needed. Only for languages whose
-        linker holds on to none."""
+        """Drop the unpacked files of some languages; they are unpacked again when needed.
+
+        Only for languages whose linker keeps no reference to them.
+        """
         self._loaded = {number: one for number, one in self._loaded.items() if one.language not in languages}
         self._unpacked = 0
 
     def imports(self, number: int) -> tuple[Import, ...]:
-        """The imports of a file, which is not unpacked for them alone."""
+        """Return the imports of a file, without unpacking its whole flow for them."""
         loaded, row = self._loaded.get(number), self.files[number]
         if loaded is not None:
             return loaded.flow.imports
         return unpack_imports(self._flows(row.id)) if row.size else ()
 
     def targets(self, file: LoadedFlow) -> tuple[Target, ...]:
-        """Where each import of a file leads."""
+        """Return the target of each import of a file."""
         return self.targets_of(file.number)
 
     def targets_of(self, number: int) -> tuple[Target, ...]:
-        """The same, of a file by its number."""
+        """Return the target of each import of a file, given by number."""
         found = self._targets.get(number)
         if found is None:
             row = self.files[number]
@@ -225,7 +229,7 @@ class LinkWorld:
         return found
 
     def lead(self, number: int, targets: tuple[Target, ...]) -> None:
-        """Takes it as known where the imports of a file lead."""
+        """Set the targets of a file's imports when they are already known."""
         self._targets[number] = targets
 
     def _resolver(self, language: str) -> Resolve | None:
@@ -238,14 +242,14 @@ class LinkWorld:
         return sorted((row.base, number) for number, row in enumerate(self.files))
 
     def base(self, identity: int) -> int:
-        """The base of the file of an id."""
+        """Return the base (the first id) of the file that contains an id."""
         return self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1][0]
 
     def number_of_base(self, base: int) -> int:
-        """The number of the file that has a base."""
+        """Return the number of the file that has a base."""
         return self._bases[bisect_right(self._bases, (base, len(self.files))) - 1][1]
 
     def owner(self, identity: int) -> tuple[LoadedFlow, int]:
-        """The file of an id, and the symbol's place in it (-1: the file itself)."""
+        """Return the file that contains an id, and the symbol's index in it (-1: the file itself)."""
         base, number = self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1]
         return self.load(number), identity - base - 1

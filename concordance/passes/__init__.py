@@ -1,1 +1,1 @@
-"""Analyses over the whole repository, one file each: facts in, rows out."""
+"""Analyses of the whole repository, one module each: facts in, rows out."""

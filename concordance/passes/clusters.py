@@ -1,9 +1,9 @@
-"""Which files belong together by who uses whom: groups that use one another more than chance would have it.
+"""Group files into clusters that use one another more than chance would suggest (the Louvain method).
 
-In: how many files there are, and who uses whom how much. Out: the groups, largest first, each with its key file, the
-one that it is about. Files move to the group that they lean to most, then groups are moved as files were, until
-nothing moves (Louvain's way). Files are taken in the order given, so that the same repository gives the same groups.
-What everybody uses says little about who belongs together, so a use of it weighs less.
+In: the number of files, and which uses which how often. Out: the clusters, largest first, each with its key file. Each
+file moves to the cluster it is most strongly tied to; then clusters are moved in the same way, until nothing moves.
+Files are processed in the given order, so that the same repository always gives the same clusters. A file that
+everything uses says little about what belongs together, so uses of it weigh less.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_LEAST = 1e-9  # a gain that is no more than an error of arithmetic
-_FINE = 100  # files from which on a repository has finer groups than a whole that is split in a few parts
+_LEAST = 1e-9  # smaller gains are rounding errors
+# from this many files on, clusters become finer; otherwise a large repository would be split into a few huge ones
+_FINE = 100
 
-Weights = list[dict[int, float]]  # of each point, to its neighbours
+Weights = list[dict[int, float]]  # for each node, the weights of its neighbours
 
 
 class Cluster(NamedTuple):
     """Files that belong together."""
 
-    key: int  # the one that most of the others use, and few beside them
-    members: list[int]  # rising
+    key: int  # the file that many of the others use, and few outside the cluster
+    members: list[int]  # in ascending order
 
 
 def clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Cluster]:
-    """The groups of two files or more; a pair is who uses, who is used, and how much."""
+    """Return the clusters of two files or more; a pair is the using file, the used file, and the number of uses."""
     users = Counter(target for _, target, _ in pairs)
     near: Weights = [{} for _ in range(count)]
     for user, target, times in pairs:
@@ -53,7 +54,10 @@ def clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Cluster]
 
 
 def _moved(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:
-    """The group of each point, after each has moved where it gains most; who loses a neighbour is asked again."""
+    """Return the cluster of each node, after each has moved where it gains most.
+
+    When a node moves, its neighbours in other clusters are examined again.
+    """
     total = [sum(row.values()) + own for row, own in zip(near, inside, strict=True)]
     share = fineness / (sum(total) or 1.0)
     group, weight = list(range(len(near))), list(total)
@@ -84,7 +88,7 @@ def _moved(near: Weights, inside: Sequence[float], fineness: float) -> list[int]
 def _merged(
     near: Weights, inside: Sequence[float], group: Sequence[int]
 ) -> tuple[Weights, list[float], dict[int, int]]:
-    """Groups as points: their neighbours, what lies inside of each, and the number of each."""
+    """Return clusters as nodes: their neighbours, the weight inside each, and the number of each."""
     names: dict[int, int] = {}
     for one in group:
         names.setdefault(one, len(names))
@@ -103,7 +107,7 @@ def _merged(
 
 
 def _keys(place: Sequence[int], pairs: Sequence[tuple[int, int, int]], users: Counter[int]) -> dict[int, int]:
-    """The key file of each group: used by many of it, and by few others."""
+    """Return the key file of each cluster: used by many of its files, and by few others."""
     own = Counter(target for user, target, _ in pairs if place[user] == place[target])
     best: dict[int, tuple[float, int]] = {}
     for one, count in own.items():

@@ -1,8 +1,8 @@
-"""Files that need one another: which of a graph's points can be reached from each other, round and round.
+"""Find cyclic dependencies: the strongly connected components of a graph.
 
-In: how many points there are, and edges between them (who needs whom). Out: the components, each after all that it
-needs; one of several points is a cycle. Tarjan's way, in time linear in the edges, without recursion, for a chain of
-files can be longer than Python's stack.
+In: the number of nodes, and edges between them (user, target). Out: the components, each after all that it depends on;
+a component of several nodes is a cycle. Tarjan's algorithm, in time linear in the edges, written without recursion
+because a chain of files can be longer than Python's stack.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 
 def components(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Points that lead to one another, together, in rising order; what is needed comes before who needs it."""
+    """Return the components, each sorted; a component comes after those it depends on."""
     needs: list[list[int]] = [[] for _ in range(count)]
     for user, target in edges:
         needs[user].append(target)
     found: list[list[int]] = []
-    order, low = [0] * count, [0] * count  # when a point was met, and the earliest open point that it leads to; 0: not
+    order, low = [0] * count, [0] * count  # when a node was met, and the earliest open node it leads to; 0: not yet
     done = bytearray(count)
     open_: list[int] = []
     met = 0
@@ -44,7 +44,7 @@ def components(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def _closed(open_: list[int], point: int, done: bytearray) -> list[int]:
-    """The points that were opened since one, itself among them."""
+    """Remove and return the nodes that were opened since a node, including itself."""
     begin = len(open_) - 1
     while open_[begin] != point:
         begin -= 1

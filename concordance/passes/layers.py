@@ -1,8 +1,8 @@
-"""How high each file stands: over what it needs, and under what needs it.
+"""The layer of each file: above everything it depends on, and below everything that depends on it.
 
-In: the components of the graph of needs, in the order in which they can be built, and its edges. Out: for each file the
-longest chain of needs below it and above it. Files of a cycle stand on one height. Who is above counts only where it
-counts as a user: a test makes no file a part of something larger.
+In: the components of the dependency graph, in build order, and its edges. Out: for each file, the length of the longest
+chain of dependencies and of dependents. The files of a cycle share one layer. A dependent counts only if it is marked
+as a user: a test does not make a file part of something larger.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import NamedTuple
 
 
 class LayerRow(NamedTuple):
-    """Where a file stands."""
+    """The position of a file."""
 
-    height: int  # files in the longest chain of what it needs; 0 where it needs nothing of the repository
-    depth: int  # files in the longest chain of who needs it; 0 where nobody does
+    height: int  # files in the longest chain of dependencies; 0 if it depends on nothing in the repository
+    depth: int  # files in the longest chain of dependents; 0 if there are none
 
 
 def standings(
     components: Sequence[Sequence[int]], edges: Iterable[tuple[int, int]], counts: Sequence[bool]
 ) -> list[LayerRow]:
-    """The standing of each file; `counts` says of each whether it counts as a user."""
+    """Return the position of each file; `counts` says for each file whether it counts as a user."""
     owner = [0] * len(counts)
     for number, members in enumerate(components):
         for member in members:
             owner[member] = number
-    above: list[set[int]] = [set() for _ in components]  # needed by, among those that count
+    above: list[set[int]] = [set() for _ in components]  # dependents, among those that count
     below: list[set[int]] = [set() for _ in components]
     for user, target in edges:
         if owner[user] != owner[target]:

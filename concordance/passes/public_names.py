@@ -1,10 +1,10 @@
-"""The name by which users import what a Python module defines: `torch.nn.Module`, not `torch.nn.modules.module.Module`.
+"""The name under which users import a Python definition: `torch.nn.Module`, not `torch.nn.modules.module.Module`.
 
-In: what each module offers (`link.pythonoffered`), by path, and the names that documents document. Out: by path the
-public names of what the module defines at its top. A module is named by its packages. Whatever it offers is followed to
-where it is defined, which gives every path that leads to a definition; the one that the documentation has is taken,
-else the one with the best reason: defined or handed on on purpose (`__all__`, a package's own `__init__`, `import x as
-x`) before what is only used there, then the shortest. A path through something private is none.
+In: the exports of each module (`link.python.exports`), by path, and the names that documents document. Out: by path,
+the public names of a module's top-level definitions. Every exported name is followed to its definition, which gives all
+dotted names of the definition. The documented one is taken, else the one with the best reason: defined there or
+re-exported on purpose (`__all__`, a package's own `__init__`, `import x as x`) before merely used there; then the
+shortest. A name with a private part does not count.
 """
 
 from __future__ import annotations
@@ -15,30 +15,33 @@ from typing import NamedTuple
 from concordance.facts.codec import PublicName
 from concordance.link.python.exports import SAME, UNUSED, ExportedNames, ReexportedName
 
-_FARTHEST = 40  # modules that a name is handed through: a longer way goes in a circle
+_FARTHEST = 40  # modules through which a name is re-exported; a longer chain is a cycle
 _ENDINGS = (".py", ".pyi", ".pyx")
-Documented = tuple[str, str, str]  # a document, the module that is the current one there, and a name
+Documented = tuple[str, str, str]  # a document, the current module at that place, and a name
 Found = tuple[str, str]  # a path, and a name defined there; "" for the module itself
-# Why a path is one, best first.
+# Why a definition may be called by a dotted name, best first.
 _MEANT, _LISTED, _UNLISTED, _PASSED, _HANDED = range(5)
 
 
 class _Key(NamedTuple):
-    """What tells which of several paths is shown; the least is."""
+    """The sort key that decides which of several dotted names is shown; the smallest wins."""
 
     private: int
     reason: int
     parts: int
     unlisted: bool
     renamed: bool
-    apart: int  # the fewer parts it has in common with where the definition stands
+    apart: int  # minus the number of parts in common with the defining module's name
     length: int
     dotted: str
-    by: str  # the module that offers it so, or the document that has it
+    by: str  # the module that exports it under this name, or the document that has it
 
 
 def module_of(path: str, packages: frozenset[str], roots: frozenset[str] = frozenset()) -> str:
-    """The dotted name of a Python file; "" where it lies neither in a package nor below a root (`src`), nor in one."""
+    """Return the dotted name of a Python file, or "" if it has none.
+
+    A file has one if it is in a package, directly in a root, or anywhere below a root called `src`.
+    """
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     parts = [] if stem == "__init__" else [stem]
@@ -59,7 +62,7 @@ def module_of(path: str, packages: frozenset[str], roots: frozenset[str] = froze
 
 
 def around(folder: str) -> Iterator[str]:
-    """A folder and those that it lies in; the last is the repository's own, ""."""
+    """Yield a folder and those around it; the last is the repository's root, ""."""
     yield folder
     while folder:
         folder = folder.rpartition("/")[0]
@@ -67,21 +70,24 @@ def around(folder: str) -> Iterator[str]:
 
 
 def is_private(part: str) -> bool:
-    """Whether a part of a dotted name is not meant for others."""
+    """True if a part of a dotted name is private."""
     return part.startswith("_") and not (part.startswith("__") and part.endswith("__"))
 
 
 def public_names(
     modules: Mapping[str, ExportedNames], documented: Iterable[Documented], aside: frozenset[str], roots: frozenset[str]
 ) -> dict[str, dict[str, PublicName]]:
-    """The public names of what each module defines; those of modules `aside` are only what others hand on. `roots` are
-    folders that modules and packages are imported from, whatever lies around them."""
+    """Return the public names of each module's definitions.
+
+    For modules in `aside`, only re-exports by other modules count. `roots` are folders from which modules and packages
+    are imported, whatever surrounds them.
+    """
     return _Search(modules, aside, roots).names(documented)
 
 
 class _Search:
     def __init__(self, modules: Mapping[str, ExportedNames], aside: frozenset[str], roots: frozenset[str]) -> None:
-        # Sorted, so that a circle is cut at the same place however its modules came to be known.
+        # Sorted, so that a cycle is always cut at the same place.
         self.modules, self.aside = dict(sorted(modules.items())), aside
         homes = (path.rpartition("/") for path in modules)
         packages = frozenset(folder for folder, _, name in homes if name.partition(".")[0] == "__init__")
@@ -92,13 +98,13 @@ class _Search:
                 self.by_dotted.setdefault(dotted, path)
         self.brought = {path: _by_name(one.brought) for path, one in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
-        self.handed: dict[str, str] = {}  # by private module, the package that hands it on
+        self.handed: dict[str, str] = {}  # by private module: the package that re-exports it
         self._known: dict[Found, Found | None] = {}
 
-    # --- what modules offer
+    # --- What modules export
 
     def _exports(self, path: str) -> frozenset[str] | None:
-        """What a module says that it offers; `*m` stands for what its module `m` does."""
+        """Return the names in a module's `__all__`; `*m` is replaced by those of its submodule `m`."""
         listed = self.modules[path].exports
         if listed is None:
             return None
@@ -112,7 +118,7 @@ class _Search:
         return frozenset(found)
 
     def _submodule(self, path: str, name: str) -> str:
-        """The file of a module in a package, by the package's own file; "" for none."""
+        """Return the file of a submodule, given the package's own file; "" if there is none."""
         folder, _, last = path.rpartition("/")
         if last.partition(".")[0] != "__init__":
             return ""
@@ -121,13 +127,13 @@ class _Search:
         return next((one for one in tried if one in self.modules), "")
 
     def found(self, path: str, name: str, far: int = 0) -> Found | None:
-        """Where a name that a module offers is defined."""
+        """Return where a name that a module exports is defined."""
         key = (path, name)
         if key in self._known:
             return self._known[key]
         if far > _FARTHEST:
             return None
-        self._known[key] = None  # a circle offers nothing where it closes
+        self._known[key] = None  # a cycle gives nothing where it closes
         self._known[key] = found = self._found(path, name, far + 1)
         return found
 
@@ -165,7 +171,7 @@ class _Search:
         return name in exports if exports is not None else not name.startswith("_")
 
     def _names(self) -> dict[str, set[str]]:
-        """All names that each module offers."""
+        """Return all names that each module exports."""
         found = {
             path: {*one.own, *one.held, *self.brought[path]} for path, one in self.modules.items()
         }  # fmt: skip
@@ -185,10 +191,10 @@ class _Search:
                     left.append(taker)
         return found
 
-    # --- which of all paths
+    # --- Choosing among dotted names
 
     def names(self, documented: Iterable[Documented]) -> dict[str, dict[str, PublicName]]:
-        """The public names of what each module defines."""
+        """Return the public names of each module's definitions."""
         called = self._called()
         best, said = _least(self._offered(called)), _least(self._documented(documented, called))
         found: dict[str, dict[str, PublicName]] = {}
@@ -200,7 +206,7 @@ class _Search:
         return found
 
     def _offered(self, called: Mapping[str, str]) -> Iterator[tuple[Found, _Key]]:
-        """The paths by which modules offer something, each with where it is defined."""
+        """Yield the dotted names under which modules export something, each with its definition."""
         for path, names in self._names().items():
             dotted = called.get(path, "")
             if not dotted or path in self.aside:
@@ -212,11 +218,12 @@ class _Search:
                     yield there, self._key(path, dotted, name, there, reason)
             for name, other in self.modules[path].aliases:
                 there = self.found(path, other)
-                if there is not None and there[1]:  # what is bound to a variable is seldom meant to be called by it
+                # such a variable's name is seldom the intended name of what is bound to it
+                if there is not None and there[1]:
                     yield there, self._key(path, dotted, name, there, _HANDED)
 
     def _called(self) -> dict[str, str]:
-        """The name of each module: where it is private, that under which a package hands it on."""
+        """Return the name of each module; of a private one, the name under which a package re-exports it."""
         found = dict(self.dotted)
         hidden = {path for path, dotted in found.items() if any(map(is_private, dotted.split(".")))}
         for path in sorted(self.modules, key=lambda one: (self.dotted[one].count("."), one)):
@@ -233,7 +240,7 @@ class _Search:
         return found
 
     def _key(self, path: str, dotted: str, name: str, there: Found, reason: int) -> _Key:
-        """How good a path is."""
+        """Return the sort key of a dotted name."""
         whole = f"{dotted}.{name}"
         parts = whole.split(".")
         unlisted = name not in (self.exports[path] or ())
@@ -243,7 +250,7 @@ class _Search:
         return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, by)
 
     def _reason(self, path: str, name: str, there: Found) -> int | None:
-        """Why what a module has under a name may be called so; None where it only uses it."""
+        """Return why a definition may be called by a module's name for it; None if the module only uses it."""
         exports = self.exports[path]
         listed = exports is not None and name in exports
         if there[0] == path:
@@ -266,7 +273,7 @@ class _Search:
         return _HANDED if starred or (flags & UNUSED and exports is None) else None
 
     def _documented(self, documented: Iterable[Documented], called: Mapping[str, str]) -> Iterator[tuple[Found, _Key]]:
-        """The paths that documents have, each with what it leads to."""
+        """Yield the dotted names in documents, each with its definition."""
         by_name = {**{dotted: path for path, dotted in called.items() if dotted}, **self.by_dotted}
         for by, module, name in documented:
             for dotted in [f"{module}.{name}", name] if module else [name]:
@@ -279,7 +286,7 @@ class _Search:
                     break
 
     def _split(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[Found, str] | None:
-        """What the shortest beginning of a dotted name that is no module leads to."""
+        """Resolve the first part of a dotted name that is not a module; return its definition and dotted name."""
         for count in range(len(parts) - 1, 0, -1):
             path = by_name.get(".".join(parts[:count]))
             if path is not None:
@@ -288,7 +295,7 @@ class _Search:
         return None
 
     def _as_source(self, path: str, found: dict[str, dict[str, PublicName]]) -> None:
-        """Calls what a stub declares as its source does."""
+        """Give a stub's declarations the names of its source's definitions."""
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
             known, one = found.get(source, {}), self.modules[path]
@@ -297,7 +304,7 @@ class _Search:
 
 
 def _least(rows: Iterable[tuple[Found, _Key]]) -> dict[Found, _Key]:
-    """The best of each."""
+    """Return the smallest key of each definition."""
     found: dict[Found, _Key] = {}
     for there, key in rows:
         if there not in found or key < found[there]:

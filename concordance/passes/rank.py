@@ -1,9 +1,9 @@
-"""How central each file is: what much of the repository leads to, directly or through others.
+"""How central each file is to the repository: PageRank over uses.
 
-In: the files with their categories, and who uses whom how much. Out: a number from 0 to 1 for each file. A reader who
-opens a file at random, follows a use at random, and now and then starts anew, is in a file so often; files for
-people are where readers start, so what only tests, examples or borrowed code use counts for less. The numbers differ
-by powers of ten, so their logarithms are given.
+In: the files' categories, and which file uses which how often. Out: a number from 0 to 1 for each file. The rank is how
+often a reader is in a file who opens one at random, follows uses at random, and now and then starts over. Source files
+are the most likely starting points, so a file that only tests, examples or vendored code use counts for less. Ranks
+differ by powers of ten, so their logarithms are returned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STARTS = {
 
 
 def ranks(categories: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> list[float]:
-    """The rank of each file by its number, given the files' categories; a pair is who uses, who is used, how much."""
+    """Return the rank of each file, by number; a pair is the using file, the used file, and the number of uses."""
     starts = [_STARTS[Category(category)] for category in categories]
     total = sum(starts) or 1.0
     starts = [start / total for start in starts]
@@ -33,14 +33,16 @@ def ranks(categories: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> l
         following = [0.0] * len(rank)
         for user, target, share in zip(users, targets, shares, strict=True):
             following[target] += rank[user] * share
-        lost = 1 - _FOLLOWS * sum(following)  # who starts anew, and who is in a file that leads nowhere
+        lost = 1 - _FOLLOWS * sum(following)  # readers who start over, and readers in a file without outgoing uses
         rank = [_FOLLOWS * one + lost * start for one, start in zip(following, starts, strict=True)]
     return _scaled(rank)
 
 
 def _edges(count: int, pairs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int], list[float]]:
-    """The pairs in columns, with the share of a user's readers that go each way. What is used twice as much counts one
-    more, so that a use more or less seldom changes a rank."""
+    """Return the pairs as columns, with the share of a user's readers that follows each.
+
+    Doubling the number of uses adds only one to the weight, so that a single use more or less rarely changes a rank.
+    """
     users = [pair[0] for pair in pairs]
     weights = [pair[2].bit_length() for pair in pairs]
     out = [0.0] * count
@@ -50,7 +52,8 @@ def _edges(count: int, pairs: Sequence[tuple[int, int, int]]) -> tuple[list[int]
 
 
 def _scaled(rank: list[float]) -> list[float]:
-    """From 0 to 1, by logarithm, to a thousandth: so most stay as they are when little changes somewhere else."""
+    """Scale to 0 to 1, by logarithm, rounded to a thousandth, so that small changes elsewhere leave most ranks as they
+    are."""
     if not rank:
         return []
     low, high = math.log(min(rank)), math.log(max(rank))

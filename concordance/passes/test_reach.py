@@ -1,9 +1,9 @@
-"""Which tests reach which file, for all files at once, in the sense of `concord tests`.
+"""Which tests reach which file, for all files at once, as `concord tests` defines it.
 
-In: whom each symbol leads to when it runs, the tests in their order, and of which file's code each symbol is a part.
-Out: for each file its near tests with their steps, and how many others reach it. All tests of a batch walk at once: a
-set of tests is a number with a bit for each, and a step hands each symbol's new tests on to all that it leads to. A
-batch bounds the memory, for in the worst case every symbol has a bit of every test.
+In: the symbols that each symbol leads to when it runs, the tests in order, and the file of each symbol. Out: for each
+file, its near tests with their distance, and the number of others that reach it. All tests of a batch are followed at
+once: a set of tests is an integer with one bit for each test, and each step passes a symbol's new tests on to all
+symbols it leads to. Batches bound the memory, because in the worst case every symbol has a bit for every test.
 """
 
 from __future__ import annotations
@@ -11,23 +11,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_BATCH = 2048  # measured: smaller ones walk the same ways more often, larger ones carry more bits that are not set
-_NEAR = 2  # steps: a call, or the call of a class that runs its constructor; without any such, the nearest count
+_BATCH = 2048  # measured: smaller batches repeat more work, larger ones carry more zero bits
+_NEAR = 2  # steps: a call, or the call of a class that runs its constructor; if no test is that near, the nearest count
 
 
 class ReachingTests(NamedTuple):
-    """The tests of one file."""
+    """The tests that reach one file."""
 
-    near: list[tuple[int, list[int]]]  # by rising steps the ids, in the order of tests
-    farther: int  # how many others there are
+    near: list[tuple[int, list[int]]]  # ids by ascending number of steps, in the order of tests
+    farther: int  # the number of other tests
 
 
 def tested(
     tests: Sequence[int], leads: Mapping[int, Sequence[int]], owner: Sequence[int], steps: int
 ) -> dict[int, ReachingTests]:
-    """The tests of each file by its number; `leads` has by symbol those that it leads to, `owner` by symbol its file's
-    number plus one, 0 where it is nothing that runs."""
-    levels: dict[int, dict[int, list[tuple[int, int]]]] = {}  # by file and steps: where a batch begins, and its bits
+    """Return the tests of each file, by its number.
+
+    `leads` maps each symbol to those it leads to; `owner` is each symbol's file number plus one, 0 if it is not code
+    that runs.
+    """
+    levels: dict[int, dict[int, list[tuple[int, int]]]] = {}  # by file and steps: the start of a batch, and its bits
     for begin in range(0, len(tests), _BATCH):
         for distance, found in enumerate(_walk(tests[begin : begin + _BATCH], leads, owner, steps)):
             for file, bits in found.items():
@@ -36,7 +39,7 @@ def tested(
 
 
 def _near(tests: Sequence[int], by_steps: Mapping[int, Sequence[tuple[int, int]]]) -> ReachingTests:
-    """The tests of a file that are named, and the number of the others."""
+    """Return the near tests of a file, and the number of the others."""
     last = max(_NEAR, min(by_steps))
     near = [
         (steps, [tests[begin + place] for begin, bits in by_steps[steps] for place in _places(bits)])
@@ -50,7 +53,7 @@ def _near(tests: Sequence[int], by_steps: Mapping[int, Sequence[tuple[int, int]]
 def _walk(
     tests: Sequence[int], leads: Mapping[int, Sequence[int]], owner: Sequence[int], steps: int
 ) -> Iterator[dict[int, int]]:
-    """By step, from none on, the tests that reach each file then for the first time."""
+    """Yield, for each number of steps from 0, the tests that first reach each file then."""
     now = {test: 1 << place for place, test in enumerate(tests)}
     had: dict[int, int] = {}
     filed: dict[int, int] = {}
@@ -74,7 +77,7 @@ def _walk(
 
 
 def _places(bits: int) -> list[int]:
-    """The places of the bits of a number that are set."""
+    """Return the positions of the set bits of a number."""
     text = f"{bits:b}"[::-1]
     found, at = [], text.find("1")
     while at >= 0:

@@ -1,1 +1,1 @@
-"""From a question to its answer: one file per command."""
+"""Answers queries and builds page content from the index: one file per command, page kind and section."""

@@ -1,6 +1,7 @@
-"""What a question is answered with, and the questions' common parts: options and pages.
+"""Options, paging and answers that all commands share, and `ask`, which runs a command by name.
 
-In: what a person typed. Out: rows that are printed as a table or as JSON; both show the same.
+In: a command's name, its argument and its options, from a terminal, a program or a browser. Out: an `Answer`, whose
+rows are printed as a table or as JSON.
 """
 
 from __future__ import annotations
@@ -24,75 +25,75 @@ Row = dict[str, object]
 
 @dataclass(frozen=True)
 class Option:
-    """One of a command's own options."""
+    """An option that belongs to one command."""
 
     name: str  # "kind" for --kind
     help: str
-    type: type = str  # str, int, or bool for one that is on or off
+    type: type = str  # str, int, or bool for a flag
     default: str | int | bool | None = None
     short: str = ""  # "n" for -n
-    choices: tuple[str, ...] = ()  # the only values that there are
-    least: int | None = None
+    choices: tuple[str, ...] = ()  # the allowed values; empty if any value is allowed
+    least: int | None = None  # the smallest value allowed, for an int
 
 
 class AnswerPage(NamedTuple):
-    """Which part of a long answer is wanted, and how."""
+    """Which part of a long answer is requested, and the command's options."""
 
     limit: int = 1000
     cursor: str = ""
-    options: Mapping[str, Any] = {}  # the command's own, by name; all of them where the page comes from `page_for`
+    options: Mapping[str, Any] = {}  # the command's own options by name; `page_for` fills in every one of them
 
 
 class Answer(NamedTuple):
-    """Rows, best first."""
+    """One page of a command's result, best rows first."""
 
     rows: list[Row]
-    columns: tuple[str, ...]  # those that a table shows
-    total: int
-    cursor: str = ""  # asks for the rows behind these; "" where there are none
-    note: str = ""  # what a person should know of it besides
+    columns: tuple[str, ...]  # the keys that a table shows, in order
+    total: int  # how many rows there are on all pages
+    cursor: str = ""  # requests the next page; "" on the last one
+    note: str = ""  # a remark for the reader, such as what was searched
 
 
 TRUST = Option(
-    "trust", "The least trust: candidate lists guesses, too.", default=Trust.UNIQUE_NAME.name.lower(),
+    "trust", "Least trust of the links shown; candidate includes guesses.", default=Trust.UNIQUE_NAME.name.lower(),
     choices=tuple(trust.name.lower() for trust in Trust),
 )  # fmt: skip
 
 
 def least_of(page: AnswerPage) -> Trust:
-    """The least trust that is asked for."""
+    """Return the lowest trust that the query accepts."""
     return Trust[page.options[TRUST.name].upper()]
 
 
 class WrongCursor(UserError):
-    """No answer to this question ends here."""
+    """The cursor was not issued by this query."""
 
     def __init__(self, cursor: str) -> None:
-        super().__init__(f"--cursor {cursor} is none of this question's", "Take the one that the last answer gave")
+        super().__init__(f"--cursor {cursor} does not belong to this query", "Use the cursor of the previous answer")
 
 
 def options_of(command: ModuleType) -> tuple[Option, ...]:
-    """A command's own options."""
+    """Return the options of a command's module, none if it has none."""
     found: tuple[Option, ...] = getattr(command, "OPTIONS", ())
     return found
 
 
 def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, Any]) -> AnswerPage:
-    """A page with every option of a command, as given or its default; a UserError where a value is none of its."""
+    """Return a page with every option of a command, given or default; raise UserError for an unknown name or value."""
     known = {option.name: option for option in options_of(command)}
     for name, value in given.items():
         if name not in known:
-            raise UserError(f"there is no option {name}", f"There are: {', '.join(known) or 'none'}, limit, cursor")
+            raise UserError(f"there is no option {name}", f"Options: {', '.join(known) or 'none'}, limit, cursor")
         option = known[name]
         if option.choices and value is not None and value not in option.choices:
-            raise UserError(f"{name} cannot be {value}", f"It is one of: {', '.join(option.choices)}")
+            raise UserError(f"{name} cannot be {value}", f"Use one of: {', '.join(option.choices)}")
     if limit < 1:
-        raise UserError(f"a limit of {limit} leaves nothing", "Ask for at least one")
+        raise UserError(f"a limit of {limit} shows nothing", "Use a limit of at least 1")
     return AnswerPage(limit, cursor, {name: given.get(name, option.default) for name, option in known.items()})
 
 
 def start_of(page: AnswerPage, total: int = sys.maxsize) -> int:
-    """Where a page begins among so many rows, by a cursor that is a number."""
+    """Return the index of a page's first row, from a numeric cursor; raise WrongCursor if it is beyond `total`."""
     cursor = page.cursor
     if cursor and not (cursor.isascii() and cursor.isdecimal() and int(cursor[:18]) <= total):
         raise WrongCursor(cursor)
@@ -100,43 +101,43 @@ def start_of(page: AnswerPage, total: int = sys.maxsize) -> int:
 
 
 def paged(rows: list[Row], columns: tuple[str, ...], page: AnswerPage) -> Answer:
-    """The part of all rows that was asked for."""
+    """Return the requested page of a complete list of rows."""
     start = start_of(page, len(rows))
     end = start + page.limit
     return Answer(rows[start:end], columns, len(rows), str(end) if end < len(rows) else "")
 
 
 def clean(key: str) -> list[str]:
-    """The names in a symbol's key."""
+    """Return the names in a symbol's key, without escapes and without the numbers that tell namesakes apart."""
     if "+" not in key and "%" not in key:
         return key.split(".") if key else []
     return [unquote(part.partition("+")[0]) for part in key.split(".")] if key else []
 
 
 def qualified(symbol: Symbol | SymbolHead, separator: str) -> str:
-    """A symbol's name with those of what it stands in."""
+    """Return a symbol's qualified name: the names of its enclosing symbols and its own."""
     return separator.join(clean(symbol.key))
 
 
 @cache
 def separator_of(language: str) -> str:
-    """What stands between the parts of a language's qualified names."""
+    """Return the separator of a language's qualified names, such as `.` or `::`."""
     return language_of(language).separator
 
 
 def full_name(place: Place) -> str:
-    """The qualified name of a symbol in the store; a file's is its path."""
+    """Return the qualified name of a symbol in the store; a file's is its path."""
     if not place.home:
         return place.name or place.path
     return separator_of(place.language).join([*clean(place.home), place.name])
 
 
 def name_of(place: Place) -> str:
-    """A symbol's name; a file's is the last part of its path."""
+    """Return a symbol's name; a file's is the last part of its path."""
     return place.name or place.path.rpartition("/")[2]
 
 
-# Files for people before what is made, borrowed or only tries it.
+# Hand-written source first, then generated code, examples, tests, and vendored code.
 _ORDER: dict[str, int] = {
     Category.SOURCE: 0, Category.BUILD: 1, Category.CONFIGURATION: 1, Category.GENERATED: 2, Category.EXAMPLE: 3,
     Category.BENCHMARK: 3, Category.TEST: 4, Category.VENDORED: 5, Category.DOCUMENTATION: 6, Category.DATA: 6,
@@ -144,5 +145,5 @@ _ORDER: dict[str, int] = {
 
 
 def rank_of(category: str) -> int:
-    """Where files of a category stand in an answer: source before tests."""
+    """Return the sort key of a file category in an answer: source before tests."""
     return _ORDER.get(category, 6)

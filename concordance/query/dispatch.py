@@ -19,9 +19,9 @@ COMMANDS = "concordance.query.commands"
 def ask(
     index: Index, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
 ) -> Answer:
-    """One answer, with how many rows there are, and the cursor that asks for more of them."""
+    """Run a command by name and return one page of its answer."""
     module = plugins.load(COMMANDS, command)
     if asked is None and module.ARGUMENT and not module.ARGUMENT.startswith("["):
-        raise UserError(f"{command} is asked about nothing", f"Say which {module.ARGUMENT}")
+        raise UserError(f"`{command}` needs an argument", f"Give it {module.ARGUMENT}")
     answer: Answer = module.answer(index, asked, page_for(module, limit, cursor, options))
     return answer

@@ -1,1 +1,1 @@
-"""From pages to files: where each page stands, how it looks, what it claims."""
+"""Rendering: turns pages into files, with their addresses, formats, manifest and claims."""

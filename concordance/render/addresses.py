@@ -1,10 +1,10 @@
-"""Where every page stands, and how one page links to another: the one place that knows.
+"""The addresses of a book: the path of every page, and the links between pages. No other module computes them.
 
-In: the paths of a repository, its root and the folder of the book. Out: the path of the page that a `Ref` means, and
-links from page to page. A name that is too long for a file system, that is one of the book's own, or that differs from
-its neighbour's only by case or by the form of its letters, gets a short digest, so that the same repository has the
-same addresses everywhere. Folders so deep that their pages' paths would be too long for a system stand in `book/far`,
-each by its digest.
+In: the paths of a repository, its root and the book's folder. Out: the path of the page that a `Ref` points to, and
+links from page to page. The same repository must get the same addresses on every file system. So a short digest is
+added to a name that is too long, that the book itself uses, or that differs from another in its folder only by case or
+Unicode normalisation. Pages of folders nested so deeply that their paths would be too long are put into `book/far`,
+each folder under its digest.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from concordance.collect.own_output import CLAIMS, FRONT, MANIFEST
 _PAGES: dict[str, str] = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
 _ENDS: dict[str, str] = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md", To.DEFINITION: "_docs.md"}
 _OF_SYMBOLS = (To.SYMBOL, To.DEFINITION)
-STRUCTURE = "Code Structure"  # the section that definitions stand in
+STRUCTURE = "Code Structure"  # the section that lists definitions
 REPORT = "verification_report.md"
 LETTERS = "keywords.md"
-_IN_FOLDER = (*_PAGES.values(), CLAIMS)  # names that every folder of the book has of its own
-_FAR = "book/far"  # beside the chapters, where no folder of a repository stands
+_IN_FOLDER = (*_PAGES.values(), CLAIMS)  # names that the book uses in every folder
+_FAR = "book/far"  # among the chapters, where no folder of a repository is placed
 _AT_ROOT = (*_IN_FOLDER, FRONT, MANIFEST, REPORT, LETTERS, "keywords", "book")
-_LONGEST = 200  # bytes of a name: what is put behind it, and before it in claims, has room up to 255
-_FARTHEST = 3000  # bytes of a path in the book: before it stands where the book is, and systems take 4096
-_PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is its own anchor; a longer one is shortened
+_LONGEST = 200  # bytes of a name; prefixes and suffixes may bring it up to 255
+_FARTHEST = 3000  # bytes of a path in the book; with the path of the book itself it must stay below 4096
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is used as its own anchor; a longer one is shortened
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _SLUG = re.compile(r"[^\w\- ]")
-_SAFE = "/~+@,=-._"  # what stands in an address as it is; what is before a colon could be taken for a scheme
+_SAFE = "/~+@,=-._"  # not percent-encoded; a colon is, since the text before it could be read as a scheme
 
 
 class Addresses:
     """The addresses of one book."""
 
-    own: tuple[str, ...] = ()  # further names that every folder has of its own
+    own: tuple[str, ...] = ()  # further names that are used in every folder
     own_at_root: tuple[str, ...] = ()
-    own_ends: tuple[str, ...] = ()  # of further names that stand beside each file's
+    own_ends: tuple[str, ...] = ()  # further suffixes of files that are put beside each page
 
     def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
-        """`plain` are the files whose definitions have no anchors of their own: those of keys, by the thousand."""
+        """Name all pages; definitions in the files `plain` get no anchors, since such files have thousands of keys."""
         self.out, self._plain = out, plain
         to_root = os.path.relpath(os.path.realpath(root), os.path.realpath(out)).replace(os.sep, "/")
         self._to_root = quote(_encoded(to_root), _SAFE)
-        self._folders: dict[str, str] = {"": ""}  # of the repository, to the book's
-        self._stems: dict[str, str] = {}  # of files, to what their pages' names begin with
+        self._folders: dict[str, str] = {"": ""}  # folders of the repository -> folders of the book
+        self._stems: dict[str, str] = {}  # files -> the beginning of their pages' names
         self._prefixes: dict[tuple[str, str], str] = {}
         self._name_all(paths)
 
@@ -66,7 +66,7 @@ class Addresses:
                     folders[above].add(folder)
                     break
                 folder = above
-        for folder in list(folders):  # a chain of new folders was only noted up to the first that was known
+        for folder in list(folders):  # the loop above records a chain of new folders only up to the first known one
             if folder:
                 folders[folder.rpartition("/")[0]].add(folder)
         for folder in sorted(folders):
@@ -93,7 +93,7 @@ class Addresses:
             self._folders[child] = there if len(_encoded(there)) <= _FARTHEST else f"{_FAR}/{_digest(child, 8)}"
 
     def odd(self) -> list[tuple[str, str]]:
-        """The files and folders whose pages do not stand where their names say, and where they do."""
+        """Return files and folders whose pages are not where their names say, with their actual places."""
         named = {**self._stems, **self._folders}
         return sorted((path, shown) for path, shown in named.items() if path != shown)
 
@@ -101,15 +101,15 @@ class Addresses:
 
     @property
     def folders(self) -> list[str]:
-        """Every folder of the repository that has files below it, the root first."""
+        """Return every folder of the repository that has files below it, the root first."""
         return list(self._folders)
 
     def stem(self, path: str) -> str:
-        """What the names of a file's pages begin with."""
+        """Return what the names of a file's pages begin with."""
         return self._stems[path]
 
     def page(self, ref: Ref) -> str:
-        """The path of the page that a link leads to, in the book."""
+        """Return the path in the book of the page that a link points to."""
         path = self._whole(ref)
         return path if ref.part < 2 else f"{path[:-3]}.{ref.part}.md"
 
@@ -134,7 +134,7 @@ class Addresses:
     # --- links
 
     def link(self, page: str, ref: Ref) -> str:
-        """The address of what a link leads to, as it stands on a page of the book."""
+        """Return the address of a link's target, relative to a page of the book."""
         if ref.to == To.SOURCE:
             return self.source(page, ref.path)
         there = self.page(ref)
@@ -145,24 +145,24 @@ class Addresses:
         return f"{address}#{at}" if at else address
 
     def to(self, page: str, there: str) -> str:
-        """What leads from one file of the book to another."""
+        """Return the relative address from one file of the book to another."""
         folder, _, name = there.rpartition("/")
         return self._prefix(page, folder) + quote(_encoded(name), _SAFE)
 
     def is_plain(self, path: str) -> bool:
-        """Whether a file's definitions have no anchors of their own."""
+        """True if a file's definitions have no anchors of their own."""
         return path in self._plain
 
     def _anchor(self, ref: Ref) -> str:
         return slug(STRUCTURE) if ref.path in self._plain else anchor(ref.at)
 
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
-        """The address of a file of the repository, or of lines of it."""
+        """Return the address of a file of the repository, or of some of its lines."""
         up = page.count("/")
         return f"{'../' * up}{self._to_root}/{quote(_encoded(path), _SAFE)}{lines_at(first, last)}"
 
     def _prefix(self, page: str, folder: str) -> str:
-        """What leads from a page to a folder of the book."""
+        """Return the relative path from a page to a folder of the book."""
         here = page.rpartition("/")[0]
         known = self._prefixes.get((here, folder))
         if known is None:
@@ -179,13 +179,13 @@ class Addresses:
 
 
 def claims_of(page: str) -> str:
-    """Where the claims of a page lie."""
+    """Return the path of the claims of a page."""
     folder, _, name = page.rpartition("/")
     return f"{folder}/{CLAIMS}/{name}.json" if folder else f"{CLAIMS}/{name}.json"
 
 
 def anchor(key: str) -> str:
-    """The name by which links find a definition on its page."""
+    """Return the anchor of a definition on its page."""
     if _PLAIN.fullmatch(key):
         return f"def-{key}"
     last = _ODD.sub("", key.rpartition(".")[2])[:16]
@@ -193,13 +193,13 @@ def anchor(key: str) -> str:
 
 
 def lines_at(first: int, last: int) -> str:
-    """What stands behind an address for lines of it; nothing for all of it."""
+    """Return the fragment for a range of lines; "" for the whole file."""
     at = f"#L{first}" if first else ""
     return f"{at}-L{last}" if last > first else at
 
 
 def slug(title: str) -> str:
-    """The name that forges give to a heading."""
+    """Return the id that forges give to a heading."""
     return _SLUG.sub("", title.lower()).replace(" ", "-")
 
 
@@ -212,7 +212,7 @@ def _digest(name: str, size: int = 4) -> str:
 
 
 def _marked(name: str) -> str:
-    """A name with a digest behind it; of a long one, its beginning."""
+    """Return a name with its digest appended; a long name is truncated."""
     kept = _encoded(name)[: _LONGEST - 16].decode("utf-8", "ignore")
     return f"{kept}-{_digest(name)}"
 
@@ -222,25 +222,25 @@ def _short(name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """A name as file systems may see it that do not tell case or forms of letters apart."""
+    """Return a name in a form that is equal for names that some file systems do not distinguish."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def _plain(name: str) -> str:
-    """A name of ours as a file's: letters, digits and a few signs; the rest as numbers."""
+    """Return a name of ours as a file name: letters, digits, `-` and `_`; other characters as code points."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else f"~{ord(c):x}" for c in name)
 
 
 def _told_apart(name: str) -> str:
-    """A part of a name as a file's; not every disk tells capitals from small letters."""
+    """Return a part of a name as a file name; upper case gets a digest, as some disks ignore case."""
     plain = _plain(name)
     return plain if plain == plain.lower() else f"{plain}-{_digest(name)}"
 
 
 def _chapter(name: str) -> str:
-    """A chapter's name as a file's; one in which two names could meet is told apart by a digest."""
+    """Return a chapter's name as a file name; where two names could become equal, a digest is added."""
     plain = _plain(name.replace("/", "-"))
     if len(plain) > _LONGEST:
         plain, name = plain[: _LONGEST - 16], f"-/{name}"

@@ -1,9 +1,14 @@
-"""An author's Markdown as HTML: what a documentation comment says, with our links in it.
+"""Convert Markdown written by an author, such as a doc comment, to HTML, with our own links in it.
 
-In: the pieces of a `blocks.Doc`, and who writes a link. Out: HTML. The parser knows no HTML, so markup that an author
-wrote is text; a link leads to the web or is left as text; a picture is a link to it, for a page loads nothing from
-elsewhere. Our own links are given to the parser as links to an address that nobody can guess, so that they stand
-where Markdown would have them and no text can be mistaken for one. Mathematics between `$` stays as it was written.
+In: the pieces of a `blocks.Doc`, and a function that writes one link. Out: HTML. The parser has raw HTML switched off,
+so tags in the text are escaped. Links to the web stay links, other links become plain text, and an image becomes a link
+to it, since a page loads nothing from elsewhere. Our own links are passed through the parser as links to a random
+address, so they end up where Markdown puts them, and no text of the author can be mistaken for one. Mathematics between
+`$` stays as written.
+
+Most doc comments are a few plain sentences, and a page has hundreds of them; parsing them all would take longer than
+the rest of the page. So `plain_html` converts the common shapes (paragraphs, short lists, fences) without the parser.
+It either returns exactly the HTML that the parser's tokens would give, or None if it is not certain.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from concordance.base.blocks import Cite, Ref
 from concordance.base.characters import visible
 from concordance.render.code_blocks import code
 
-_BEGINS = re.compile(  # a line that can begin nothing but words
+_BEGINS = re.compile(  # a line that can only begin a paragraph
     r"(?:[^\W\d_]|[(\"'.,;/@$%?{}]|\0|`(?!`)|\*\*(?=[A-Za-z0-9])|\\(?=[!-/:-@\[-`{-~])|\d+(?![\d.)]))(?s:.)*"
 )
 _SPECIAL = re.compile(
@@ -34,11 +39,11 @@ _FENCE = re.compile(r"(`{3,})([\w+#.-]{0,40})", re.A)
 _WORD = re.compile(r"[A-Za-z0-9]")
 _ENTITY = re.compile(r"&#?\w")
 _OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)
-_SAME = frozenset(("p", "ul", "li", "blockquote", "thead", "tbody", "tr", "em", "strong", "s"))  # tags without more
+_SAME = frozenset(("p", "ul", "li", "blockquote", "thead", "tbody", "tr", "em", "strong", "s"))  # without attributes
 
 
 def html_of(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) -> str:
-    """The words as HTML; `link` writes one of our links."""
+    """Return the HTML of a doc text; `link` writes one of our links."""
     text = [piece for piece in pieces if not isinstance(piece, Cite)]
     if len(text) == 1 and isinstance(text[0], str):
         found = plain_html(visible(text[0]), ())
@@ -59,7 +64,7 @@ def html_of(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) -> s
 
 
 def by_parser(text: str) -> str:
-    """Words without links of ours, as the parser alone would have them."""
+    """Return the HTML of a text without links of ours, always through the parser."""
     return _Writer("", [], lambda ref: "").html(text)
 
 
@@ -69,7 +74,7 @@ def _parser() -> MarkdownIt:
 
 
 class _Writer:
-    """Writes what the parser found."""
+    """Writes HTML from the parser's tokens."""
 
     def __init__(self, mark: str, refs: Sequence[Ref], link: Callable[[Ref], str]) -> None:
         self.mark, self.refs, self.link = mark, refs, link
@@ -98,13 +103,13 @@ class _Writer:
             self.out.append('<div class="table" tabindex="0"><table>' if opens else "</table></div>\n")
         elif tag in ("th", "td"):
             self.out.append((f'<{tag} scope="col">' if tag == "th" else "<td>") if opens else f"</{tag}>")
-        else:  # a heading, which an author's words do not have on a page
+        else:  # a heading: on our pages an author's text has none of its own
             self.out.append("<p><strong>" if opens else "</strong></p>\n")
 
     def _inline(self, tokens: list[Token]) -> None:
         out = self.out
-        opened: list[bool] = []  # of each link around, whether it is one
-        ours = False  # inside of our own, whose words are known
+        opened: list[bool] = []  # for each open link, whether it was written as one
+        ours = False  # inside one of our links, whose label is already written
         for place, token in enumerate(tokens):
             kind = token.type
             if ours:
@@ -132,7 +137,7 @@ class _Writer:
                 out.append(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
 
     def _is_math(self, tokens: list[Token], place: int) -> bool:
-        """Whether code stands between two `$`, as forges write mathematics."""
+        """True if code stands between two `$`, which is how forges mark mathematics."""
         if not 0 < place < len(tokens) - 1 or tokens[place].type != "code_inline":
             return False
         before, behind = tokens[place - 1], tokens[place + 1]
@@ -153,7 +158,7 @@ class _Writer:
         self.out.append(f"{_outside(href)}{label}</a>" if linked else label)
 
     def _without_marks(self, text: str) -> str:
-        """Code into which a link of ours got: its words."""
+        """Return code with each of our links in it replaced by the link's label."""
         if not self.mark or self.mark not in text:
             return text
         return re.sub(rf"\[x\]\({self.mark}-(\d+)\)", lambda found: self.refs[int(found[1])].label, text)
@@ -163,21 +168,15 @@ def _outside(address: str) -> str:
     return f'<a class="external" href="{escape(visible(address))}" rel="noopener noreferrer">'
 
 
-# ---
-# The common shapes of an author's Markdown as HTML without a parser: paragraphs, short lists, fences.
-#
-# In: Markdown, in which a NUL stands for each of our links, and those links as HTML. Out: the same HTML that the
-# parser's reading gives, or None where the text has anything that this module does not know for certain: then the
-# parser reads it. Most documentation comments are a few plain sentences, and a page has hundreds of them: the parser
-# would take longer than everything else that the page needs.
+# --- The common shapes, without the parser. A NUL in the text stands for one of our links.
 
 
 class _UnsureError(Exception):
-    """The parser has to read it."""
+    """The text is not one of the common shapes: use the parser."""
 
 
 def plain_html(text: str, links: Sequence[str]) -> str | None:
-    """The HTML of plain words, or None."""
+    """Return the HTML of a text of common shapes, or None if the parser is needed."""
     if "](" in text:
         return None
     left = iter(links)
@@ -188,7 +187,7 @@ def plain_html(text: str, links: Sequence[str]) -> str | None:
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    """Lines that stand together; a fence with all its lines. What follows a list must be no part of it."""
+    """Yield paragraphs, lists and whole fences; anything after a list that could continue it raises."""
     found: list[str] = []
     fence, listed = "", False
     for line in lines:
@@ -277,7 +276,7 @@ def _simple_code(text: str, math: bool) -> str:
 
 
 def _is_harmless(text: str, place: int) -> bool:
-    """Whether a sign that can be markup is none here."""
+    """True if a character that could be markup is not markup here."""
     sign, before, behind = text[place], text[place - 1 : place], text[place + 1 : place + 2]
     if sign == "_":
         return bool(_WORD.match(before) and (_WORD.match(behind) or behind == "_")) or (

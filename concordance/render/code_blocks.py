@@ -1,7 +1,7 @@
-"""Code on a page of the site.
+"""Code blocks on the site, with syntax highlighting.
 
-In: text and the name of its language, as fences have it. Out: HTML, in which comments, strings, numbers and words of
-the language are told apart as on the pages of sources. Whoever has only a keyboard can reach it, to move sideways.
+In: text and the name of its language, as in a fence. Out: HTML in which comments, strings, numbers and keywords are
+marked as on source pages. The block can take the keyboard focus, so that it can be scrolled without a mouse.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from concordance.base.characters import visible
 from concordance.extract.text.highlight import spans
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
-_READ_AS = {  # what fences call a language, where its reader has another name
+_READ_AS = {  # names used in fences, where the highlighter has another
     "py": "python", "python3": "python", "pycon": "python", "bash": "shell", "sh": "shell", "zsh": "shell",
     "c++": "cpp", "cxx": "cpp", "cc": "cpp", "h": "cpp", "hpp": "cpp", "cu": "cuda", "objective-c": "objc",
     "objective-c++": "objcpp", "js": "javascript", "ts": "typescript", "rs": "rust", "golang": "go", "yml": "yaml",
     "makefile": "make", "protobuf": "proto", "bzl": "starlark",
 }  # fmt: skip
-_LARGEST = 20_000  # characters of what is coloured: a page is to be there at once
+_LARGEST = 20_000  # characters; longer code is not highlighted, because it would take too long
 
 
 def code(text: str, language: str = "") -> str:
-    """Text that is shown letter by letter."""
+    """Return the HTML of a code block."""
     text = visible(text)
     if not _LANGUAGE.fullmatch(language):
         return f'<pre tabindex="0"><code>{escape(text, False)}</code></pre>\n'

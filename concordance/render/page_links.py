@@ -1,8 +1,8 @@
-"""Reads a page as a forge does, as far as links go: where each leads, and what links can lead to.
+"""Find the links and link targets on a Markdown page, the way a forge does.
 
-In: a page's Markdown. Out: its links with their lines, the names by which its sections and definitions are found, and
-links whose address is nowhere on the page. What stands in a fence or in code marks is no link, whatever it looks like.
-A parser of all of Markdown would take minutes for a large book; a test holds this reader against one.
+In: a page's Markdown. Out: its links with their lines, the anchors of its sections and definitions, and references that
+are not defined on the page. Anything inside a fence or inline code is not a link. A full Markdown parser would take
+minutes for a large book, so this module reads only what links need; a test compares it with a parser.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from concordance.render.addresses import slug
 
 
 class PageLinks(NamedTuple):
-    """What links of a page there are."""
+    """The links and anchors of a page."""
 
-    links: list[tuple[int, str]]  # the line, and where it leads
-    anchors: list[str]  # what links can lead to
-    undefined: list[tuple[int, str]]  # links by a name that the page gives no address to
+    links: list[tuple[int, str]]  # line and target
+    anchors: list[str]  # the anchors that links can point to
+    undefined: list[tuple[int, str]]  # references that the page does not define
 
 
 class _Found(NamedTuple):
     links: list[tuple[int, str]]
-    named: list[tuple[int, str, bool]]  # the line, the label, whether it can be nothing but a link
+    named: list[tuple[int, str, bool]]  # line, label, whether it can only be a link
     anchors: list[str]
 
 
@@ -51,7 +51,7 @@ _AS_IS = re.compile(r"[\w \-.,:/()+#=&]*")
 
 
 def scan(text: str) -> PageLinks:
-    """The links of a page."""
+    """Return the links and anchors of a page."""
     lines = text.split("\n")
     found = _Found([], [], [])
     definitions: dict[str, str] = {}
@@ -82,7 +82,7 @@ def scan(text: str) -> PageLinks:
 
 
 def address(link: str) -> str:
-    """Where a link leads, without the marks of Markdown."""
+    """Return the target of a link without Markdown escapes and entities."""
     return unescape(_ESCAPE.sub(r"\1", link)) if "\\" in link or "&" in link else link
 
 
@@ -91,7 +91,7 @@ def _alike(label: str) -> str:
 
 
 def _numbered(name: str, seen: dict[str, int]) -> str:
-    """A heading's name; one that is there already is told apart by a number."""
+    """Return a heading's id; a number is added if the id is already taken."""
     count = seen.get(name)
     if count is None:
         seen[name] = 0
@@ -101,7 +101,7 @@ def _numbered(name: str, seen: dict[str, int]) -> str:
 
 
 def _may_define(lines: Sequence[str], number: int) -> bool:
-    """Whether an address may stand on a line: not in the middle of a paragraph."""
+    """True if a line may define a reference, which it may not in the middle of a paragraph."""
     above = lines[number - 1] if number else ""
     return not above.strip() or _DEFINITION.match(above) is not None
 
@@ -110,12 +110,12 @@ def _may_define(lines: Sequence[str], number: int) -> bool:
 
 
 def _behind_fence(lines: Sequence[str], number: int) -> int:
-    """The line behind a fence that begins on a line; 0 where none does."""
+    """Return the line after a fence that begins on a line; 0 if none does."""
     opening = _FENCE.match(lines[number])
     if opening is None or (opening[2][0] == "`" and "`" in opening[3]):
         return 0
     quotes, inner = _unquoted(opening[1])
-    if inner.strip():  # it begins on the first line of a list's entry
+    if inner.strip():  # it begins on the first line of a list item
         inside = len(inner)
     else:
         inside = _inside(lines, number, quotes, len(inner)) if inner else 0
@@ -136,11 +136,11 @@ def _behind_fence(lines: Sequence[str], number: int) -> int:
 
 
 def _unquoted(line: str, most: int = 100) -> tuple[int, str]:
-    """How deep in quotes a line stands, and the line without their marks."""
+    """Return how many block quotes a line is in, and the line without their marks."""
     deep = 0
     while deep < most:
         rest = line.lstrip(" ")
-        if not rest.startswith(">"):  # a mark may stand far in, below an entry of a list
+        if not rest.startswith(">"):  # the mark may be indented far, inside a list item
             break
         line = rest[2:] if rest.startswith("> ") else rest[1:]
         deep += 1
@@ -148,7 +148,7 @@ def _unquoted(line: str, most: int = 100) -> tuple[int, str]:
 
 
 def _inside(lines: Sequence[str], number: int, quotes: int, indent: int) -> int:
-    """How far in the text begins of the list's entry that a line stands in."""
+    """Return the column at which the text of the list item around a line begins; 0 outside a list."""
     for at in range(number - 1, -1, -1):
         deep, line = _unquoted(lines[at], quotes)
         if deep < quotes:
@@ -167,7 +167,7 @@ def _inside(lines: Sequence[str], number: int, quotes: int, indent: int) -> int:
 
 
 def _read(lines: Sequence[str], number: int, found: _Found) -> int:
-    """Reads the links of a line, and of those that go on with it; how many lines that were."""
+    """Read the links of a line and of the lines that continue it; return how many lines that took."""
     quotes, line = _unquoted(lines[number])
     if line.startswith("    ") and _is_code(lines, number, quotes, line):
         return 1
@@ -191,7 +191,7 @@ def _read(lines: Sequence[str], number: int, found: _Found) -> int:
 
 
 def _is_code(lines: Sequence[str], number: int, quotes: int, line: str) -> bool:
-    """Whether a line is code by its indent alone."""
+    """True if a line is an indented code block."""
     indent = len(line) - len(line.lstrip(" "))
     if indent - _inside(lines, number, quotes, indent) < 4 or _ITEM.match(line.lstrip(" ")) is not None:
         return False
@@ -202,7 +202,7 @@ def _is_code(lines: Sequence[str], number: int, quotes: int, line: str) -> bool:
 
 
 def _tokens(text: str, line: int, found: _Found) -> bool:
-    """Reads the links of a text; False where it ends in the middle of a link or of code."""
+    """Read the links of a text; False if it ends in the middle of a link or of inline code."""
     open_: list[int] = []
     whole, at = True, 0
     while token := _TOKEN.search(text, at):
@@ -218,7 +218,7 @@ def _tokens(text: str, line: int, found: _Found) -> bool:
             begin = open_.pop()
             here = line + text.count("\n", 0, token.start())
             at, linked = _closed(text, begin, at, here, found)
-            if linked and begin >= 0:  # there is no link in a link
+            if linked and begin >= 0:  # links do not nest
                 open_ = [place for place in open_ if place < 0]
         elif sign.startswith('<a id="'):
             found.anchors.append(unescape(sign.split('"', 2)[1]))
@@ -226,7 +226,7 @@ def _tokens(text: str, line: int, found: _Found) -> bool:
 
 
 def _span_end(text: str, at: int, length: int) -> int:
-    """Where code ends that so many marks begin; 0 where it does not."""
+    """Return where inline code that begins with `length` backticks ends; 0 if it does not end."""
     mark = "`" * length
     while (end := text.find(mark, at)) >= 0:
         behind = end + length
@@ -239,7 +239,7 @@ def _span_end(text: str, at: int, length: int) -> int:
 
 
 def _closed(text: str, begin: int, at: int, line: int, found: _Found) -> tuple[int, bool]:
-    """Reads what stands behind a bracket that closes: an address, a name, or neither."""
+    """Read what follows a closing bracket: an address, a label, or neither. Return the end and whether it is a link."""
     behind = text[at : at + 1]
     if behind == "(" and (target := _ADDRESS.match(text, at)):
         found.links.append((line, (target[1] or "").strip("<>")))
@@ -253,7 +253,7 @@ def _closed(text: str, begin: int, at: int, line: int, found: _Found) -> tuple[i
 
 
 def plain(title: str) -> str:
-    """A text's words without its markup."""
+    """Return a text without its markup."""
     if _AS_IS.fullmatch(title):
         return title
     code: list[str] = []

@@ -1,6 +1,6 @@
-"""What writing a book did, and what checking one found.
+"""Results of writing and of checking a book.
 
-In: nothing. Out: types, apart from what fills them: who only prints them needs no more.
+The types are kept apart from the code that fills them, so that commands that only print them need not import it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 @dataclass
 class BookSummary:
-    """What writing the book did."""
+    """The result of writing a book."""
 
     out: str = ""
     pages: int = 0
@@ -20,56 +20,56 @@ class BookSummary:
     bytes: int = 0
     claims: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
-    made: int = 0  # pages that were looked at again: something that they read had changed
-    changed: list[str] = field(default_factory=list)  # the pages that were written
-    gone: list[str] = field(default_factory=list)  # those that were removed
-    listing: bool = False  # whether the list of all pages was written
-    front: str = "index.md"  # the page to begin with
+    made: int = 0  # pages that were rendered again because something they depend on had changed
+    changed: list[str] = field(default_factory=list)  # pages that were written
+    gone: list[str] = field(default_factory=list)  # pages that were removed
+    listing: bool = False  # whether the manifest was written
+    front: str = "index.md"  # the front page
 
     def counts(self) -> dict[str, object]:
-        """It without the names of pages, of which there may be many thousands."""
+        """Return the counts without the names of pages, of which there may be thousands."""
         aside = ("changed", "gone", "listing", "front")
         known = {key: value for key, value in self.__dict__.items() if key not in aside}
         return {**known, "unchanged": self.pages - self.written}
 
 
 class StalePage(NamedTuple):
-    """A page that is not as it would be written now."""
+    """A page that differs from what would be written now."""
 
     page: str
     change: str  # "changes", "appears" or "vanishes"
-    why: str  # "" where it is not known
+    why: str  # "" if unknown
 
 
 @dataclass
 class BookDifference:
-    """In what a book is not as it would be written now."""
+    """How a book differs from what would be written now."""
 
     out: str
-    missing: bool = False  # there is no book at all
+    missing: bool = False  # there is no book
     pages: int = 0
     stale: list[StalePage] = field(default_factory=list)
-    sources: dict[str, str] = field(default_factory=dict)  # files, and what happened to them: "changed", "new", "gone"
-    failed: list[tuple[str, str]] = field(default_factory=list)  # pages that could not be made, and why
+    sources: dict[str, str] = field(default_factory=dict)  # files and what happened to them: "changed", "new" or "gone"
+    failed: list[tuple[str, str]] = field(default_factory=list)  # pages that could not be rendered, and why
 
     @property
     def is_stale(self) -> bool:
-        """Whether it is not current, or cannot be said to be."""
+        """True if the book is not current, or may not be."""
         return bool(self.missing or self.stale or self.failed)
 
 
 class Problem(NamedTuple):
-    """What is wrong with a page."""
+    """A problem on a page."""
 
     page: str
     line: int
-    claim: str  # what the page says there
+    claim: str  # the text of that line of the page
     problem: str
 
 
 @dataclass
 class VerifyResult:
-    """What checking a book found."""
+    """The result of checking a book."""
 
     problems: list[Problem] = field(default_factory=list)
     pages: int = 0

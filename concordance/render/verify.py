@@ -1,8 +1,9 @@
-"""Checks one page of a book against the repository and the rest of the book.
+"""Verify one page of a book against the repository and the rest of the book.
 
-In: a page's name in its manifest. Out: what no longer holds: a page that was changed, a claim whose lines no longer say
-what was cited, a link that leads nowhere. Whether a section is there that a link of another page means is only known
-when all pages were read: each page hands out the sections that it has and those that it wants, as numbers.
+In: the name of a page in the manifest. Out: the problems found: a page that was edited, a claim whose cited lines have
+changed, a broken link. Whether a link to a section of another page is broken is only known after all pages have been
+read. So checking takes two passes: the first collects the sections that each page has and those that it links to, both
+as hashes; if some linked section is missing, the second reports which links point to it.
 """
 
 from __future__ import annotations
@@ -29,52 +30,52 @@ from concordance.render.summary import Problem
 _LINES = re.compile(r"L(\d{1,9})(?:-L(\d{1,9}))?")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _MARKER = re.compile(r"^[\s>|]*(?:#{1,6} |[-+*] |\d{1,9}[.)] )?")
-_LONGEST = 200  # letters of what a page says
-_LARGE = 16_000_000  # bytes of a file of which only the digest is wanted
-_KEPT = 32  # files whose lines a worker keeps
-_EFFORT = 400_000  # lines that are compared to find where some went
+_LONGEST = 200  # longest excerpt of a page line, in characters
+_LARGE = 16_000_000  # bytes; of a larger file only the digest is computed
+_KEPT = 32  # number of files whose lines are cached
+_EFFORT = 400_000  # most line comparisons spent on finding where cited lines have moved
 
 
 @dataclass
 class PageCheck:
-    """What was found on some pages."""
+    """Problems and counts collected while checking pages."""
 
     problems: list[Problem] = field(default_factory=list)
     claims: int = 0
     links: int = 0
-    has: array[int] = field(default_factory=lambda: array("q"))  # sections, each as a number
-    wants: array[int] = field(default_factory=lambda: array("q"))
+    has: array[int] = field(default_factory=lambda: array("q"))  # hashes of the sections that the pages have
+    wants: array[int] = field(default_factory=lambda: array("q"))  # hashes of the sections that links point to
 
 
 @dataclass
 class CheckedBook:
-    """What pages are checked against."""
+    """The repository and the book that pages are checked against."""
 
-    root: str  # both without symbolic links
+    root: str  # `root` and `out` have their symbolic links resolved
     out: str
     written: dict[str, ManifestPage]
-    there: frozenset[str]  # all files in the folder of the book
-    known: frozenset[int] | None = None  # all sections, where they are known
+    there: frozenset[str]  # all files in the book's folder
+    known: frozenset[int] | None = None  # hashes of all sections; None in the first pass
 
 
 class CheckedSource(NamedTuple):
-    """A file of the repository as it is now."""
+    """The current content of a cited file."""
 
-    why: str  # it cannot be read; "" where it can
+    why: str  # why the file cannot be read; "" if it can
     digest: str
     lines: list[str]
-    length: int  # in lines
+    length: int  # number of lines
 
 
 class SourceReader:
-    """Files of the repository as they are now; the last few are kept."""
+    """Reads the current content of files below a folder, and caches the last few."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self._kept: dict[str, CheckedSource] = {}
 
     def __call__(self, path: str) -> CheckedSource:
-        """One file."""
+        """Return the content of one file."""
         found = self._kept.pop(path, None)
         if found is None:
             found = self._read(path)
@@ -105,7 +106,7 @@ class SourceReader:
 
 
 class Checker:
-    """Checks pages, one after the other."""
+    """Checks pages, one at a time."""
 
     def __init__(self, ground: CheckedBook) -> None:
         self.ground = ground
@@ -114,7 +115,7 @@ class Checker:
         self._targets: dict[tuple[str, str], tuple[str, str]] = {}
 
     def check(self, page: str, found: PageCheck) -> None:
-        """Checks a page, its claims and its links."""
+        """Check a page, its claims and its links; in the second pass only links to sections."""
         row = self.ground.written[page]
         try:
             data = _bytes(self.ground.out, page)
@@ -124,7 +125,7 @@ class Checker:
                 found.problems.append(Problem(page, 0, "", f"the page {reason}"))
             return
         if self.ground.known is None and manifest.digest(data) != row.checksum:
-            found.problems.append(Problem(page, 1, "", "the page was changed by hand: it is not as it was written"))
+            found.problems.append(Problem(page, 1, "", "the page was changed by hand since it was written"))
         text = data.decode("utf-8", "replace")
         self._links(page, text, found)
         if self.ground.known is None:
@@ -150,31 +151,31 @@ class Checker:
             found.problems.append(Problem(row.page, 0, "", f"its claims cannot be read: {path}"))
             return
         found.claims += len(rows)
-        moved: dict[str, list[int]] = {}  # by how many lines something moved, for each file
+        moved: dict[str, list[int]] = {}  # by how many lines cited lines have moved, by file
         for one, text in rows:
             problem = self._claim(one, text, moved.setdefault(one.path, []))
             if problem:
                 found.problems.append(Problem(row.page, one.line, said(lines, one.line), problem))
 
     def _claim(self, one: CitedLine, text: str, moved: list[int]) -> str:
-        """What is wrong with a claim; "" where nothing is."""
+        """Return what is wrong with a claim; "" if nothing is."""
         _, path, first, last = one
-        if not first and not text:  # a link, a submodule: something without content
+        if not first and not text:  # a symbolic link or a submodule, which has no content of its own
             return "" if os.path.lexists(os.path.join(self.ground.root, path)) else f"{path} is gone"
         file = self.read(path)
         if file.why:
             return f"{path} {file.why}"
         if not first:
-            return "" if file.digest == text else f"{path} is not as it was"
+            return "" if file.digest == text else f"{path} has changed"
         if last <= file.length and claims.holds(file.lines, first, last, text):
             return ""
         where, verb = (f"line {first}", "was") if first == last else (f"lines {first}–{last}", "were")
         if last > file.length:
             problem = f"{path} has {file.length:,} {'line' if file.length == 1 else 'lines'}, and {where} {verb} cited"
         elif claims.is_digest(text):
-            problem = f"{path}, {where}: no longer says what was cited"
+            problem = f"{path}, {where}: the text has changed since it was cited"
         else:
-            problem = f"{path}, {where}: no longer says “{text}”"
+            problem = f'{path}, {where}: the cited text "{text}" is no longer there'
         now = _now_at(file.lines, first, last, text, moved)
         return f"{problem}; now at line {now}" if now else problem
 
@@ -196,18 +197,18 @@ class Checker:
             found.links += len(scanned.links)
             found.has.extend(hash(f"{page}#{name}") for name in scanned.anchors)
             for line, label in scanned.undefined:
-                problem = f"the link [{label}] has no address on the page"
+                problem = f"the link [{label}] is not defined on the page"
                 found.problems.append(Problem(page, line, said(text.split("\n"), line), problem))
 
     def _link(self, page: str, link: str, wants: array[int]) -> str:
-        """What is wrong with a link; "" where nothing is, as far as this page knows."""
+        """Return what is wrong with a link; "" if nothing is, as far as this pass can tell."""
         if _ELSEWHERE.match(link):
             return ""
         path, _, at = link.partition("#")
         known = self.ground.known
         inside, outside = self._target(page, path) if path else (page, "")
         if outside == "?":
-            return f"the link {link} leads nowhere: there is no such file" if known is None else ""
+            return f"the link {link} is broken: there is no such file" if known is None else ""
         if not at:
             return ""
         cited = _LINES.fullmatch(at)
@@ -216,18 +217,18 @@ class Checker:
             if known is None:
                 wants.append(wanted)
             elif wanted not in known:
-                return f"the link {link} leads to no section: {inside} has none of that name"
+                return f"the link {link} is broken: {inside} has no such section"
             return ""
         if cited is None or known is not None or not (inside or outside):
             return ""
         file = self.read(outside) if outside else self.read_page(inside)
         last = int(cited[2] or cited[1])
         if file.why or not 1 <= int(cited[1]) <= last <= file.length:
-            return f"the link {link} leads to no line: {outside or inside} {file.why or f'has {file.length:,}'}"
+            return f"the link {link} is broken: {outside or inside} {file.why or f'ends at line {file.length:,}'}"
         return ""
 
     def _target(self, page: str, path: str) -> tuple[str, str]:
-        """Where a path leads: a file of the book, and a file of the repository; "?" where there is none."""
+        """Return the file of the book and the file of the repository that a path points to; "?" if neither exists."""
         folder = page.rpartition("/")[0]
         key = (folder, path)
         found = self._targets.get(key)
@@ -254,17 +255,17 @@ def _bytes(out: str, path: str) -> bytes:
 
 
 def said(lines: list[str], number: int) -> str:
-    """What a page says on a line, in plain text."""
+    """Return a line of a page as plain text."""
     line = lines[number - 1] if 0 < number <= len(lines) else ""
     return page_links.plain(_MARKER.sub("", line)[: 4 * _LONGEST])[:_LONGEST].strip()
 
 
 def _now_at(lines: list[str], first: int, last: int, text: str, moved: list[int]) -> int:
-    """The line where a text stands now, the nearest to where it stood; 0 where it is nowhere."""
+    """Return the line nearest to the old place where the cited text is now; 0 if it is nowhere."""
     if not text:
         return 0
     width = last - first + 1
-    for by in moved:  # most often, all that follows a change went the same way
+    for by in moved:  # everything after an edit usually moves by the same number of lines
         at = first + by
         if at > 0 and at + width - 1 <= len(lines) and claims.holds(lines, at, at + width - 1, text):
             return at

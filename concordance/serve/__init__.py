@@ -1,1 +1,1 @@
-"""The book in a browser: every file of the site from the store, over HTTP or written to a folder."""
+"""The web server: every page of the site and the HTTP API, answered from the store."""

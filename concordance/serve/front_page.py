@@ -1,7 +1,8 @@
-"""The front page as it was, for a server that has just started: to make it, all names of the repository are read.
+"""Cache of the front page, so that a server that has just started can show it at once.
 
-In: what a store says of itself. Out: the page, if it was made of exactly this store, by exactly this program. It lies
-in the user's cache, not in the repository, which may come with whatever somebody put there.
+Rendering the front page needs all names of the repository, which takes a while to read. In: the metadata of a store.
+Out: the page, if it was rendered from exactly this store by exactly this version of the program. It is kept in the
+user's cache, not in the repository, which may contain whatever somebody put there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from concordance.facts.integrity.checksums import read_record, write_record
 from concordance.serve.messages import ReaderReply
 
 SETTINGS = (config_file.FILE, config_file.SHARED)
-_LARGEST = 1 << 20  # bytes of a file of settings
+_LARGEST = 1 << 20  # bytes read of a settings file
 
 
 class _Kept(msgspec.Struct):
@@ -30,7 +31,7 @@ class _Kept(msgspec.Struct):
 
 
 def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
-    """A text that is another wherever a page may be another: by the store, the owners' settings, or the program."""
+    """Return a digest that differs if a page may differ: because of the store, the settings, or the program."""
     said = [_text(os.path.join(root, name)) for name in SETTINGS]
     made_of = repr((os.path.realpath(root), sorted(meta.items()), said, live, _program()))
     return hashlib.blake2b(made_of.encode("utf-8", "backslashreplace"), digest_size=12).hexdigest()
@@ -55,13 +56,13 @@ def _place(root: str, live: bool) -> str:
 
 
 def kept(root: str, version: str, live: bool) -> ReaderReply | None:
-    """The front page of a version; None where it is not known."""
+    """Return the cached front page of a version; None if there is none."""
     found = read_record(_place(root, live), _Kept)
     return found.found if found is not None and found.version == version else None
 
 
 def keep(root: str, version: str, live: bool, found: ReaderReply) -> None:
-    """Keeps it for the next start; where that is not possible, that start takes longer."""
+    """Cache the front page for the next start; errors are ignored, as they only make that start slower."""
     place = _place(root, live)
     with suppress(OSError):
         os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)

@@ -1,8 +1,8 @@
-"""The commands for programs over HTTP: `/api/<command>?q=…` is what the command prints with `--json`.
+"""The HTTP API: `/api/<command>?q=...` returns what the command prints with `--json`.
 
-In: a command's name and the parameters of the address, which are a stranger's. Out: the same rows as JSON; how many
-there are in all, how to ask for more of them and what else a person should know stand in headers, so that the content
-is the rows and nothing else. What is wrong with a question is said as JSON, too, with what to do.
+In: the name of a command and the query parameters, which are untrusted. Out: the same rows as JSON. The total number
+of rows, the cursor for more of them and notes for people are sent as headers, so that the content is only the rows.
+Errors are JSON too, with a hint on what to do.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from concordance.serve.messages import ReaderReply
 
 _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 
-More = Mapping[str, Callable[[Index, str], list[Row]]]  # questions that are no commands, by their names
+More = Mapping[str, Callable[[Index, str], list[Row]]]  # endpoints that are not commands, by name
 
 
 def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
-    """The answer to one question."""
+    """Return the answer to one request."""
     try:
         if command not in (*plugins.names(COMMANDS), *more):
             known = ", ".join((*plugins.names(COMMANDS), *more))
-            return _wrong(HTTPStatus.NOT_FOUND, f"there is no command {command}", f"There are: {known}")
+            return _wrong(HTTPStatus.NOT_FOUND, f"there is no command {command}", f"The commands are: {known}")
         long = next((name for name, value in given.items() if len(value) > LONGEST), None)
         if long is not None:
-            return _wrong(HTTPStatus.BAD_REQUEST, f"{long} is too long", f"At most {LONGEST:,} characters")
+            return _wrong(HTTPStatus.BAD_REQUEST, f"{long} is too long", f"Use at most {LONGEST:,} characters")
         if command in more:
             return _shown(site.index, command, given, more)
         return _rows(site, command, dict(given))
@@ -49,9 +49,9 @@ def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> 
         return _refused(HTTPStatus.NOT_FOUND, site.index.root, error)
     except UserError as error:
         return _refused(HTTPStatus.BAD_REQUEST, site.index.root, error)
-    except ConcordanceError as error:  # of the store: where that is concerns nobody else
+    except ConcordanceError as error:  # from the store: its location is nobody else's business
         status = HTTPStatus.INTERNAL_SERVER_ERROR
-        found = _wrong(status, "this could not be answered", "The log of the server says why")
+        found = _wrong(status, "the request failed", "The server's log says why")
         return found._replace(fault=str(error))
 
 
@@ -76,7 +76,7 @@ def _rows(site: Site, command: str, given: dict[str, str]) -> ReaderReply:
 
 
 def _address(site: Site, row: Row) -> str | None:
-    """Where what a row names stands on the site: a definition's own page, else its line; a file's is its page."""
+    """Return the address of what a row names: a definition's own page, else its line; for a file, the file's page."""
     path, line = row.get("path"), row.get("line")
     if not isinstance(path, str) or path not in site.index.categories:
         return None
@@ -89,7 +89,7 @@ def _address(site: Site, row: Row) -> str | None:
 
 
 def _defined(index: Index, path: str, line: int, name: str) -> str:
-    """The key of what is defined on a line under a name, if it has a page of its own."""
+    """Return the key of the definition with a name on a line, if it has a page of its own."""
     file = index.opened(path)
     for place, symbol in enumerate(file.symbols):
         if symbol.line == line and name.endswith(symbol.name):
@@ -99,7 +99,7 @@ def _defined(index: Index, path: str, line: int, name: str) -> str:
 
 def _shown(index: Index, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
     if "q" not in given or len(given) > 1:
-        return _wrong(HTTPStatus.BAD_REQUEST, f"{command} is asked about one thing", f"/api/{command}?q=…")
+        return _wrong(HTTPStatus.BAD_REQUEST, f"{command} needs the parameter q, and no other", f"/api/{command}?q=…")
     rows = more[command](index, given["q"])
     return ReaderReply(HTTPStatus.OK, JSON, _packed(rows), more={"X-Total-Count": str(len(rows))})
 
@@ -109,19 +109,19 @@ def _long(given: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
 
 
 def _value(option: Option | None, name: str, value: str) -> Any:
-    """What a parameter says, as the command wants it; one that it does not know is refused there."""
+    """Convert a parameter to the type of the command's option; `ask` rejects unknown ones."""
     if option is None or option.type is str:
         return value
     if option.type is bool:
         if value.lower() not in (*_ON, *_OFF):
-            raise UserError(f"{name} cannot be {value}", "It is true or false")
+            raise UserError(f"{name} cannot be {value}", "Use true or false")
         return value.lower() in _ON
     return _number(name, value, option.least if option.least is not None else -(10**9), ROWS)
 
 
 def _number(name: str, value: str, least: int, most: int) -> int:
     if not (value.isascii() and value.lstrip("-").isdecimal() and len(value) < 10 and least <= int(value) <= most):
-        raise UserError(f"{name} cannot be {value}", f"It is a number from {least} to {most:,}")
+        raise UserError(f"{name} cannot be {value}", f"Use a number from {least} to {most:,}")
     return int(value)
 
 
@@ -134,8 +134,8 @@ def _refused(status: HTTPStatus, root: str, error: UserError) -> ReaderReply:
 
 
 def without_places(text: str, root: str) -> str:
-    """A message without the places of this machine: who asks over a network is not told who runs the server, or where.
-    A path of the repository is shown as the repository has it."""
+    """Return a message without paths of this machine: clients on the network must not learn who runs the server, or
+    where. Paths inside the repository are shown relative to it."""
     for place in sorted({root, os.path.abspath(root), os.path.realpath(root)} - {"/", "."}, key=len, reverse=True):
         text = text.replace(place + os.sep, "").replace(place, "the repository")
     for place in (cache_folder(), os.path.expanduser("~"), tempfile.gettempdir()):

@@ -1,9 +1,9 @@
-"""HTTP as far as a site that is only read needs it: requests are read strictly, and replies are written.
+"""A minimal HTTP/1.1 server protocol for a read-only site: strict parsing of requests, and writing of replies.
 
-In: the two ends of a connection. Out: `Request`s, one after the other, and what was replied to them. There is no
-library in between: a request without content is a few lines of text, the server is ready a quarter of a second sooner,
-and how long a slow client may take for its headers is decided here (common servers do not limit that).
-What is not exactly a request is refused, and its connection closed, so that nobody in between can read it otherwise.
+In: the two streams of a connection. Out: `Request`s, one after the other; `Reply`s are written. No library is used: a
+request without a body is a few lines of text, the server is ready a quarter of a second sooner, and the time that a
+slow client may take for its headers is limited here (common servers do not limit it). Anything that is not exactly a
+request is refused and its connection closed, so that no proxy in between can interpret it differently.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-LONGEST = 16 * 1024  # bytes of a request, with its headers
-HEADERS = 10.0  # seconds that a client may take for them …
-IDLE = 30.0  # … that a connection may wait for the next request …
-READING = 60.0  # … and that a client may take to read a reply
+LONGEST = 16 * 1024  # bytes of a request with its headers
+HEADERS = 10.0  # seconds that a client may take to send them
+IDLE = 30.0  # seconds that a connection may wait for the next request
+READING = 60.0  # seconds that a client may take to read a reply
 _LINE = re.compile(rb"([A-Z]{1,16}) (/[!-~]*) HTTP/1\.([01])")
 _HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*?)[ \t]*")
 _BODIES = ("content-length", "transfer-encoding")
 
-# What a page may load: its own files and nothing else. Nothing on it runs that stands in the page itself.
+# A page may load only its own files, and inline scripts do not run.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -36,7 +36,7 @@ SAFETY = {
 
 
 class BadRequest(Exception):
-    """A request that is none, and the status that says so."""
+    """A request that is not valid, with the status to reply."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -44,27 +44,27 @@ class BadRequest(Exception):
 
 
 class Request(NamedTuple):
-    """What a client asks for."""
+    """A parsed request."""
 
     method: str
-    path: str  # without what stands behind a `?`, decoded once; bytes that are no text are kept as `os.fsdecode` does
+    path: str  # without the query, decoded once; bytes that are not UTF-8 are kept as `os.fsdecode` does
     query: str  # as it was sent
     headers: Mapping[str, str]  # names in lower case
-    stays: bool  # whether the client wants to ask again on this connection
+    stays: bool  # the client wants to keep the connection open
 
 
 class Reply(NamedTuple):
-    """What a client is told."""
+    """A reply to a client."""
 
     status: HTTPStatus
     data: bytes = b""
     type: str = "text/plain; charset=utf-8"
     more: Mapping[str, str] = {}  # further headers
-    packed: bool = False  # whether the data is gzipped
+    packed: bool = False  # the data is gzipped
 
 
 async def request(reader: asyncio.StreamReader) -> Request | None:
-    """The next request; None where the client went away, or says nothing for long."""
+    """Read the next request; None if the client has gone or is silent for too long."""
     try:
         async with asyncio.timeout(IDLE):
             first = await reader.readexactly(1)
@@ -80,13 +80,13 @@ async def request(reader: asyncio.StreamReader) -> Request | None:
 
 
 def parsed(text: bytes) -> Request:
-    """A request from its lines."""
+    """Parse the lines of a request."""
     if len(text) > LONGEST:
         raise BadRequest(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.")
     first, *lines = text.split(b"\r\n")
     line = _LINE.fullmatch(first)
     if line is None:
-        raise BadRequest(HTTPStatus.BAD_REQUEST, "This is no request that is understood here.")
+        raise BadRequest(HTTPStatus.BAD_REQUEST, "This is not a valid HTTP request.")
     headers: dict[str, str] = {}
     for one in lines:
         found = _HEADER.fullmatch(one)
@@ -94,10 +94,10 @@ def parsed(text: bytes) -> Request:
             raise BadRequest(HTTPStatus.BAD_REQUEST, "A header of the request is malformed.")
         name = found[1].decode("ascii").lower()
         if name in headers and name in ("host", *_BODIES):
-            raise BadRequest(HTTPStatus.BAD_REQUEST, f"The request says {name} twice.")
+            raise BadRequest(HTTPStatus.BAD_REQUEST, f"The request has the header {name} twice.")
         headers[name] = found[2].decode("latin-1")
     if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
-        raise BadRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Requests have no content here.")
+        raise BadRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Requests must not have a body.")
     path, _, query = line[2].decode("ascii").partition("?")
     wish = headers.get("connection", "").lower()
     stays = "close" not in wish if line[3] == b"1" else "keep-alive" in wish
@@ -106,14 +106,14 @@ def parsed(text: bytes) -> Request:
 
 
 async def send(writer: asyncio.StreamWriter, reply: Reply, head: bool = False, stays: bool = True) -> None:
-    """Sends a reply, or with `head` only what stands before its content."""
+    """Send a reply, or with `head` only its headers."""
     writer.write(opening(reply, stays) + (b"" if head else reply.data))
     async with asyncio.timeout(READING):
         await writer.drain()
 
 
 def opening(reply: Reply, stays: bool, length: bool = True) -> bytes:
-    """What stands before the content of a reply."""
+    """Return the status line and headers of a reply."""
     headers = {**SAFETY, **reply.more}
     if reply.status is not HTTPStatus.NOT_MODIFIED:
         headers["Content-Type"] = reply.type

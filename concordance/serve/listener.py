@@ -1,6 +1,6 @@
-"""Where a server listens, and how it is run until it is told to end.
+"""Open the server's socket, and run the server until a signal stops it.
 
-In: a host, and a port if one is wished for. Out: a socket, and the address that a browser opens.
+In: a host, and optionally a port. Out: a listening socket, and the address to open in a browser.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from concordance.base import forks
 from concordance.base.errors import UserError
 from concordance.serve.server import Server
 
-PORT = 8177  # where nothing else is said
+PORT = 8177  # default port
 
 
 def bound(host: str, port: int | None) -> socket.socket:
-    """A socket that listens: at the port that was said, else at ours, else at any that is free."""
+    """Return a listening socket: on the given port, else on the default port, else on any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = (port,) if port is not None else (PORT, 0)
     for number in tried:
@@ -30,22 +30,22 @@ def bound(host: str, port: int | None) -> socket.socket:
             listening.close()
             if number != tried[-1]:
                 continue
-            advice = "Say another with --port or --host, or leave --port out"
-            raise UserError(f"{host}:{number} cannot be listened at: {error.strerror or error}", advice) from error
+            advice = "Try another --port or --host, or leave --port out"
+            raise UserError(f"cannot listen on {host}:{number}: {error.strerror or error}", advice) from error
         listening.setblocking(False)
         return listening
-    raise UserError("no port is free", "Say one with --port")
+    raise UserError("no port is free", "Choose one with --port")
 
 
 def address_of(host: str, listening: socket.socket) -> str:
-    """What a browser on this machine opens."""
+    """Return the address to open in a browser on this machine."""
     shown = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
 
 
 def run(web: Server, listening: socket.socket) -> int:
-    """Answers until a signal ends it: Ctrl-C, SIGTERM or SIGHUP, but for those that were ignored when the program was
-    started. The number of the signal."""
+    """Serve until a signal arrives, and return its number: Ctrl-C, SIGTERM or SIGHUP, except those that were ignored
+    when the program was started."""
     return asyncio.run(_until_told(web, listening))
 
 

@@ -1,7 +1,7 @@
-"""What the server and its readers say to one another: questions and answers, each a packed value behind its length.
+"""Messages between the server and its reader processes, each encoded and prefixed with its length.
 
-In: values of the types below. Out: bytes for a socket, and back. The server waits for many at once (`asyncio`), a
-reader for one at a time.
+In: values of the types below. Out: bytes for a socket, and back. The server waits for many messages at once
+(`asyncio`), a reader for one at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 
 
 class Question(NamedTuple):
-    """What a reader is asked."""
+    """A request to a reader."""
 
     about: str  # page, ask, head, renew or warm
     what: bytes = b""  # an address, or a command's name
@@ -27,32 +27,32 @@ class Question(NamedTuple):
 
 
 class ReaderReply(NamedTuple):
-    """What a reader answers."""
+    """The answer of a reader."""
 
     status: int
     type: str = ""
     data: bytes = b""
-    packed: bool = False  # whether the data is gzipped
-    tag: str = ""  # another where the data is another
+    packed: bool = False  # the data is gzipped
+    tag: str = ""  # changes with the data
     more: Mapping[str, str] = {}  # headers
-    version: str = ""  # of the store that it was answered from
-    fault: str = ""  # for the log
+    version: str = ""  # of the store that the answer comes from
+    fault: str = ""  # error message for the log
 
 
 def framed(value: object) -> bytes:
-    """A value as bytes that say how many they are."""
+    """Encode a value, prefixed with its length."""
     data = msgspec.msgpack.encode(value)
     return _LENGTH.pack(len(data)) + data
 
 
 async def next_found(reader: asyncio.StreamReader) -> ReaderReply:
-    """The next answer of a reader."""
+    """Read the next answer of a reader."""
     (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
     return msgspec.msgpack.decode(await reader.readexactly(length), type=ReaderReply)
 
 
 def next_question(end: socket.socket) -> Question | None:
-    """The next question to a reader; None where the server is gone."""
+    """Read the next request to a reader; None if the server has closed the connection."""
     head = _exactly(end, _LENGTH.size)
     data = _exactly(end, _LENGTH.unpack(head)[0]) if head else None
     return msgspec.msgpack.decode(data, type=Question) if data else None

@@ -1,7 +1,7 @@
-"""What a reader does: it owns an index, makes pages of it, asks it, and goes over to the store as it is now.
+"""A reader process of the server: owns an index, renders pages, answers commands and follows updates of the store.
 
-In: questions from the server, one at a time, until it is gone. Out: answers. Whatever goes wrong with one of them is
-its answer, and is said for the log; the next one is answered.
+In: requests from the server, one at a time, until it closes the connection. Out: answers. If something goes wrong, the
+answer says so and has a message for the log, and the next request is answered as usual.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from concordance.serve.front_page import keep, version_of
 from concordance.serve.http_api import More, answered
 from concordance.serve.messages import Question, ReaderReply, framed, next_question
 
-_WORTH = 500  # bytes that are worth to be packed
-_LEVEL = 5  # of packing: what more takes twice the time is a twentieth smaller
-_LARGE, _FAST = 2_000_000, 1  # bytes that are packed with less care: who asks waits for it
-_TOLD = 1000  # paths that changed which are named
+_WORTH = 500  # bytes; smaller answers are not compressed
+_LEVEL = 5  # of compression; a higher one takes twice the time to save a twentieth
+_LARGE, _FAST = 2_000_000, 1  # bytes from which on compression is fast rather than good, since the client waits for it
+_TOLD = 1000  # most changed paths that are listed
 
 
 class StoreReader:
     """One repository, open for reading."""
 
     def __init__(self, root: str, folder: str, wishes: Callable[[], Book], more: More, live: bool) -> None:
-        """`wishes` is asked whenever the store is opened: the owners may have set something else meanwhile. `live` says
-        whether pages are told of changes."""
+        """Create a reader. `wishes` returns the settings of the book and is called whenever the store is opened, since
+        they may have changed; `live`: pages listen for changes."""
         self.root, self.folder, self.wishes, self.more, self.live = root, folder, wishes, more, live
         self.version = ""
         self._index: Index | None = None
@@ -49,18 +49,18 @@ class StoreReader:
         self._warming: Iterator[object] = iter(())
 
     def serve(self, end: socket.socket) -> None:
-        """Answers until the server is gone."""
+        """Answer requests until the server closes the connection."""
         gc.set_threshold(100_000, 50, 1000)
         while (question := next_question(end)) is not None:
             end.sendall(framed(self.answer(question)))
 
     def answer(self, question: Question) -> ReaderReply:
-        """One answer."""
+        """Answer one request."""
         try:
             found = self._answer(question)
         except ConcordanceError as error:
             found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=str(error))
-        except Exception as error:  # a fault of ours in one answer is not the end of the next
+        except Exception as error:  # an error in one answer must not prevent the next
             what = f"{question.about} {os.fsdecode(question.what)}"
             place = traceback.extract_tb(error.__traceback__)[-1]
             said = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
@@ -90,7 +90,7 @@ class StoreReader:
     # --- the store
 
     def _renewed(self) -> ReaderReply:
-        """Goes over to the store as it is now, and says which paths changed; "" where that is not known."""
+        """Switch to the current store; the answer lists the changed paths, or is empty if they are not known."""
         facts = Facts(self.folder)
         version = version_of(self.root, facts.meta(), self.live)
         book = self.wishes()
@@ -105,7 +105,7 @@ class StoreReader:
         if known is None or known.book != book or not renew(known, facts):
             before, known = known, Index(facts, self.root, book)
             self._open(known)
-            if before is not None:  # others answer until this one can
+            if before is not None:  # other readers answer until this one is ready
                 before.facts.close()
                 for _ in self._warming:
                     pass
@@ -122,7 +122,7 @@ class StoreReader:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Leaves the collector out while much is made that stays, and lets it pass over that from then on."""
+    """Disable the garbage collector while much long-lived data is created, and exclude that data from then on."""
     gc.disable()
     try:
         yield
@@ -132,7 +132,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 def warming(index: Index, site: Site) -> Iterator[object]:
-    """Works out, step by step, what pages and questions ask of the whole."""
+    """Compute, step by step, what pages and commands need from the whole repository."""
     yield index.shelves
     yield index.ranks, index.categories
     yield index.keys
@@ -147,7 +147,7 @@ def warming(index: Index, site: Site) -> Iterator[object]:
 
 
 def leave_front(index: Index, folder: str) -> None:
-    """Keeps the front page for a server to come, where much of what it says is known anyway."""
+    """Cache the front page for a future server, at a moment when most of what it needs is in memory."""
     for live in (False, True):
         site = opened(index, os.path.join(folder, "book"), live, True)
         page = site.answer("index.html")
@@ -158,7 +158,7 @@ def leave_front(index: Index, folder: str) -> None:
 
 
 def packed(found: ReaderReply) -> ReaderReply:
-    """An answer as it is sent: with a tag, and gzipped where that is worth it."""
+    """Return an answer as it is sent: with a tag, and gzipped if that is worthwhile."""
     tag = hashlib.blake2b(found.data, digest_size=12).hexdigest()
     if len(found.data) < _WORTH:
         return found._replace(tag=tag)

@@ -1,9 +1,9 @@
-"""The processes that read the store for the server, and who of them does what.
+"""The pool of reader processes of the server, and the scheduling of requests among them.
 
-In: questions. Out: answers. An index is bound to its process and works on one thing at a time, so there are a few
-processes: while one makes a long page, another answers a search, and questions go before pages, pages before what is
-only done to be ready. When the store was updated they go over to it one after the other, so that somebody always
-answers. One that takes too long or dies is replaced: a question costs nobody but who asked it.
+In: requests. Out: answers. An index belongs to one process and does one thing at a time, so there are several
+processes: while one renders a long page, another answers a search. Searches go before pages, and pages before work
+that only warms up caches. After an update of the store the readers switch to it one after the other, so that there is
+always one that answers. A reader that dies or takes too long is replaced, so a bad request affects only its client.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from itertools import count
 from concordance.base import forks
 from concordance.serve.messages import Question, ReaderReply, framed, next_found
 
-PATIENCE = 30.0  # seconds that an answer may take …
-OPENING = 120.0  # … and to open or renew an index
-MOST = 1000  # questions that may wait
-_RESTING = 5.0  # seconds until a reader that died young is replaced
-_REAPING = 200  # hundredths of a second that a killed reader may take to end
-SEARCH, PAGE, LATER = 0, 1, 2  # what goes first
+PATIENCE = 30.0  # seconds that an answer may take
+OPENING = 120.0  # seconds that opening or renewing an index may take
+MOST = 1000  # requests that may wait
+_RESTING = 5.0  # seconds to wait before replacing a reader that died soon after its start
+_REAPING = 200  # hundredths of a second that a killed reader may take to exit
+SEARCH, PAGE, LATER = 0, 1, 2  # priorities, the most urgent first
 
 End = socket.socket
-Target = Callable[[End], None]  # what a reader runs, until its end of the socket is closed
-Renewed = Callable[[str, str], None]  # is told of another version of the store: the version, and the paths that changed
+Target = Callable[[End], None]  # what a reader runs until its end of the socket is closed
+Renewed = Callable[[str, str], None]  # called when the store has a new version: with the version, and the changed paths
 
 
 class Busy(Exception):
-    """Too many wait already."""
+    """Too many requests are waiting."""
 
 
 class ReaderLost(Exception):
-    """The reader that was asked died, or took too long."""
+    """The reader that was working on the request died or took too long."""
 
 
 class _Reader:
-    """One process, as the server sees it."""
+    """A reader process, as seen by the server."""
 
     def __init__(self, pid: int, end: socket.socket) -> None:
         self.pid, self.end, self.since = pid, end, time.monotonic()
         self.version = ""
-        self.stale = False  # whether the store may have been updated since it opened it
+        self.stale = False  # the store may have changed since this reader opened it
         self.is_warm = False
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, question: Question, patience: float) -> ReaderReply:
-        """One answer."""
+        """Send a request and return the answer."""
         if self._streams is None:
             self._streams = await asyncio.open_unix_connection(sock=self.end)
         reader, writer = self._streams
@@ -62,11 +62,11 @@ class _Reader:
             return await next_found(reader)
 
     def end_it(self) -> None:
-        """Ends the process."""
+        """Kill the process."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         with suppress(ChildProcessError):
-            for _ in range(_REAPING):  # what is killed ends at once, unless it hangs in the system
+            for _ in range(_REAPING):  # a killed process exits at once, unless it hangs in the kernel
                 if os.waitpid(self.pid, os.WNOHANG)[0]:
                     break
                 time.sleep(0.01)
@@ -77,10 +77,10 @@ class _Reader:
 
 
 class ReaderPool:
-    """All of them."""
+    """All reader processes."""
 
     def __init__(self, number: int, target: Target, renewed: Renewed, log: Callable[[str], None]) -> None:
-        self.version = ""  # of the store that is answered from
+        self.version = ""  # of the store that answers come from
         self._target, self._renewed, self._log = target, renewed, log
         self._waiting: list[tuple[int, int, Question, asyncio.Future[ReaderReply]]] = []
         self._order = count()
@@ -95,7 +95,7 @@ class ReaderPool:
     # --- for the server
 
     async def ask(self, question: Question, order: int) -> ReaderReply:
-        """One answer; `order` says what goes first."""
+        """Return the answer to a request; `order` is its priority."""
         if len(self._waiting) >= MOST:
             raise Busy
         future: asyncio.Future[ReaderReply] = asyncio.get_running_loop().create_future()
@@ -104,24 +104,24 @@ class ReaderPool:
         return await future
 
     def renew(self) -> None:
-        """The store may have been updated: everybody looks."""
+        """Let every reader check whether the store has changed."""
         for reader in self._all:
             reader.stale = True
         self._match()
 
     def start(self) -> None:
-        """Everybody opens the store."""
+        """Let every reader open the store."""
         self.renew()
 
     def close(self) -> None:
-        """Ends all of them."""
+        """Kill all readers."""
         for task in self._tasks:
             task.cancel()
         for reader in self._all:
             reader.end_it()
         self._all.clear()
 
-    # --- who does what
+    # --- scheduling
 
     def _begin(self) -> None:
         ours, theirs = socket.socketpair()
@@ -136,9 +136,9 @@ class ReaderPool:
         self._idle.append(reader)
 
     def _match(self) -> None:
-        """Gives everybody who is idle something to do, where there is something."""
+        """Give every idle reader something to do, if there is something."""
         if len(self._idle) == len(self._all) and not any(reader.stale or reader.version for reader in self._all):
-            for *_, future in self._waiting:  # nobody could open the store: the log says why
+            for *_, future in self._waiting:  # no reader could open the store: the log says why
                 if not future.done():
                     future.set_exception(ReaderLost())
             self._waiting.clear()
@@ -150,12 +150,12 @@ class ReaderPool:
             elif self._waiting and not fresh and (reader is not self._warming or not self._others(reader)):
                 _, _, question, future = heapq.heappop(self._waiting)
                 self._do(reader, self._answer(reader, question, future))
-            elif not reader.is_warm and not fresh and self._warming in (None, reader):  # others are there for who asks
+            elif not reader.is_warm and not fresh and self._warming in (None, reader):  # one at a time
                 self._warming = reader
                 self._do(reader, self._warm(reader))
 
     def _others(self, reader: _Reader) -> bool:
-        """Whether others than one can answer."""
+        """True if a reader other than this one can answer."""
         return any(other is not reader and other.version == self.version for other in self._all)
 
     def _do(self, reader: _Reader, work: Coroutine[object, object, None]) -> None:
@@ -168,7 +168,7 @@ class ReaderPool:
         task.add_done_callback(self._tasks.discard)
 
     async def _said(self, reader: _Reader, question: Question, patience: float) -> ReaderReply | None:
-        """What a reader answers; None where it is no more."""
+        """Return the answer of a reader; None if it died or took too long."""
         try:
             found = await reader.ask(question, patience)
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
@@ -223,20 +223,20 @@ class ReaderPool:
         self._match()
 
     async def _replace(self, reader: _Reader) -> None:
-        """Starts another in place of one."""
+        """Start a reader in place of another."""
         self._all.remove(reader)
         reader.end_it()
         if time.monotonic() - reader.since < _RESTING:
             await asyncio.sleep(_RESTING)
-        while forks.other_threads():  # none is ours
+        while forks.other_threads():  # threads of others, never ours: forking beside them is not safe
             await asyncio.sleep(_RESTING)
         self._begin()
         self._match()
 
 
 def _be_reader(end: socket.socket, target: Target) -> None:
-    """Makes this process a reader, and never returns: what is the server's is left alone, above all its connections,
-    whose numbers may soon be others'."""
+    """Turn this forked process into a reader; never returns. All other descriptors are closed, above all the server's
+    connections, whose numbers may soon belong to something else."""
     status = 1
     try:
         gc.freeze()

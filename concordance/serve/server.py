@@ -1,12 +1,12 @@
-"""The server: from requests of browsers and programs to what stands at an address.
+"""The web server: answers requests of browsers and programs.
 
-In: connections. Out: replies. It binds to this machine unless told otherwise, answers only requests that name it by a
-name that it has (a page elsewhere could have its own name lead here), reads and never writes, and keeps what was asked
-for last, gzipped, until the store is another. Making pages is the readers' work: it only hands on and waits, so that
-slow clients hold up nobody.
+In: connections. Out: replies. The server binds to this machine by default, only answers requests whose Host header is
+one of its own names (otherwise a foreign page could reach it through a name of its own, known as DNS rebinding), only
+reads, and caches the last answers, gzipped, until the store changes. Readers render the pages: the server only forwards
+and waits, so that slow clients do not delay others.
 
 Anyone who can connect can open connections and leave them idle; that must not keep others from their pages. Pages that
-listen for changes are counted apart, and one too many closes the oldest of them, whose browser connects again. Where
+listen for changes are counted separately, and one too many closes the oldest of them, whose browser connects again. If
 there are too many connections of any kind, the one that has been silent longest is closed.
 """
 
@@ -33,35 +33,35 @@ from concordance.serve.http_protocol import BadRequest, Reply, Request
 from concordance.serve.messages import Question, ReaderReply
 from concordance.serve.reader_pool import LATER, PAGE, SEARCH, Busy, ReaderLost, ReaderPool, Target
 
-KEPT = 64 << 20  # bytes of answers that are kept
+KEPT = 64 << 20  # bytes of cached answers
 CONNECTIONS = 1000
-LISTENERS = 64  # connections that wait for changes; a browser has at most six
+LISTENERS = 64  # connections that listen for changes; a browser has at most six
 REQUESTS = 1000  # on one connection
-FIELDS = 50  # parameters of a question
+FIELDS = 50  # parameters of a request
 LONGEST = 4096  # characters of an address
-WAITING = 90.0  # seconds that a client waits in all
-_LOOK = 0.3  # seconds between two looks whether the store is another
-_BREATH = 15.0  # seconds between two signs of life to who waits for changes
+WAITING = 90.0  # seconds that a client waits in total
+_LOOK = 0.3  # seconds between checks whether the store has changed
+_BREATH = 15.0  # seconds between keep-alive messages to listeners
 _HTML = "text/html; charset=utf-8"
 _LOOPBACK = ("localhost", "localhost.localdomain", "ip6-localhost")
 
 
 class ReplyCache:
-    """What was answered last, as it is sent; bounded in bytes."""
+    """The last answers, as they are sent; limited in bytes."""
 
     def __init__(self, most: int) -> None:
         self.most, self.size = most, 0
         self._kept: OrderedDict[str, ReaderReply] = OrderedDict()
 
     def get(self, address: str) -> ReaderReply | None:
-        """What was kept of an address."""
+        """Return the cached answer for an address."""
         found = self._kept.get(address)
         if found is not None:
             self._kept.move_to_end(address)
         return found
 
     def put(self, address: str, found: ReaderReply) -> None:
-        """Keeps an answer."""
+        """Cache an answer."""
         before = self._kept.pop(address, None)
         self.size += len(found.data) - (len(before.data) if before is not None else 0)
         self._kept[address] = found
@@ -69,7 +69,7 @@ class ReplyCache:
             self.size -= len(self._kept.popitem(last=False)[1].data)
 
     def clear(self) -> None:
-        """Forgets all."""
+        """Remove everything."""
         self._kept.clear()
         self.size = 0
 
@@ -80,28 +80,28 @@ class Server:
     def __init__(
         self, root: str, store: str, target: Target, readers: int, host: str, live: bool, log: Callable[[str], None]
     ) -> None:
-        """`target` is what a reader runs, `store` the file whose change is looked for; `live` says whether pages are
-        told of it."""
+        """Create a server. `target` is what a reader runs, `store` the file that is checked for changes; `live`: pages
+        listen for them."""
         self.root, self.store, self.live, self.log = root, store, live, log
         self.names = names_of(host)
         self.cache = ReplyCache(KEPT)
         self._fixed = {name: ReaderReply(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
-        self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # the oldest first
+        self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # oldest first
         self._connections: set[asyncio.Task[None]] = set()
-        self._silent: dict[asyncio.Task[None], None] = {}  # those that have not asked yet, or again; the oldest first
-        # Each takes a descriptor, and without one nobody could connect, nor a reader be started.
+        self._silent: dict[asyncio.Task[None], None] = {}  # waiting for their first or next request; oldest first
+        # Every connection takes a file descriptor; without a free one nobody could connect, and no reader could start.
         self._most = max(16, min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 128))
         self._blaming = asyncio.Lock()  # git may take seconds: at most one reader waits for it
         self.crew = ReaderPool(readers, target, self._renewed, log)
 
     def begin_with(self, version: str, found: ReaderReply | None) -> None:
-        """Tells the version of the store that is there, and its front page as it was made before."""
+        """Set the version of the current store, and its front page if it is cached."""
         self.crew.version = version
         if found is not None:
             self.cache.put("index.html", found)
 
     async def run(self, listening: socket.socket, until: asyncio.Event) -> None:
-        """Answers until it is told to end."""
+        """Serve until the event is set."""
         server = await asyncio.start_server(self._accept, sock=listening, limit=http_protocol.LONGEST)
         self.crew.start()
         looking = asyncio.create_task(self._look())
@@ -117,7 +117,7 @@ class Server:
     # --- the store
 
     async def _look(self) -> None:
-        """Sees when the store is another, whoever built it."""
+        """Detect changes of the store, whoever made them."""
         watched = [self.store, f"{self.store}-wal", *(os.path.join(self.root, name) for name in front_page.SETTINGS)]
         last = _marks(watched)
         while True:
@@ -142,7 +142,7 @@ class Server:
         try:
             if len(self._connections) > self._most and not self._made_room():
                 await http_protocol.send(
-                    writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are connected."), stays=False
+                    writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections."), stays=False
                 )
             else:
                 await self._converse(reader, writer)
@@ -150,7 +150,7 @@ class Server:
             writer.transport.abort()
         except asyncio.CancelledError:
             writer.transport.abort()
-        except Exception as error:  # a fault of ours in one connection is not the end of the others
+        except Exception as error:  # an error in one connection must not end the others
             self.log(f"a connection failed: {type(error).__name__}: {error}")
             writer.transport.abort()
         finally:
@@ -158,13 +158,13 @@ class Server:
             try:
                 async with asyncio.timeout(http_protocol.READING):
                     await writer.wait_closed()
-            except (OSError, TimeoutError, asyncio.CancelledError):  # one that does not read what is left for it
+            except (OSError, TimeoutError, asyncio.CancelledError):  # the client does not read what is left
                 writer.transport.abort()
             if task is not None:
                 self._connections.discard(task)
 
     def _made_room(self) -> bool:
-        """Closes the connection that has been silent longest; False where there is none."""
+        """Close the connection that has been silent longest; False if there is none."""
         oldest = next(iter(self._silent), None)
         if oldest is not None:
             self._silent.pop(oldest)
@@ -172,7 +172,7 @@ class Server:
         return oldest is not None
 
     async def _next(self, reader: asyncio.StreamReader) -> Request | None:
-        """The next request of a connection, which counts as silent until it is whole."""
+        """Read the next request of a connection, which counts as silent until the request is complete."""
         task = asyncio.current_task()
         if task is not None:
             self._silent[task] = None
@@ -204,9 +204,9 @@ class Server:
                 return
 
     def _check(self, request: Request) -> None:
-        """Refuses what is not for us."""
+        """Refuse requests that this server does not answer."""
         if request.method not in ("GET", "HEAD"):
-            raise BadRequest(HTTPStatus.METHOD_NOT_ALLOWED, "This site is only read: GET and HEAD.")
+            raise BadRequest(HTTPStatus.METHOD_NOT_ALLOWED, "This site is read-only: use GET or HEAD.")
         if not is_named(request.headers.get("host", ""), self.names):
             why = "This server is not known by that name. Use the address that it printed, or name it with --host."
             raise BadRequest(HTTPStatus.MISDIRECTED_REQUEST, why)
@@ -214,7 +214,7 @@ class Server:
             raise BadRequest(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long.")
 
     async def _tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Tells a page of changes, for as long as it listens."""
+        """Send changes to a page, for as long as it listens."""
         queue: asyncio.Queue[str] = asyncio.Queue()
         queue.put_nowait(f'{{"version":"{self.crew.version}","paths":[]}}')
         self._listeners[queue] = asyncio.current_task()
@@ -247,14 +247,14 @@ class Server:
             async with asyncio.timeout(WAITING):
                 found = await self._found(address, request.query)
         except Busy:
-            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many are asking. Try again in a moment.")
+            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests are waiting. Try again in a moment.")
         except TimeoutError:
-            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "There is no store yet to answer from. Try again.")
+            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "The store is not ready yet. Try again.")
         except ReaderLost:
-            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be made: it took too long, or failed.")
-        except Exception as error:  # said in the log, and to the client that there is something there
+            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be rendered: it took too long, or failed.")
+        except Exception as error:  # logged; the client only learns that there was an error
             self.log(f"{request.path}: {type(error).__name__}: {error}")
-            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be made. The log of the server says why.")
+            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "The page could not be rendered. The server's log says why.")
         return _for(request, found)
 
     async def _found(self, address: str, query: str) -> ReaderReply:
@@ -262,7 +262,7 @@ class Server:
             return self._fixed[address]
         if address.startswith("api/"):
             if query.count("&") >= FIELDS:
-                said = {"error": f"there are more than {FIELDS} parameters", "hint": "Send fewer"}
+                said = {"error": f"the request has more than {FIELDS} parameters", "hint": "Send fewer"}
                 return ReaderReply(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(said).encode() + b"\n")
             given = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
             command = os.fsencode(address[4:])
@@ -282,9 +282,9 @@ class Server:
         return found
 
     async def _blamed(self, address: str) -> ReaderReply:
-        """The commits of a file's lines: kept until there is another store, or another commit."""
+        """Return the commits of a file's lines, cached until the store or the current commit changes."""
         at = await self.crew.ask(Question("head"), PAGE)
-        name = f"{address}\n{at.data.decode()}"  # no page's address ends with the number of a commit
+        name = f"{address}\n{at.data.decode()}"  # a page's address never ends with a commit id
         async with self._blaming:
             found = self.cache.get(name)
             if found is None:
@@ -295,10 +295,10 @@ class Server:
 
 
 def _for(request: Request, found: ReaderReply) -> Reply:
-    """An answer as a client can read it."""
+    """Return the reply to a request, in a form that the client accepts."""
     status = HTTPStatus(found.status)
     if not found.data and status is not HTTPStatus.OK:
-        return _told(status, _WHY.get(status, "This could not be made. The log of the server says why."))
+        return _told(status, _WHY.get(status, "The page could not be rendered. The server's log says why."))
     more = {**found.more, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     takes = "gzip" in request.headers.get("accept-encoding", "").lower()
     if found.tag:
@@ -312,35 +312,35 @@ def _for(request: Request, found: ReaderReply) -> Reply:
 
 
 _WHY = {
-    HTTPStatus.NOT_FOUND: "There is no such page. The file may be gone, or was never there.",
-    HTTPStatus.SERVICE_UNAVAILABLE: "There is no store yet to answer from. Try again in a moment.",
+    HTTPStatus.NOT_FOUND: "There is no such page. The file may have been removed, or never existed.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "The store is not ready yet. Try again in a moment.",
 }
 
 
 def _told(status: HTTPStatus, why: str) -> Reply:
-    """A page that says what is wrong."""
+    """Return an error page."""
     title = f"{status.value} {status.phrase}"
     text = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<link rel="stylesheet" href="/assets/site.css"></head>'
-        f'<body><main id="main"><h1>{title}</h1><p>{html.escape(why)}</p><p><a href="/">To the front page</a></p>'
+        f'<body><main id="main"><h1>{title}</h1><p>{html.escape(why)}</p><p><a href="/">Go to the front page</a></p>'
         "</main></body></html>\n"
     )
     return Reply(status, text.encode(), _HTML, {"Cache-Control": "no-store"})
 
 
-# --- names
+# --- host names
 
 
 def names_of(host: str) -> frozenset[str]:
-    """The names that a server may be asked by, besides those and the numbers of this machine alone."""
+    """Return the host names that the server answers to, besides loopback addresses."""
     everywhere = host in ("0.0.0.0", "::", "")  # noqa: S104
     mine = socket.gethostname().lower() if everywhere else host.lower()
     return frozenset((*_LOOPBACK, mine, f"{mine}.local", *(("*",) if everywhere else ())))
 
 
 def is_named(said: str, names: frozenset[str]) -> bool:
-    """Whether a request's Host is one of some names, or a number that no other name can lead to."""
+    """True if a Host header is one of the names, or an IP address that no other name can resolve to."""
     host, _, port = said.rpartition(":") if not said.endswith("]") else (said, "", "")
     if not host:
         host, port = said, ""
@@ -356,7 +356,7 @@ def is_named(said: str, names: frozenset[str]) -> bool:
 
 
 def _marks(paths: list[str]) -> list[tuple[int, int, int] | None]:
-    """What differs when one of some files was written to."""
+    """Return values that change when one of the files is written."""
     found: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:

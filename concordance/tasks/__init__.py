@@ -1,4 +1,4 @@
-"""What the program is told to do: a file for each command that is no question. Each has `command`, for `cli.py`."""
+"""The commands that are not questions: one file each. Each defines `command`, for `cli.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord build`: brings the store up to date and writes the book."""
+"""`concord build`: updates the store and writes the book."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from concordance.workflow import book_options, builds, store_location, terminal
     show_default=True,
     help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
 )
-@click.option("--no-book", is_flag=True, help="Only bring the store up to date.")
+@click.option("--no-book", is_flag=True, help="Only update the store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-@click.option("--verbose", "-v", is_flag=True, help="Say how long each step took.")
+@click.option("--verbose", "-v", is_flag=True, help="Report how long each step took.")
 def command(
     repo: str | None,
     wishes: book_options.BookOptions,
@@ -35,9 +35,9 @@ def command(
     as_json: bool,
     verbose: bool,
 ) -> None:
-    """Read every file of a repository, store what each says, and write the book of it.
+    """Read every file of a repository, store the facts, and write the book.
 
-    What is not said here is as the repository's concordance.toml says, else the default.
+    Options that are not given are taken from the repository's concordance.toml, or have their defaults.
 
     \b
     concord build

@@ -1,4 +1,4 @@
-"""`concord check`: says whether the book is as it would be written now, or whether what is kept is undamaged."""
+"""`concord check`: tells whether the book is up to date, or whether the stored data is intact."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from concordance.workflow import book_options, builds, terminal
 @click.command("check")
 @book_options.REPO
 @book_options.of_a_book
-@click.option("--store", is_flag=True, help="Check store, text index and cache for damage instead.")
+@click.option("--store", is_flag=True, help="Check the store, text index and cache for damage instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(repo: str | None, wishes: book_options.BookOptions, store: bool, as_json: bool) -> None:
-    """Say whether the book is current: whether `concord build` with the same options would change anything in it.
+    """Check whether the book is up to date: whether `concord build` with the same options would change it.
 
-    Exit code 1 where it would, or where there is no book; each page is named with the reason, where it is known.
-    Nothing in the book is touched.
+    Exit code 1 if it would, or if there is no book; each stale page is listed, with the reason if known. The book is
+    not changed.
 
-    With --store, everything that is kept of the repository is read and compared with its checksums: the store, the
-    full-text index, the notes about pages, and the cache of facts. Exit code 1 where anything is damaged.
+    With --store, read everything that is stored for the repository and compare it with its checksums: the store, the
+    full-text index, the page records, and the cache of facts. Exit code 1 if anything is damaged.
 
     \b
     concord check --out docs
@@ -55,6 +55,6 @@ def _check_store(root: str, as_json: bool) -> None:
     else:
         for one in found:
             click.echo(visible(f"{one.path}: {one.problem}. {one.advice}."))
-        click.echo(f"{len(found):,} damaged" if found else "All that is kept is as it was written.")
+        click.echo(f"{len(found):,} damaged" if found else "No damage found: all stored data matches its checksums.")
     if found:
         sys.exit(1)

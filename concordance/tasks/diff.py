@@ -1,4 +1,4 @@
-"""`concord diff`: what changed for a reader between two revisions."""
+"""`concord diff`: reports what changed for a reader between two revisions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from concordance.workflow import book_options, builds, terminal
 @book_options.REPO
 @book_options.with_store
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@click.option("--no-update", is_flag=True, help="Do not bring the store up to date first.")
+@click.option("--no-update", is_flag=True, help="Do not update the store first.")
 def command(revisions: tuple[str, ...], repo: str | None, as_json: bool, no_update: bool) -> None:
-    """Say what changed for a reader between two revisions: definitions, files, dependencies, tests, pages.
+    """Report what changed for a reader between two revisions: definitions, files, dependencies, tests, pages.
 
-    One revision is compared with the work tree as it is; none at all: HEAD. `A..B` is the same as `A B`, and `A...B`
-    begins where the two parted. Nothing is checked out.
+    One revision is compared with the work tree; without one, HEAD is. `A..B` is the same as `A B`, and `A...B` starts
+    at the merge base of the two. Nothing is checked out.
 
     \b
     concord diff

@@ -1,8 +1,8 @@
-"""`concord init`: writes a `concordance.toml` to begin with.
+"""`concord init`: writes a `concordance.toml` to start with.
 
-In: a repository. Out: a file with every setting, each explained and at its default, behind a `#` that one takes away to
-set it; where a value can be found out (where imports and includes start, where a book stands already) it is the found
-one. What is there is never overwritten.
+In: a repository. Out: a file with every setting, explained and at its default, commented out by a `#`. If a value can
+be found out (where imports and includes start, where a book already exists), it is used instead of the default. An
+existing file is never overwritten.
 """
 
 from __future__ import annotations
@@ -27,63 +27,63 @@ from concordance.link.cfamily.include_roots import IncludeRoots
 from concordance.link.paths.tree import Tree, above
 from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
 
-MOST = 12  # roots of a kind that are filled in
+MOST = 12  # maximum number of roots of a kind to fill in
 _ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc")
 
 TEXT = """\
 # How Concordance documents this repository. Each line of the form `#name = value` shows a default, or what was found:
-# take the # away to set it. Options on the command line win over this file. Patterns are those of .gitignore.
+# remove the # to set it. Command line options take precedence over this file. Patterns have the syntax of .gitignore.
 
-# Which files are documented: those that fit one of `include` (all, where it is empty), without those that fit one of
-# `exclude`. The report of the book says how many were left out by which pattern.
+# Which files to document: those that match a pattern of `include` (all, if it is empty) and none of `exclude`. The
+# report of the book says how many files each pattern left out.
 #include = []
 #exclude = []
 
-# The folder of the book, inside of this repository.
+# Folder of the book, inside this repository.
 {out}
 
-# Whether pages hold the source ("full"), or link it ("link").
+# Pages contain the source ("full") or link to it ("link").
 #source = "full"
 
-# Whether pages say when and by whom files were changed. Such a book is stale with the commit that it is part of.
+# Show on pages when and by whom files were changed. The commit that adds such a book already makes it stale.
 #history = false
 
-# Whether there are pages about the book's own pages, too.
+# Write pages about the book's own pages, too.
 #include_generated = false
 
-# Worker processes: at most so many, and never more than there are cores.
+# Maximum number of worker processes; never more than there are cores.
 #jobs = {jobs}
 
-# Bytes: larger text is listed, but not parsed.
+# Bytes: larger text files are listed, but not parsed.
 #largest = {largest}
 
-# Folders where imports of Python start, and folders where includes of C, C++, CUDA and Objective-C start, asked in
-# this order and before all others. Those here were found, and are asked anyway: set them where names lead astray.{more}
+# Folders where Python imports start, and folders where includes of C, C++, CUDA and Objective-C start, searched in this
+# order and before all others. Those listed were found and are searched anyway: set them if names resolve wrongly.{more}
 #[roots]
 #python = {python}
 #c = {c}
 
-# What files are for, where that is not seen by itself: patterns, each with one of the words below. The last that fits
-# counts.
+# Categories of files that are not recognised by themselves: patterns, each with one of the words below. The last match
+# wins.
 {categories}
 #[categories]
 #   "qa/" = "test"
 
-# Rules of findings, by their ids or with * for several: those that say nothing, those that do all the same, and files
-# where one is allowed to be broken. The book lists all rules in book/rules/.
+# Rules for findings, by id or with * for several: `off` disables rules, `on` exempts some from `off`, and `allowed`
+# lists files that may break a rule. The book lists all rules in book/rules/.
 #[rules]
 #off = []
 #on = []
 #[rules.allowed]
 #   PY-EXEC = ["tools/"]
 
-# Sections of files' pages that are left out, of:
+# Sections to leave out of the pages of files, any of:
 {sections}
 #[sections]
 #off = []
 
-# What you want to say about a file or a folder, in Markdown: it stands on its page, as your words. As many as you like.
+# Your own text about a file or a folder, in Markdown: it is shown on its page, as yours. As many as you like.
 #   [[note]]
 #   path = "README.md"
 #   text = "Start here."
@@ -93,9 +93,9 @@ TEXT = """\
 @click.command("init")
 @click.argument("repo", default=".", type=click.Path(readable=False))
 def command(repo: str) -> None:
-    """Write a concordance.toml with every setting explained, to begin with.
+    """Write a concordance.toml in which every setting is explained.
 
-    Nothing is overwritten, and nothing changes before you take a # away.
+    Nothing is overwritten, and nothing changes until you remove a #.
 
     \b
     concord init
@@ -104,23 +104,23 @@ def command(repo: str) -> None:
     entries, books = walk.walked(repo)
     path = os.path.join(repo, config_file.FILE)
     if os.path.lexists(path):
-        advice = "Edit it; to begin anew, move it away first"
-        raise UserError(f"{path} is there already, and is not overwritten", advice)
+        advice = "Edit it; to start over, move it away first"
+        raise UserError(f"{path} already exists, and is not overwritten", advice)
     if config_file.holds(repo, config_file.SHARED):
-        advice = f"Edit them there, or move them into a {config_file.FILE} of your own: it would win over them"
-        raise UserError(f"{os.path.join(repo, config_file.SHARED)} holds settings already", advice)
+        advice = f"Edit them there, or move them into a {config_file.FILE}, which takes precedence"
+        raise UserError(f"{os.path.join(repo, config_file.SHARED)} already holds settings", advice)
     text = filled(repo, entries, books)
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise NoPermission(f"{path} cannot be written: {error.strerror}", "See that you may write there") from error
-    click.echo(f"{path} is written: every setting at its default, behind a #")
-    click.echo("Next: take away the # where you want something else, then run: concord build")
+        raise NoPermission(f"{path} cannot be written: {error.strerror}", "Check its folder's permissions") from error
+    click.echo(f"Wrote {path}: every setting at its default, commented out")
+    click.echo("Next: remove the # from what you want to change, then run: concord build")
 
 
 def filled(root: str, entries: list[ListedFile], books: dict[str, int]) -> str:
-    """The text with what was found in a repository."""
+    """Return the text, filled in with what was found in a repository."""
     tree = Tree(root, _files(entries))
     python, c = _python(tree), _c(tree)
     book = next((folder for folder in sorted(books) if folder.isprintable() and folder[:1] not in ("", ".")), "")
@@ -129,7 +129,7 @@ def filled(root: str, entries: list[ListedFile], books: dict[str, int]) -> str:
         out=f"out = {json.dumps(book)}" if book else f"#out = {json.dumps(config_file.BOOK)}",
         jobs=Config().jobs,
         largest=Config.largest,
-        more=f"\n# Here are the {MOST} of each kind with the most files; {left:,} more were found." if left else "",
+        more=f"\n# These are the {MOST} of each kind with the most files; {left:,} more were found." if left else "",
         python=json.dumps(python[:MOST], ensure_ascii=False),
         c=json.dumps(c[:MOST], ensure_ascii=False),
         categories=_listed(category.value for category in Category),
@@ -142,7 +142,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _files(entries: list[ListedFile]) -> list[File]:
-    """The files as their names alone tell them; nothing is opened."""
+    """Return the files, classified by name only; nothing is opened."""
     classifier = Classifier(registry.languages(), Config.largest, header_language(entry.path for entry in entries))
     found = []
     for entry in entries:
@@ -156,7 +156,7 @@ def _files(entries: list[ListedFile]) -> list[File]:
 
 
 def _python(tree: Tree) -> list[str]:
-    """The folders where imports start, those of the most files first."""
+    """Return the folders where imports start, those with the most files first."""
     places = PythonPackages(tree)
     counts: Counter[str] = Counter()
     for path in sorted(tree.paths):
@@ -166,7 +166,7 @@ def _python(tree: Tree) -> list[str]:
 
 
 def _c(tree: Tree) -> list[str]:
-    """The folders that build files hand to the compiler, those with the most headers below them first."""
+    """Return the folders that build files pass to the compiler, those with the most headers below them first."""
     named = IncludeRoots(tree).named
     counts: Counter[str] = Counter()
     for path in sorted(tree.paths) if named else ():

@@ -1,6 +1,6 @@
-"""`concord serve`: the book in a browser, from the store.
+"""`concord serve`: shows the book in a browser, from the store.
 
-What makes pages is loaded by the processes that make them: the server itself is ready long before.
+The code that makes pages is loaded only in the processes that make them, so the server itself is ready long before.
 """
 
 from __future__ import annotations
@@ -26,17 +26,24 @@ from concordance.serve.reader_pool import End
 from concordance.workflow import store_location
 from concordance.workflow.store_location import check_store, use_store
 
-_GRACE = 10.0  # seconds that the process that keeps the store current may take to end
+_GRACE = 10.0  # seconds that the updating process may take to end
 
 
 @click.command("serve")
 @click.argument("repo", required=False, type=click.Path(readable=False))
-@click.option("--port", type=click.IntRange(0, 65535), help=f"The port (default: {listener.PORT}, or a free one).")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Who may connect: by default, only this machine.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help=f"Port to listen on (default: {listener.PORT}, or a free one)."
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; by default, only this machine can connect.",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-@click.option("--watch", is_flag=True, help="Keep the pages current while files change.")
-@click.option("--no-update", is_flag=True, help="Serve the store as it is.")
-@click.option("--readers", type=click.IntRange(1, 64), help="Processes that make pages (default: 2).")
+@click.option("--watch", is_flag=True, help="Keep the pages up to date while files change.")
+@click.option("--no-update", is_flag=True, help="Serve the store without updating it.")
+@click.option("--readers", type=click.IntRange(1, 64), help="Number of processes that make pages (default: 2).")
 @click.option(
     "--store",
     type=click.Path(),
@@ -49,8 +56,8 @@ def command(
 ) -> None:  # fmt: skip
     """Browse and search a repository in a web page.
 
-    Serves at once from the store that is there, and brings it up to date meanwhile; without one, it is built first.
-    Nothing is written but the store. Ctrl-C ends it.
+    Serves from the existing store at once, and updates it in the background; if there is none, it is built first. Only
+    the store is written. Ctrl-C ends it.
 
     \b
     concord serve
@@ -63,7 +70,7 @@ def command(
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
     socket = listener.bound(host, port)
-    # The updating process comes before the readers, whose sockets it shall not hold.
+    # The updating process is forked before the readers, so that it does not inherit their sockets.
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, cores())
         server = serve_server.Server(
@@ -81,7 +88,7 @@ def command(
 
 
 def _read(root: str, live: bool, end: End) -> None:
-    """A reader's process."""
+    """Run a reader process."""
     from concordance.workflow.watch import server_processes
 
     server_processes.read(root, live, end)
@@ -89,7 +96,7 @@ def _read(root: str, live: bool, end: End) -> None:
 
 @contextmanager
 def _updating(root: str, watch: bool, socket: End, no_update: bool) -> Iterator[None]:
-    """Keeps the store current in another process, unless that is not wanted."""
+    """Keep the store up to date in another process, unless `no_update` is set."""
     if no_update:
         yield
         return
@@ -105,20 +112,20 @@ def _updating(root: str, watch: bool, socket: End, no_update: bool) -> Iterator[
 
 
 def _keep(root: str, watch: bool, socket: End) -> None:
-    """The process that keeps the store current. What goes wrong there is said, and what is there is served."""
+    """Run the process that keeps the store up to date. Errors are reported, and the existing store is served."""
     from concordance.workflow.watch import server_processes
 
     socket.close()
     try:
         server_processes.keep_current(root, watch, _log)
     except (ConcordanceError, OSError) as error:
-        _log(f"{str(error).rstrip('.')}. The store is served as it is")
-    except KeyboardInterrupt:  # the server ends
+        _log(f"{str(error).rstrip('.')}. Serving the existing store")
+    except KeyboardInterrupt:  # the server is ending
         pass
 
 
 def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
-    """What the store says of itself; it is built where there is none."""
+    """Return the metadata of the store; build it if there is none."""
     try:
         with Store(folder) as known:
             return known.meta()

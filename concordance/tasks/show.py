@@ -1,4 +1,4 @@
-"""`concord show`: a page of the book in the terminal."""
+"""`concord show`: shows a page of the book in the terminal."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from concordance.workflow import book_options, store_location, terminal
 @book_options.with_store
 @book_options.YES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@click.option("--no-update", is_flag=True, help="Answer from the store as it is.")
+@click.option("--no-update", is_flag=True, help="Answer from the store without updating it first.")
 def command(asked: str, repo: str | None, as_json: bool, no_update: bool, yes: bool) -> None:
-    """Show the page of a file or folder, or what it says of a name.
+    """Show the page of a file or folder, or the part about a name.
 
     \b
     concord show torch/nn/modules/linear.py

@@ -14,12 +14,12 @@ from concordance.workflow import book_options, builds, terminal
 @book_options.REPO
 @book_options.with_store
 @click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core).")
+@click.option("--jobs", type=click.IntRange(1), help="Number of worker processes (default: one for each core).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def command(repo: str | None, out: str | None, jobs: int | None, as_json: bool) -> None:
-    """Check the book against the repository as it is now: pages, what they claim of which lines, and links.
+    """Check the book against the current repository: its pages, their claims about lines, and their links.
 
-    Exit code 1 where there is a problem.
+    Exit code 1 if there is a problem.
 
     \b
     concord verify

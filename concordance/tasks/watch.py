@@ -1,4 +1,4 @@
-"""`concord watch`: keeps the store and the book current while somebody works on the repository."""
+"""`concord watch`: keeps the store and the book up to date while somebody works on the repository."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from concordance.workflow.watch import watch
 @book_options.with_store
 @book_options.YES
 @click.option(
-    "--poll", is_flag=True, help="Look every few seconds: for a disk that notifies of nothing, as a network's."
+    "--poll", is_flag=True, help="Check every few seconds, for disks without change events such as network disks."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
-@click.option("--verbose", "-v", is_flag=True, help="Name every page, and say how long each step took.")
+@click.option("--verbose", "-v", is_flag=True, help="List every page, and report how long each step took.")
 def command(
     repo: str | None, wishes: book_options.BookOptions, yes: bool, poll: bool, as_json: bool, verbose: bool
 ) -> None:
-    """Bring the store and the book up to date whenever a file or the branch changes, until Ctrl-C.
+    """Update the store and the book whenever a file or the branch changes, until Ctrl-C.
 
     \b
     concord watch

@@ -1,1 +1,1 @@
-"""Runs the stages: the pipeline, worker pools, incremental updates, watching and publishing."""
+"""How a build is run: the pipeline, worker pools, incremental updates, watching and publishing."""

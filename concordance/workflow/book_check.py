@@ -1,7 +1,10 @@
-"""Checks a whole book: what its pages claim, where their links lead, what is missing and what is too many.
+"""Check a whole book: verify its claims and links, find missing and surplus pages, and explain why pages are stale.
 
-In: a repository and the folder of its book; no store is needed, so that a book that is committed with its source can be
-checked anywhere. Out: every problem, with its page and line. Pages are checked in forked workers, as they are written.
+In: a repository and the folder of its book. `verify` needs no store, so that a book that is committed with its source
+can be checked anywhere. Out: every problem, with its page and line. Pages are checked in forked workers, just as they
+are written. `explained` says why a book differs from what would be written now, as far as manifest and store can tell:
+the source file has changed, somebody edited the page, another version of the program wrote it, or git ignores it, so
+that it was not committed.
 """
 
 from __future__ import annotations
@@ -25,14 +28,14 @@ from concordance.render.verify import CheckedBook, Checker, PageCheck
 from concordance.workflow.workers import forked, pool
 
 CHANGES, APPEARS, VANISHES = "changes", "appears", "vanishes"
-_NAMED = 3  # files that a reason names
-_ASKED = 100  # paths that git is asked about at once
+_NAMED = 3  # most files that a reason lists
+_ASKED = 100  # paths per call of git
 _DOCS, _KEYWORDS = "_docs.md", "_kw.md"
-BATCH = 1_000_000  # bytes of pages
+BATCH = 1_000_000  # of pages per batch
 
 
 def check(pages: list[str]) -> PageCheck:
-    """Checks some pages."""
+    """Check some pages."""
     checker: Checker = forked.desk()
     found = PageCheck()
     for page in pages:
@@ -41,14 +44,14 @@ def check(pages: list[str]) -> PageCheck:
 
 
 def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> VerifyResult:
-    """Checks the book in a folder."""
+    """Check the book in a folder."""
     written, unfinished, _ = manifest.read(out)
     if not written and not unfinished:
-        raise UserError(f"{out} holds no book", "Write it with `concord build`, or say where it is with --out")
+        raise UserError(f"{out} contains no book", "Write it with `concord build`, or give its folder with --out")
     ground = CheckedBook(os.path.realpath(root), os.path.realpath(out), written, frozenset(manifest.files(out)))
     result = VerifyResult(pages=len(written))
     if unfinished:
-        why = "the last build was stopped before its end; build again"
+        why = "the last build was interrupted; build again"
         result.problems.append(Problem(own_output.MANIFEST, 0, "", why))
     result.problems += _of_the_whole(root, out, ground, config)
     sections: set[int] = set()
@@ -72,7 +75,7 @@ def verify(root: str, out: str, config: Config, progress: Callable[[int, int], N
 def _checked(
     pages: list[str], ground: CheckedBook, config: Config, progress: Callable[[int, int], None]
 ) -> Iterator[tuple[tuple[str, ...], PageCheck]]:
-    """Checks pages in parallel."""
+    """Check pages in parallel."""
     batches = pool.batches(pages, lambda page: ground.written[page].size, BATCH)
     done = 0
     for result in forked.each(Checker(ground), _named, batches, config.jobs, config.patience):
@@ -91,7 +94,7 @@ def _named(pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
 
 
 def _of_the_whole(root: str, out: str, ground: CheckedBook, config: Config) -> Iterator[Problem]:
-    """Files without a page, and pages that no manifest knows."""
+    """Yield files without a page, and pages that are not in the manifest."""
     paths = [entry.path for entry in path_patterns.chosen(walk.walk(root), config)[0]]
     addresses = Addresses(paths, root, out)
     for path in paths:
@@ -101,25 +104,20 @@ def _of_the_whole(root: str, out: str, ground: CheckedBook, config: Config) -> I
     claimed = {claims_of(page) for page, row in ground.written.items() if row.claims}
     for path in sorted(ground.there - ground.written.keys() - claimed):
         if own_output.is_page(path) and own_output.is_written(os.path.join(out, path)):
-            yield Problem(path, 0, "", "a page of this program that the manifest does not name")
+            yield Problem(path, 0, "", "a page written by Concordance that the manifest does not list")
 
 
-# ---
-# Says why a book is not as it would be written now.
-#
-# In: what writing it would change, the book's manifest, and the store. Out: each page with what would happen to it,
-# and why, as far as manifest and store can tell: its file is not the one that it was written of, somebody edited it,
-# another version of the program wrote it, git ignores it, so that it was not committed.
+# --- why a book is stale
 
 
 def is_there(out: str) -> bool:
-    """Whether a folder holds a book."""
+    """True if a folder contains a book."""
     pages, unfinished, _ = manifest.read(out)
     return bool(pages) or unfinished
 
 
 def explained(root: str, folder: str, out: str, made: BookSummary) -> BookDifference:
-    """What is not as it would be, with the reasons that can be found."""
+    """Return the pages that are not current, with the reasons that can be found."""
     found = BookDifference(out, pages=made.pages, failed=made.failed)
     if not (made.changed or made.gone or made.listing):
         return found
@@ -136,23 +134,23 @@ def explained(root: str, folder: str, out: str, made: BookSummary) -> BookDiffer
     for page in made.changed:
         what = found.sources.get(subjects.get(page, ""))
         if page in ignored:
-            why = "git ignores it, so it is not committed with the others: git add --force"
+            why = "git ignores it, so it was not committed: use git add --force"
         elif what is not None:
             why = f"{subjects[page]} is new" if what == "new" else f"{subjects[page]} changed"
         elif page in touched:
-            why = "it is listed, and is not there" if page in missing else "the page itself was edited"
+            why = "it is in the manifest, but missing" if page in missing else "the page itself was edited"
         else:
             why = general
         found.stale.append(StalePage(page, APPEARS if page in missing else CHANGES, why))
     found.stale += [StalePage(page, VANISHES, _gone(page, found.sources)) for page in made.gone]
     if not found.stale:
-        found.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not list the pages as they are"))
+        found.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not match the pages"))
     found.stale.sort()
     return found
 
 
 def _sources(listed: dict[str, ManifestPage], subjects: dict[str, str], digests: dict[str, str]) -> dict[str, str]:
-    """The files that are not those that the book was written of."""
+    """Return the files that have changed since the book was written."""
     found = {}
     for page, path in subjects.items():
         if page.endswith(_DOCS):
@@ -173,20 +171,20 @@ def _gone(page: str, sources: dict[str, str]) -> str:
 
 
 def _general(sources: dict[str, str], unfinished: bool, version: str) -> str:
-    """Why a page may differ whose own file is as it was."""
+    """Return why a page may differ although its own file has not changed."""
     if unfinished:
-        return "the last build was stopped before its end"
+        return "the last build was interrupted"
     if version != VERSION:
-        return f"Concordance {version} wrote it, this is {VERSION}"
+        return f"written by Concordance {version}, this is {VERSION}"
     if not sources:
-        return "no file differs: another installation or other options made it"
+        return "no file differs: written by another installation or with other options"
     named = ", ".join(list(sources)[:_NAMED])
     more = f" and {len(sources) - _NAMED:,} more" if len(sources) > _NAMED else ""
-    return f"by what changed elsewhere: {named}{more}"
+    return f"changes elsewhere: {named}{more}"
 
 
 def _ignored(root: str, out: str, pages: Iterable[str]) -> set[str]:
-    """The pages that git would not take along with the rest."""
+    """Return the pages that git ignores."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     if inside.split("/")[0] in ("..", walk.OWN_FOLDER) or not walk.is_in_git(root):
         return set()
@@ -199,14 +197,14 @@ def _ignored(root: str, out: str, pages: Iterable[str]) -> set[str]:
                 git.input.close()
                 said = git.output.read()
                 git.end()
-        except ToolFailed:  # so git says "none of them"
+        except ToolFailed:  # git exits with an error if it ignores none of them
             continue
         found.update(asked[os.fsdecode(path)] for path in said.split(b"\0") if path)
     return found
 
 
 def _parts(paths: Iterable[str]) -> Iterator[list[str]]:
-    """Paths in parts that a pipe holds: git answers while it is asked."""
+    """Yield paths in parts that fit into a pipe: git answers while it still reads."""
     left = iter(paths)
     while part := list(islice(left, _ASKED)):
         yield part

@@ -1,8 +1,8 @@
-"""The options that say which book is meant, for every command that makes or compares one.
+"""Command-line options that describe a book, shared by all commands that write or compare one.
 
-In: a click command. Out: the same with `--out`, `--source`, `--history`, `--include-generated` and `--jobs`, and what
-was said as `BookOptions`. A book is checked and kept current with the options that it is built with, so there is one
-list.
+In: a click command. Out: the same command with `--out`, `--source`, `--history`, `--include-generated` and `--jobs`,
+whose values it receives as `BookOptions`. A book is checked and kept current with the options that it was built with,
+so there is only one list.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _OPTIONS = (
     ),
     click.option(
         "--source", type=click.Choice(("full", "link")),
-        help="Whether pages hold the source, or link it (default: full).",
+        help="Include the source in pages, or link to it (default: full).",
     ),
     click.option(
-        "--history/--no-history", default=None, help="Say on pages when and by whom files were changed (default: no)."
+        "--history/--no-history", default=None, help="Show on pages when files were changed, and by whom (default: no)."
     ),
     click.option(
         "--include-generated/--no-include-generated", default=None,
-        help="Write pages of the book's own pages, too (default: no).",
+        help="Also write pages about the book's own pages (default: no).",
     ),
-    click.option("--jobs", type=click.IntRange(1), help="Worker processes (default: one for each core)."),
+    click.option("--jobs", type=click.IntRange(1), help="Number of worker processes (default: one for each core)."),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class BookOptions:
-    """What was said of the book; None where nothing was."""
+    """The options of the book; None for those that were not given."""
 
     out: str | None
     source: bool | None
@@ -51,7 +51,7 @@ class BookOptions:
     jobs: int | None
 
     def of(self, repo: str) -> Book:
-        """What the book shall hold: what was said, else what the repository's owners have set."""
+        """Return what the book contains: the given options, else the settings of the repository."""
         return builds.wishes_of(repo, self.source, self.history, self.generated)
 
 
@@ -70,7 +70,7 @@ def with_store(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def of_a_book(command: Callable[..., None]) -> Callable[..., None]:
-    """Adds the options to a command, which is given `wishes`."""
+    """Add the options to a command, which receives them as `wishes`."""
 
     @wraps(command)
     def run(

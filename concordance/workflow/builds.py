@@ -1,6 +1,6 @@
-"""Builds, checks and verifies a repository's store, book and site: what the commands and the API start.
+"""Entry points of the commands and the API: build, check and verify the store, the book and the site of a repository.
 
-In: a repository and what its book shall hold. Out: a current store and a book or a site, with a summary of each.
+In: a repository and the settings of its book. Out: a current store, and a book or a site, with a summary of each.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from concordance.workflow.state.resident import ResidentState
 from concordance.workflow.state.store_state import StoreState
 from concordance.workflow.store_location import check_store, has_store, store_path
 
-SITE = "site"  # the folder of the site, where none is said
+SITE = "site"  # default folder of the site
 
 
 def settings_of(root: str) -> config_file.Settings:
-    """What the owners of a repository have set."""
+    """Return the settings of a repository."""
     return config_file.read(root, ruleset.rules)
 
 
@@ -48,7 +48,7 @@ def _config(said: config_file.Settings, jobs: int | None) -> Config:
 def wishes_of(
     root: str, source: bool | None = None, history: bool | None = None, generated: bool | None = None
 ) -> Book:
-    """What a book shall hold: what is said here, else what its owners have set."""
+    """Return what the book contains: the arguments, else the settings of the repository."""
     found = settings_of(root).book
     return replace(
         found, source=found.source if source is None else source,
@@ -58,7 +58,7 @@ def wishes_of(
 
 
 def book_folder(root: str, out: str | None = None) -> str:
-    """The folder of a repository's book: the one that is said, else the one that its owners have set."""
+    """Return the folder of the book: `out`, else the one in the settings of the repository."""
     return out or _folder(root, settings_of(root))
 
 
@@ -70,8 +70,8 @@ def build(
     root: str, jobs: int | None = None, progress: Progress = quiet, walked: Walked | None = None,
     memory: ResidentState | None = None,
 ) -> BuildSummary:  # fmt: skip
-    """Brings a repository's store up to date, and says what could not be read whole. `walked` are its files, where they
-    are known; `memory` is for who does so again and again."""
+    """Update a repository's store, and report what could not be read completely. `walked` are its files, if they are
+    known; `memory` keeps state for a process that does this repeatedly."""
     return _build(root, _config(settings_of(root), jobs), progress, walked, memory)
 
 
@@ -81,7 +81,7 @@ def _build(
     kept = memory.kept if memory is not None else StoreState()
     summary = Build(root, config, progress, walked=walked, kept=kept).run()
     for path, reason in summary.failed:
-        progress("say", 0, 0, f"{path}: {reason}; it is in the ledger, without facts")
+        progress("say", 0, 0, f"{path}: {reason}; it is listed, but nothing could be extracted")
     return summary
 
 
@@ -89,8 +89,8 @@ def book(
     root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet,
     walked: Walked | None = None, memory: ResidentState | None = None,
 ) -> tuple[BuildSummary, BookSummary]:  # fmt: skip
-    """Brings a repository's store up to date, and writes its book; as its owners have set where nothing is said.
-    `memory` is for who does so again and again: what is known of the repository is left there for the next time."""
+    """Update a repository's store and write its book, by default as its settings say. `memory` keeps state for a
+    process that does this repeatedly."""
     said = settings_of(root)
     config, where = _config(said, jobs), out or _folder(root, said)
     _check_out(root, where, site=False)
@@ -100,12 +100,12 @@ def book(
     with _at_pages(root, summary, progress):
         written = _write(root, where, wishes or said.book, config, summary, progress, memory=memory)
     for page, reason in written.failed:
-        progress("say", 0, 0, f"the page {page} could not be made: {reason}")
+        progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
     return summary, written
 
 
 def _check_out(root: str, out: str, site: bool) -> None:
-    """Refuses a folder before minutes are spent on reading. What is wrong with the repository is said first."""
+    """Refuse an unsuitable folder before spending minutes on reading. A problem of the repository is reported first."""
     if os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root):
         folder_checks.check(out, (root, check_store(root)), site)
 
@@ -113,7 +113,7 @@ def _check_out(root: str, out: str, site: bool) -> None:
 def site(
     root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
 ) -> tuple[BuildSummary, BookSummary]:
-    """Brings a repository's store up to date, and writes its site: pages for a browser, without a server."""
+    """Update a repository's store and write its site: pages for a browser, without a server."""
     said = settings_of(root)
     config, folder = _config(said, jobs), store_path(root)
     where = out or os.path.join(folder, SITE)
@@ -122,13 +122,13 @@ def site(
     with _at_pages(root, summary, progress):
         written = publish(root, folder, where, of_site(wishes or said.book), config, partial(_told, progress))
     for page, reason in written.failed:
-        progress("say", 0, 0, f"the page {page} could not be made: {reason}")
+        progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
     return summary, written
 
 
 @contextmanager
 def _at_pages(root: str, summary: BuildSummary, progress: Progress) -> Iterator[None]:
-    """Pages are made by one process at a time, and how long that takes is kept."""
+    """Hold the lock while pages are written, and record how long that takes."""
     began = time.perf_counter()
     progress("pages", 0, 0, "")
     with lock.held(store_path(root), lambda word: progress("say", 0, 0, word)):
@@ -146,12 +146,12 @@ def _write(
     compared: bool = False,
     memory: ResidentState | None = None,
 ) -> BookSummary:
-    """Writes the book, and where that is wished for the pages of its pages; or only compares."""
+    """Write the book, and if requested the pages about its pages; with `compared` only compare."""
     told = partial(_told, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
     written = pages.write(root, store_path(root), out, wishes, config, told, passed, compared, memory)
-    if wishes.generated and not (compared and (written.changed or written.gone)):  # of pages that are there
+    if wishes.generated and not (compared and (written.changed or written.gone)):  # only of pages that exist
         entries = pages.own_entries(root, out)
         Build(root, config, progress, pages=entries).run()
         folder = os.path.join(store_path(root), GENERATED)
@@ -165,8 +165,8 @@ def check(
     root: str | None = None, out: str | None = None, wishes: Book | None = None, jobs: int | None = None,
     progress: Progress = quiet,
 ) -> BookDifference:  # fmt: skip
-    """Says in what a repository's book is other than it would be written now. The store is brought up to date, the book
-    is left as it is."""
+    """Return how a repository's book differs from what would be written now. The store is updated; the book is not
+    changed."""
     root = root if root is not None else find_root(os.getcwd())
     said = settings_of(root)
     where, config = out or _folder(root, said), _config(said, jobs)
@@ -179,8 +179,8 @@ def check(
 
 
 def audit_store(root: str | None = None, progress: Progress = quiet) -> list[Damage]:
-    """Reads all that is kept of a repository (store, text index, notes about pages, the user's cache) and says what is
-    not as it was written. Nothing is brought up to date."""
+    """Read everything that is stored for a repository (store, text index, notes about pages, the user's cache) and
+    return what is damaged. Nothing is updated."""
     root = root if root is not None else find_root(os.getcwd())
     folder = check_store(root)
     if not has_store(root):
@@ -190,7 +190,7 @@ def audit_store(root: str | None = None, progress: Progress = quiet) -> list[Dam
 
 
 def totals(root: str, wishes: Book | None = None) -> Totals:
-    """How much a repository's store holds, by what is said in its book."""
+    """Return how much a repository's store contains, counted as in its book."""
     with closing(Counts(store_path(root))) as counts:
         return counted(counts, root, wishes or wishes_of(root))
 
@@ -198,7 +198,7 @@ def totals(root: str, wishes: Book | None = None) -> Totals:
 def verify(
     root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = quiet
 ) -> VerifyResult:
-    """Checks a repository's book, by default where its owners have set, against the repository as it is now."""
+    """Check a repository's book, by default the one in its settings, against the current repository."""
     root = root if root is not None else find_root(os.getcwd())
     said = settings_of(root)
     folder, config = out or _folder(root, said), _config(said, jobs)
@@ -210,5 +210,5 @@ def _told(progress: Progress, done: int, total: int) -> None:
 
 
 def check_revisions(root: str | None, revisions: tuple[str, ...]) -> None:
-    """Says what is wrong with revisions before anything is built for them."""
+    """Raise if a revision is not valid, before anything is built for it."""
     commits(root if root is not None else find_root(os.getcwd()), revisions)

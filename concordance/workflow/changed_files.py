@@ -1,13 +1,16 @@
-"""Which files have changed since the last build.
+"""Find the files that have changed since the last build.
 
-In: the entries of a walk, and the ledger of the last build. Out: the entries to be read again, and the ledger's lines
-of those that have other times but the same content.
+In: the entries of a walk, and the ledger of the last build. Out: the entries to read again, and the ledger rows of
+files with new times but the same content.
 
-As git does, a file is taken for unchanged where its size, modification time, change time and inode are the same. Nobody
-can set the change time, so an edit that keeps size and modification time is seen. Where only the times or the inode
-differ (a checkout, a restored cache, a copy, `touch`), or say nothing, the file's digest decides: hashing is a hundred
-times cheaper than to read and link it again. Times say nothing of a file that was changed just before the walk, for it
-may have been changed again within the clock's grain, nor where all files have the same ones.
+As in git, a file counts as unchanged if its size, modification time, change time and inode are the same. Nobody can set
+the change time, so an edit that keeps size and modification time is noticed. If only the times or the inode differ (a
+checkout, a restored cache, a copy, `touch`), or are not reliable, the file's digest decides: hashing is a hundred times
+cheaper than extracting and linking again. Times are not reliable for a file that was changed just before the walk,
+which may have been changed again within the clock's resolution, nor if all files have the same times.
+
+The store also records the settings it was built with, so that the next build knows which files are affected if they
+change. Settings that only affect pages are not part of this: a book records its own.
 """
 
 from __future__ import annotations
@@ -22,13 +25,13 @@ from concordance.base.model import File, ListedFile, Skip
 from concordance.collect.category import Categories
 from concordance.workflow.stages import extract
 
-LEFT_OUT = "left_out"  # the note that says how many files each pattern left out
-GRAIN = 2_000_000_000  # nanoseconds: no file system has coarser times
-_UNKNOWN = -1  # a change time that is equal to none
+LEFT_OUT = "left_out"  # metadata key: how many files each pattern excluded
+GRAIN = 2_000_000_000  # nanoseconds: no file system has a coarser resolution
+_UNKNOWN = -1  # a change time that never compares as equal
 
 
 def with_known_times(entries: list[ListedFile], walked: int) -> list[ListedFile]:
-    """The entries, without the change times that say nothing; the walk did not begin before `walked` (nanoseconds)."""
+    """Return the entries without unreliable change times; the walk began at `walked` (nanoseconds) or later."""
     times = ((entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE)
     first = next(times, None)
     alike = len(entries) > 1 and all(one == first for one in times)
@@ -42,8 +45,8 @@ def with_known_times(entries: list[ListedFile], walked: int) -> list[ListedFile]
 def delta(
     root: str, entries: Iterable[ListedFile], files: Mapping[str, File], touched: Callable[[ListedFile], bool] | None
 ) -> tuple[list[ListedFile], dict[str, File]]:
-    """The entries that have changed, or that `touched` says must be read again; and the lines of the ledger, by path,
-    whose times are others though the content is the same."""
+    """Return the entries that have changed or that `touched` selects, and by path the ledger rows of files with new
+    times but the same content."""
     changed, renewed = [], {}
     for entry in entries:
         file = files.get(entry.path)
@@ -55,13 +58,13 @@ def delta(
 
 
 def _is_same(root: str, file: File, entry: ListedFile) -> bool:
-    """Whether a file is as it was by its status or content, a link or submodule by where it points."""
+    """True if a file is unchanged by its status or content, or a link or submodule by its target."""
     if file.size != entry.size:
         return False
     if entry.skip is not Skip.NONE:
         return file.skip == entry.skip and file.note == extract.as_text(entry.note)
     if file.skip == Skip.UNREADABLE and not file.note.startswith(extract.GIVEN_UP):
-        # Whether it may be read is also decided by the folders above it, which leaves no mark on it.
+        # Permissions of the folders above also decide whether it can be read, and they leave no mark on the file.
         return file.changed == entry.changed and not os.access(os.path.join(root, entry.path), os.R_OK)
     if file.skip in (Skip.SYMLINK, Skip.SUBMODULE):
         return False
@@ -70,15 +73,11 @@ def _is_same(root: str, file: File, entry: ListedFile) -> bool:
     return extract.is_still(root, entry, file.digest)
 
 
-# ---
-# What a store notes of the settings that it was made by, so that the next build knows what others touch.
-#
-# In: a `Config`. Out: rows of the store's notes; and, by the notes of the last build, which files must be read again.
-# What only pages depend on is no matter of the store: a book notes its own wishes.
+# --- settings
 
 
 def notes(config: Config, linkers: str, left_out: Mapping[str, int]) -> dict[str, str]:
-    """What is noted. Roots and categories decide where names lead: where they are others, so are the linkers."""
+    """Return the metadata to record. Roots and categories affect linking, so they are part of the linkers' version."""
     told = hashlib.sha256(repr((config.roots, config.categories)).encode()).hexdigest()[:16]
     return {
         "linkers": f"{linkers} {told}" if config.roots != Config.roots or config.categories else linkers,
@@ -89,7 +88,7 @@ def notes(config: Config, linkers: str, left_out: Mapping[str, int]) -> dict[str
 
 
 def settings_changed(config: Config, meta: Mapping[str, str]) -> Callable[[ListedFile], bool] | None:
-    """Whether an unchanged file is to be read again by these settings, by its entry; None where no file is."""
+    """Return a predicate for unchanged files to read again because of new settings; None if there are none."""
     largest = int(meta.get("largest", Config.largest))
     given = [(pattern, category) for pattern, category in json.loads(meta.get("categories", "[]"))]
     least = min(largest, config.largest)

@@ -1,8 +1,9 @@
-"""Reads two revisions of a repository as far as they differ.
+"""Compare two revisions of a repository, in parallel and without checking them out.
 
-In: a repository that is asked (its store is that of the work tree), and revisions as people type them. Out: a
-`Comparison`. Only files that differ are read; nothing is checked out. Files that are the same on both sides but not as
-in the store are read for their imports alone. Workers are forked when it is known what there is to do.
+In: an open index (its store is that of the work tree), and revisions as people type them. Out: a `Comparison`. Only
+files that differ are extracted; nothing is checked out. Files that are equal on both sides but differ from the store
+are read for their imports only. Contents come from git's objects, or from the disk if a side is the work tree; facts
+come from the cache if the content was ever extracted. Workers are forked once it is known what there is to do.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.temp_folder import folder as own_folder
 
 BATCH_BYTES = 200_000
-_MANY = 5000  # files on one side only, above which their lines are not kept
+_MANY = 5000  # files on one side only; with more, their lines are not kept
 Progress = Callable[[int, int], None]
 Pair = tuple[ListedFile | None, ListedFile | None]
 
 
 @contextmanager
 def compared(index: Index, asked: tuple[str, ...], config: Config, progress: Progress) -> Iterator[Comparison]:
-    """Both sides, for as long as git is wanted."""
+    """Compare two revisions; git stays available until the context ends."""
     one, other, here = sides(index.root, asked, config)
     with closing(RevisionReader(index.root, (one, other), config)) as desk:
         yield _Comparer(index, config, progress).run(desk, here)
@@ -63,7 +64,7 @@ class _Comparer:
     unread: list[Unread] = field(default_factory=list)
 
     def run(self, desk: RevisionReader, here: Side) -> Comparison:
-        """Reads both sides."""
+        """Read both sides."""
         one, other = desk.sides
         pairs = list(differing(one, other))
         settled = _settled(self.index, one, other, here)
@@ -102,7 +103,7 @@ class _Comparer:
     def _scan(
         self, desk: RevisionReader, pairs: list[Pair], exact: dict[str, str], beside: dict[str, ListedFile]
     ) -> list[ScannedFile]:
-        """Learns the macros of what differs, and the lines of what is on one side only."""
+        """Collect the macros of files that differ, and the lines of files on one side only."""
         endings = macro_endings()
         items = [(1, entry) for entry in beside.values() if entry.path.endswith(endings) and entry.skip is Skip.NONE]
         both = all(any(pair[side] and not pair[1 - side] for pair in pairs) for side in (0, 1))
@@ -117,14 +118,14 @@ class _Comparer:
         found: list[ScannedFile] = []
         batches = pool.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
         for result in forked.each(desk, scan, batches, self.config.jobs, self.config.patience):
-            if not isinstance(result, pool.FailedItem):  # comparing it says what is wrong with it
+            if not isinstance(result, pool.FailedItem):  # comparing it reports the error
                 found += result
         return found
 
     def _job(
         self, scratch: str, side: Side, number: int, scanned: list[ScannedFile], shared: list[macros.Learned]
     ) -> extract.Job:
-        """What reading needs to know of a side."""
+        """Return what the extraction of one side needs."""
         own = [row.learned for row in scanned if row.side == number]
         folder = os.path.join(scratch, str(number))
         os.mkdir(folder)
@@ -133,7 +134,7 @@ class _Comparer:
         return extract.Job(self.index.root, self.config, cache_folder(), code_versions.readers(), headers, folder)
 
     def _stored(self, pair: Pair, exact: dict[str, str], here: Side) -> FilePair | None:
-        """A file that only has another path, as the store knows it; None where it does not."""
+        """Return a file that was only renamed, from the store; None if the store does not have it."""
         before, after = pair
         if before is None or after is None or exact.get(before.path) != after.path:
             return None
@@ -148,7 +149,7 @@ class _Comparer:
         )
 
     def _compared(self, desk: RevisionReader, works: list[FilePairTask]) -> dict[int, ComparedPair]:
-        """Compares all, in parallel; by their numbers."""
+        """Compare all pairs in parallel; return the results by number."""
         found: dict[int, ComparedPair] = {}
         batches = pool.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
@@ -162,7 +163,7 @@ class _Comparer:
                 self.progress(len(found), len(works))
         return found
 
-    # --- what ruff says, which reads files: those of a revision are laid out for it, beside the repository
+    # --- ruff's findings: it reads files, so those of a revision are written to a temporary folder
 
     def _remarks(
         self, scratch: str, desk: RevisionReader, found: list[ComparedPair]
@@ -202,7 +203,7 @@ class _Comparer:
 
 
 def _settled(index: Index, one: Side, other: Side, here: Side) -> frozenset[str]:
-    """The paths whose content is that of the store on both sides."""
+    """Return the paths whose content is that of the store on both sides."""
     return frozenset(
         path for path, entry in here.entries.items() if path in index.files
         and all(path in side.entries and is_same(side.entries[path], entry) for side in (one, other))
@@ -214,7 +215,7 @@ def _one_sided(pairs: Iterable[Pair], side: int) -> dict[str, ListedFile]:
 
 
 def _exact(pairs: list[Pair]) -> dict[str, str]:
-    """Files that have another path and the same content; an empty one is like any other."""
+    """Return files with another path and the same content; empty files are left out, as they all match."""
     sets = [
         {path: entry.blob for path, entry in _one_sided(pairs, side).items() if entry.skip is Skip.NONE and entry.size}
         for side in (0, 1)
@@ -223,7 +224,7 @@ def _exact(pairs: list[Pair]) -> dict[str, str]:
 
 
 def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[ScannedFile]) -> dict[str, str]:
-    """Files that have another path and nearly the same content."""
+    """Return files with another path and nearly the same content."""
     alone = [_one_sided(pairs, side) for side in (0, 1)]
     taken = {*exact, *exact.values()}
     sets = [
@@ -235,7 +236,7 @@ def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[ScannedFile])
 
 
 def _matched(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:
-    """The pairs, of which those that belong together are one."""
+    """Return the pairs, with renamed files joined into one."""
     come = _one_sided(pairs, 1)
     taken = set(renamed.values())
     found: list[Pair] = []
@@ -252,7 +253,7 @@ def _size(work: FilePairTask) -> int:
 
 
 def _row(one: ComparedPair, pair: Pair) -> FilePair:
-    """A pair as it was read; of a file that only has another path, one side was."""
+    """Return a pair as it was read; of a file that was only renamed, one side was."""
     before = one.before
     if before is None and one.after is not None and pair[0] is not None:
         before = one.after._replace(file=one.after.file._replace(path=pair[0].path))
@@ -260,7 +261,7 @@ def _row(one: ComparedPair, pair: Pair) -> FilePair:
 
 
 def _remarked(row: FilePair, remarks: dict[tuple[int, str], tuple[Finding, ...]]) -> FilePair:
-    """A pair with what ruff says of it, too."""
+    """Return a pair with ruff's findings added."""
     both = []
     for side, read in enumerate((row.before, row.after)):
         more = remarks.get((side, read.file.path), ()) if read is not None else ()
@@ -268,26 +269,21 @@ def _remarked(row: FilePair, remarks: dict[tuple[int, str], tuple[Finding, ...]]
     return row._replace(before=both[0], after=both[1])
 
 
-# ---
-# What one worker does to compare files of two revisions.
-#
-# In: pairs of a file as it was and as it is. Out: what differs in each, and what is on one side only. Contents come
-# from git's own objects, or from the disk where a side is the work tree; what was read before is known by its
-# content.
+# --- the workers
 
 
 class FilePairTask(NamedTuple):
-    """Two files that are compared, or one that is only read."""
+    """Two files to compare, or one that is only read."""
 
     number: int
     before: ListedFile | None
     after: ListedFile | None
     compared: bool = True
-    slim: bool = False  # whether lines are left out of what is on one side only: there would be too many
+    slim: bool = False  # leave out the lines of symbols on one side only: there would be too many
 
 
 class ScannedFile(NamedTuple):
-    """What must be known of a file before any can be read: the macros in it, and its lines."""
+    """What must be known of a file before any can be extracted: its macros and its lines."""
 
     side: int
     path: str
@@ -296,7 +292,7 @@ class ScannedFile(NamedTuple):
 
 
 class ComparedPair(NamedTuple):
-    """What came of a pair."""
+    """The result for a pair."""
 
     number: int
     before: ReadFile | None
@@ -309,7 +305,7 @@ class ComparedPair(NamedTuple):
 
 @dataclass
 class RevisionReader:
-    """What every worker has at hand."""
+    """The data of a worker, inherited from the process that forked it."""
 
     root: str
     sides: tuple[Side, Side]
@@ -318,16 +314,16 @@ class RevisionReader:
 
     @cached_property
     def blobs(self) -> Blobs:
-        """Git's contents; each process has a git of its own."""
+        """A running git that returns contents; each process has its own."""
         return Blobs(self.root)
 
     def close(self) -> None:
-        """Lets go of git."""
+        """End git."""
         if "blobs" in self.__dict__:
             self.blobs.close()
 
     def data(self, side: int, entry: ListedFile) -> bytes:
-        """A file's bytes; Unreadable where they cannot be had, or are too many."""
+        """Return a file's bytes; Unreadable if they are not available or too many."""
         if entry.size > self.config.largest:
             raise Unreadable(entry.path, f"{entry.size:,} bytes; at most {self.config.largest:,} are read")
         if not self.sides[side].commit:
@@ -337,19 +333,19 @@ class RevisionReader:
 
 @cache
 def macro_endings() -> tuple[str, ...]:
-    """How the names of files end that define macros for others."""
+    """Return the extensions of files that can define macros for others."""
     return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
 
 
 def scan(items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
-    """Looks through files before any are read."""
+    """Scan files before any are extracted."""
     desk: RevisionReader = forked.desk()
     found = []
     for side, entry in items:
         try:
             data = desk.data(side, entry)
         except Unreadable:
-            continue  # comparing it says why
+            continue  # comparing it reports why
         learned = macros.learn(data, entry.path) if entry.path.endswith(macro_endings()) else ()
         lines = () if b"\0" in data[:8192] else digests(split(data.decode("utf-8", "replace")))
         found.append(ScannedFile(side, entry.path, learned, tuple(lines)))
@@ -357,7 +353,7 @@ def scan(items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
 
 
 def compare(works: list[FilePairTask]) -> list[ComparedPair]:
-    """Reads and compares files."""
+    """Extract and compare files."""
     desk: RevisionReader = forked.desk()
     return [_compared_file(desk, work) for work in works]
 

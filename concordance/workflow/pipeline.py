@@ -1,15 +1,17 @@
-"""The whole program on one screen: named steps, what each costs, what is fatal and what is passed over.
+"""The whole build on one screen: its steps, and which errors end it.
 
     collect   walk the repository                       fatal: there is no repository
-    learn     the macros of its C files                 a file that cannot be read is passed over
-    extract   read every changed file, in parallel      a reader that dies costs its file, and is said
-    check     ruff over the changed Python files        said where there is no ruff, or it fails
-    history   one run of `git log`                      none where there is none
-    link      what each name means, in parallel         a file that cannot be linked is said, and has no links
-    bridge    what languages say to one another         a bridge that fails is said
-    store     make it the store                         fatal: the disk is full; the last store stays
+    learn     collect the macros of C files             a file that cannot be read is skipped
+    extract   extract every changed file, in parallel   a crash costs only its file, and is reported
+    check     run ruff on the changed Python files      reported if ruff is missing or fails
+    history   one run of `git log`                      empty without git
+    index     finish the full-text index
+    link      resolve names, in parallel                a file that cannot be linked is reported, and has no links
+    bridge    join calls between languages              a bridge that fails is reported
+    pass      run whole-repository analyses
+    store     commit the new store                      fatal: the disk is full; the previous store stays
 
-In: a folder. Out: its store, up to date, and a `Summary`.
+In: a folder. Out: its current store, and a `BuildSummary`.
 """
 
 from __future__ import annotations
@@ -46,10 +48,10 @@ from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
 
-GENERATED = "generated"  # the folder in it of the store of the program's own pages
-HASHED = 100  # files that were hashed for their times alone: to write down the times of fewer would cost more
-FEW = 16  # files that are read by workers forked from the build, which are at hand at once, but see its memory
-BATCH_BYTES = 300_000  # a tenth of a second's work: long against handing it over, short against the whole
+GENERATED = "generated"  # folder inside the store, for the store of the program's own pages
+HASHED = 100  # number of files with new times only, from which on storing the times is worthwhile
+FEW = 16  # up to this many files are extracted by forked workers, which start at once
+BATCH_BYTES = 300_000  # a tenth of a second of work: long compared with sending it, short compared with the whole
 
 
 @dataclass
@@ -60,15 +62,14 @@ class Build:
     config: Config
     progress: Progress = quiet
     summary: BuildSummary = field(default_factory=BuildSummary)
-    pages: list[ListedFile] | None = None  # of the program itself, which are otherwise passed over: only these are read
-    walked: walk.Walked | None = None  # the files, where somebody knows them who follows the disk
-    seen: list[File] = field(default_factory=list)  # those that were read
-    kept: StoreState = field(
-        default_factory=StoreState
-    )  # what the last build of this process left, where it is one that stays
+    pages: list[ListedFile] | None = None  # pages of the program, which are otherwise skipped: only these are read
+    walked: walk.Walked | None = None  # the files, if a watcher already knows them
+    seen: list[File] = field(default_factory=list)  # files that were read
+    # What the last build left, in a long-running process.
+    kept: StoreState = field(default_factory=StoreState)
 
     def run(self) -> BuildSummary:
-        """Brings the store up to date."""
+        """Update the store."""
         with self._step("collect"):
             began = time.time_ns()
             found = (self.pages, {}) if self.pages is not None else self.walked or walk.walked(self.root)
@@ -85,7 +86,7 @@ class Build:
             before = known(folder, f"{readers} {headers}", self.kept.known)
             try:
                 self._bring_up(folder, entries, before, readers, headers)
-            except StoreBroken:  # it looked whole, and was not
+            except StoreBroken:  # it looked complete, but was not
                 self.seen.clear()
                 self.summary = BuildSummary(len(entries), passed=self.summary.passed, left_out=self.summary.left_out)
                 self._bring_up(folder, entries, None, readers, headers)
@@ -108,21 +109,21 @@ class Build:
             changed, gone = _with_astray(entries, changed, gone, apart)
             self.summary.unchanged = len(entries) - len(changed)
         with temp_folder.folder() as own:
-            # Absolute paths: workers run in another folder.
+            # Absolute paths, as workers run in another folder.
             where, at = os.path.abspath(self.root), os.path.abspath(own)
             job = extract.Job(where, self.config, cache_folder(), readers, headers, at)
             self._update(job, folder, entries, before, changed, gone, head, renewed)
 
     @contextmanager
     def _workers(self, scratch: str, files: int) -> Iterator[workers_pool.Pool]:
-        """Workers that read so many files. A few files are read by forked ones, which are at hand at once."""
+        """Start workers for a number of files. A few files are extracted by forked workers, which are ready at once."""
         few = files <= FEW
         jobs = min(self.config.jobs, files or 1) if few else self.config.jobs
         start, lost = partial(extract.start, self.config.memory), partial(self._lost, scratch)
         pool = workers_pool.Pool(jobs, start, ["concordance.workflow.stages.extract"], self._patience, lost, fork=few)
         try:
             if few and files:
-                pool.begin()  # now: later the threads of the text index run
+                pool.begin()  # before the threads of the text index are running
             yield pool
             pool.close()
         except BaseException:
@@ -140,11 +141,11 @@ class Build:
 
     def _lost(self, scratch: str, dead: list[int], items: int) -> None:
         at = ", ".join(filter(None, (extract.last_of(scratch, worker) for worker in dead)))
-        what = f"a worker was killed{f' while it read {at}' if at else ''}" if dead else "the workers do not answer"
-        self._say(f"{what}; the {items:,} files at hand are read again, one by one")
+        what = f"a worker was killed{f' while reading {at}' if at else ''}" if dead else "the workers do not answer"
+        self._say(f"{what}; the {items:,} files in progress are read again, one by one")
 
     def _delta(self, entries: list[ListedFile], before: LastBuild | None) -> tuple[list[ListedFile], dict[str, File]]:
-        """The entries that are not as the store knows them, and the lines of the ledger that have other times alone."""
+        """Return the entries that differ from the store, and the ledger rows of which only the times have changed."""
         if before is None:
             return entries, {}
         changed, renewed = changed_files.delta(
@@ -192,13 +193,13 @@ class Build:
                         checked |= {"months": json.dumps(found.months), "history note": found.note}
                 with self._step("index"):
                     text.finish(str(started))
-                pool.close()  # the linker forks
+                pool.close()  # the linker forks its own workers
                 with self._step("link"):
                     self._link(writer, before, kept)
                 with self._step("store"):
                     made_by = f"{job.readers} {job.headers}"
                     meta = {**self._notes(), "macros": digest, "head": head, "started": str(started)}
-                    text.place_it()  # first: a store that can be read has an index; one ahead is known by its note
+                    text.place_it()  # first: a store always has an index; one that is ahead of it is detected
                     writer.commit({"readers": made_by, **meta, **checked})
                 kept.macros = table
                 kept.now(before, meta, self.seen, gone, learned)
@@ -213,7 +214,7 @@ class Build:
         self, pool: workers_pool.Pool, entries: list[ListedFile], before: LastBuild | None, changed: list[ListedFile],
         table: macros.Macros | None,
     ) -> tuple[list[tuple[str, macros.Learned]], macros.Macros]:  # fmt: skip
-        """The macros of the changed files, and the table of all files: the one that was, where they say the same."""
+        """Return the macros of changed files, and the merged table of all files: the old one if nothing has changed."""
         endings = _macro_endings()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
         work = partial(extract.learn, os.path.abspath(self.root), largest=self.config.largest)
@@ -253,7 +254,7 @@ class Build:
             cache.trim()
 
     def _check(self, writer: StoreWriter, before: LastBuild | None) -> dict[str, str]:
-        """Has ruff look at the Python files that changed, at all where another ruff looked or none could."""
+        """Run ruff on the changed Python files, or on all if the last ruff was another one or failed."""
         now = ruff.identity(self.root)
         anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
         asked = sorted(
@@ -294,8 +295,8 @@ class Build:
                 work.changed()
             except ConcordanceError:
                 raise
-            except Exception as error:  # a fault, which costs time and no links
-                self._say(f"what changed could not be linked alone ({error!r}): all files are linked")
+            except Exception as error:  # a bug here costs time, but no links
+                self._say(f"updating the links failed ({error!r}); linking all files instead")
                 work.all()
         kept.rows, kept.tables = work.rows, work.kept
         summary.named, summary.resolved = writer.asked.counted()
@@ -336,7 +337,7 @@ class Build:
         """Time a step, without the steps inside it, so that all of them add up to the whole."""
         began = time.perf_counter()
         seconds = self.summary.seconds
-        seconds.setdefault(name, 0.0)  # in the order of their beginning
+        seconds.setdefault(name, 0.0)  # keeps the order in which steps begin
         inner = sum(seconds.values())
         self.progress(name, 0, 0, "")
         yield
@@ -344,7 +345,7 @@ class Build:
 
 
 def _batches(entries: list[ListedFile], most: int) -> Iterator[list[ListedFile]]:
-    """Entries in batches of about one size, the large files first, so that none is left for the end."""
+    """Yield entries in batches of about the same size, large files first, so that none is left for the end."""
     return workers_pool.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, most)
 
 
@@ -355,8 +356,8 @@ def _macro_endings() -> tuple[str, ...]:
 def _with_astray(
     entries: list[ListedFile], changed: list[ListedFile], gone: list[str], apart: frozenset[str] | None
 ) -> tuple[list[ListedFile], list[str]]:
-    """What changed and what is gone, and in what else the text index is not as the store: in all (None) where it was
-    lost. Then every file is read for it, from the cache."""
+    """Return the changed and deleted files, including those where the text index differs from the store; if the index
+    was lost (None), all files, which are then mostly read from the cache."""
     if apart is None:
         return entries, gone
     paths = {entry.path for entry in changed} | apart
@@ -365,7 +366,7 @@ def _with_astray(
 
 
 def _with_macro_users(entries: list[ListedFile], changed: list[ListedFile], before: LastBuild) -> list[ListedFile]:
-    """The changed entries and every file whose reading depends on macros; most of those are in the cache."""
+    """Return the changed entries and every file whose extraction depends on macros; most of those are in the cache."""
     told = {language.name for language in registry.languages() if language.has_macros}
     paths = {entry.path for entry in changed}
     paths.update(file.path for file in before.files.values() if file.language in told)

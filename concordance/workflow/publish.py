@@ -1,8 +1,8 @@
-"""Writes the site as files, for any web server, or for none.
+"""Write the site as files, for any web server or none.
 
-In: a store, up to date, and the folder of the site. Out: every address of the site as a file, and a list of them.
-Workers are forked from a process that knows the whole, as for the book; each makes what is about one file together, for
-that asks for the same.
+In: a current store, and the folder of the site. Out: every address of the site as a file, and a manifest. As for the
+book, workers are forked from a process that has loaded what all pages need; everything about one file is rendered by
+the same worker, since it needs the same data.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from concordance.render.summary import BookSummary
 from concordance.serve import reader
 from concordance.workflow.workers import forked, pool
 
-BATCH = 24  # things to make: some tenths of a second's work
-SHARDS, REST = "shards", "rest"  # what is made besides pages
+BATCH = 24  # routes per batch: some tenths of a second of work
+SHARDS, REST = "shards", "rest"  # what is written besides pages
 
 
 @dataclass
 class _Desk:
-    """What every worker has at hand."""
+    """The data of a worker, inherited from the process that forked it."""
 
     site: Site
     tray: SiteFolder
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
 
 
-Done = list[tuple[str, SiteEntry, bool]]  # addresses, what was put there, and whether it changed
+Done = list[tuple[str, SiteEntry, bool]]  # address, manifest row, and whether the file changed
 
 
 def make(batch: list[Route]) -> Done:
-    """Makes and writes some files."""
+    """Render and write some files."""
     at: _Desk = forked.desk()
     if at.opened_by != os.getpid():
         at.site.index.facts.reopen()
@@ -61,13 +61,13 @@ def _made(site: Site, meant: Route) -> Iterator[tuple[str, SiteFile]]:
 def publish(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None]
 ) -> BookSummary:
-    """Writes all of it; files that are as they would be are left."""
+    """Write the whole site; files that would not change are left alone."""
     summary, tray = BookSummary(out, front="index.html"), SiteFolder(out, (root, folder))
     with forked.undisturbed(), closing(Facts(folder)) as facts:
         site = opened(Index(facts, root, book), out)
         work = [Route(SHARDS, ""), Route(REST, ""), *site.places.all()]
         tray.begin(site.address(meant) for meant in work[2:])
-        for _ in reader.warming(site.index, site):  # what pages ask of the whole is then known to every worker
+        for _ in reader.warming(site.index, site):  # so that workers inherit what pages need from the whole
             pass
         rows: dict[str, SiteEntry] = {}
         for result in forked.each(_Desk(site, tray), make, _batches(work), config.jobs, config.patience):
@@ -78,7 +78,7 @@ def publish(
                 rows[address] = row
                 summary.changed += [address] if changed else []
             progress(len(rows), max(len(rows), len(work)))
-        if summary.failed:  # what could not be made now may stay as it was
+        if summary.failed:  # keep the old files of routes that failed
             rows = {**tray.before, **rows}
         summary.removed = tray.finish(rows)
     summary.pages, summary.bytes = len(rows), sum(row.size for row in rows.values())
@@ -87,7 +87,7 @@ def publish(
 
 
 def _batches(work: list[Route]) -> Iterator[list[Route]]:
-    """What is about one file goes to one worker; what takes longest goes first."""
+    """Yield batches: routes of one file go to the same worker, and the slowest go first."""
     yield from ([one] for one in work[:2])
-    # Files of one folder use the same others.
+    # Files of the same folder need the same other files.
     yield from pool.together(work[2:], lambda one: one.subject.partition("#")[0], BATCH)

@@ -1,6 +1,6 @@
-"""Pages for one who asks: the page of a file or folder, or the part of it that is about a name, without writing a book.
+"""Single pages on request: the page of a file or folder, or the part about a name, without writing a book.
 
-In: a path or a name. Out: its page as Markdown, without the source, which the reader has at hand.
+In: a path or a name. Out: its page as Markdown, without the source, which the reader already has.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
 from concordance.workflow import diff
 
-_MOST = 20  # definitions of one name that are shown
+_MOST = 20  # most definitions of one name that are shown
 
 
 def shown(index: Index, asked: str, out: str) -> list[Row]:
-    """The pages that are asked for: path, title and text of each."""
+    """Return the requested pages: path, address and text of each."""
     index.book = replace(index.book, source=False)
     addresses = Addresses([row[1] for row in index.bases], index.root, out, plain_files(index))
     rows: list[Row] = []
@@ -53,7 +53,7 @@ def _pages(index: Index, asked: str, addresses: Addresses) -> Iterator[Page]:
         yield next(plugins.load(PAGES, "file").pages(index, meant.path))
         return
     if not meant:
-        raise UserError(f"nothing is named {asked}", "`concord search` finds names that are alike")
+        raise UserError(f"nothing is named {asked}", "`concord search` finds similar names")
     for place in meant[:_MOST]:
         yield _definition(index, place)
 
@@ -68,7 +68,7 @@ def _definition(index: Index, place: Place) -> Page:
 def compared(
     index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Callable[[int, int], None]
 ) -> tuple[list[Row], str]:
-    """What changed between two revisions: as rows, and as a page."""
+    """Return what changed between two revisions, as rows and as a page."""
     with diff.compared(index, revisions, config, progress) as comparison:
         answer = told(index, comparison)
     addresses = Addresses(answer.comparison.sides[1].entries, index.root, out)

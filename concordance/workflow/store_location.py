@@ -1,10 +1,14 @@
-"""Where a repository's store is: in its `.concordance` folder, or in the folder that `--store` names.
+"""Locate a repository's store: in its `.concordance` folder, or in the folder given with `--store`.
 
-In: a repository. Out: the folder of its store, made where it is missing. A store elsewhere (`--store`, or the
-environment variable CONCORDANCE_STORE) leaves the repository untouched, so that one that may only be read can be
-documented; the book's default folder moves with it. Such a folder has a file that names its repository: a store is
-brought up to date by comparing files with what it knows of their paths, so that of another repository would be believed
-in part. The option is handed on as the environment variable, which the processes of a server inherit.
+In: a repository. Out: the folder of its store, created if it is missing. A store elsewhere (`--store`, or the
+environment variable CONCORDANCE_STORE) leaves the repository untouched, so that a read-only one can be documented; the
+default folder of the book moves with it. Such a folder contains a file that names its repository: an update compares
+files with what the store knows of their paths, so the store of another repository would be partly believed. The option
+is passed on as the environment variable, which the processes of a server inherit.
+
+A command builds the store that it needs, so `concord define x` typed in a home folder would read all of it. Therefore
+`ask_first` asks before reading a folder that is neither under version control nor indexed: on a terminal, or `--yes`
+answers. `concord build DIR` names the folder explicitly and does not ask.
 """
 
 from __future__ import annotations
@@ -25,22 +29,22 @@ from concordance.base.confined_folder import ConfinedFolder, NotFollowed, split
 from concordance.base.errors import NoPermission, StoreFailed, UserError
 from concordance.collect.walk import find_root, folder_files, is_under_version_control
 
-_MOST, _SECONDS = 100_000, 0.5  # files and time that the estimate may take
+_MOST, _SECONDS = 100_000, 0.5  # most files, and most seconds, that the estimate looks at
 FOLDER = ".concordance"
 VARIABLE = "CONCORDANCE_STORE"
-OWNER = "repository"  # the file in a store elsewhere that names its repository
+OWNER = "repository"  # the file in an external store that names its repository
 _ADVICE = "Put the store elsewhere with --store DIR, and a book with --out DIR"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def use_store(folder: str | None) -> None:
-    """Makes a folder that was named on the command line that of the store, for this process and its children."""
+    """Use the store folder given on the command line, for this process and its children."""
     if folder is not None:
-        os.environ[VARIABLE] = os.path.abspath(folder)  # readers of a server change their working folder
+        os.environ[VARIABLE] = os.path.abspath(folder)  # absolute, as readers of a server change their working folder
 
 
 def store_path(root: str) -> str:
-    """The folder of a repository's store."""
+    """Return the folder of a repository's store."""
     return os.environ.get(VARIABLE) or os.path.join(root, FOLDER)
 
 
@@ -50,7 +54,7 @@ def has_store(root: str) -> bool:
 
 
 def check_store(root: str) -> str:
-    """The folder of a repository's store; refused where it is another's, or something else than a folder."""
+    """Return the folder of a repository's store; raises if it belongs to another or is not a folder."""
     folder = store_path(root)
     if os.path.lexists(folder):
         _require_folder(folder)
@@ -60,7 +64,7 @@ def check_store(root: str) -> str:
 
 
 def make_store(root: str, inner: str = "") -> str:
-    """The folder of a repository's store, or one in it, made where it is missing; git does not see it."""
+    """Create the folder of a repository's store, or one inside it, and return it; git ignores it."""
     folder = check_store(root)
     try:
         if _is_elsewhere(root, folder):
@@ -72,8 +76,8 @@ def make_store(root: str, inner: str = "") -> str:
             _make(folder)
     except OSError as error:
         if error.errno in _FULL:
-            raise StoreFailed(f"{folder} cannot be made: {error.strerror}", "Free some space on that disk") from error
-        raise NoPermission(f"{folder} cannot be made: {error.strerror}", _ADVICE) from error
+            raise StoreFailed(f"{folder} cannot be created: {error.strerror}", "Free some space there") from error
+        raise NoPermission(f"{folder} cannot be created: {error.strerror}", _ADVICE) from error
     return folder
 
 
@@ -83,16 +87,16 @@ def _make(folder: str) -> None:
     _require_folder(folder)
     ignore = os.path.join(folder, ".gitignore")
     if not os.path.lexists(ignore):
-        with suppress(FileExistsError), open(ignore, "x") as file:  # of a build that began at the same time
+        with suppress(FileExistsError), open(ignore, "x") as file:  # another build may start at the same time
             file.write("*\n")
 
 
 def _require_folder(folder: str) -> None:
-    if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a repository may come with one that leads elsewhere
+    if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a repository may contain one that points elsewhere
         raise UserError(f"{folder} is a link or a file, where the store's folder should be", "Remove it")
 
 
-# --- a store elsewhere
+# --- an external store
 
 
 def _is_elsewhere(root: str, folder: str) -> bool:
@@ -100,8 +104,8 @@ def _is_elsewhere(root: str, folder: str) -> bool:
     if inside[1] == FOLDER:
         return False
     if inside[1] or _is_same(folder, root):
-        advice = "Name a folder outside of it (--store)"
-        raise UserError(f"{folder} is inside the repository, whose files would then include its own store", advice)
+        advice = "Choose a folder outside it (--store)"
+        raise UserError(f"{folder} is inside the repository, so the store would become part of its files", advice)
     return True
 
 
@@ -145,45 +149,39 @@ def _sign(root: str, folder: str) -> None:
         place.write(f"{OWNER}.{os.getpid()}.new", OWNER, _signature(root))
 
 
-# ---
-# Asks before a folder is read that nobody called a repository.
-#
-# In: the folder that a question is about. Out: nothing where it may be read; a `UserError` where it may not. A
-# question builds the store it needs, and `concord define x` typed in a home folder would read all of it. A work tree
-# of a version control system, or a folder that has a store, was meant to be read. Any other needs a yes: from a
-# terminal, or `--yes`. `concord build DIR` names the folder, and is a yes.
+# --- asking before reading
 
 
 def root_of(repo: str | None, yes: bool) -> str:
-    """The folder that a command is about: the one that was named, else the repository around the current folder."""
+    """Return the folder that a command is about: the given one, else the repository around the current folder."""
     root = repo if repo is not None else find_root(os.getcwd())
     ask_first(root, yes)
     return root
 
 
 def ask_first(root: str, yes: bool) -> None:
-    """Asks where a folder is neither a repository nor indexed."""
+    """Ask before reading a folder that is neither a repository nor indexed."""
     if yes or not os.path.isdir(root) or has_store(root) or is_under_version_control(root):
         return
     shown = visible(os.path.realpath(root))
     what = f"{shown} is neither a repository nor indexed"
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
-        advice = "To read all files below it, say --yes, or run once: concord build"
-        raise UserError(f"{what}, and nothing was read", f"{advice} {shlex.quote(shown)}")
+        advice = "To read all files below it, add --yes, or run once: concord build"
+        raise UserError(f"{what}, so nothing was read", f"{advice} {shlex.quote(shown)}")
     try:
         agreed = click.confirm(f"{what}. Read all of it: {_estimate(root)}?", err=True)
     except click.Abort:  # Ctrl-C, or the end of the input
         agreed = False
     if not agreed:
-        raise UserError("Nothing was read", "Name a repository with --repo, or ask in one")
+        raise UserError("Nothing was read", "Give a repository with --repo, or run the command in one")
 
 
 def _is_terminal(stream: object) -> bool:
-    return stream is not None and stream.isatty()  # type: ignore[attr-defined]  # None where the caller closed it
+    return stream is not None and stream.isatty()  # type: ignore[attr-defined]  # None if the caller closed it
 
 
 def _estimate(root: str) -> str:
-    """How much there is to read, as far as can be seen at once."""
+    """Return how much there is to read, as far as can be seen in a moment."""
     end = time.monotonic() + _SECONDS
     number, size = 0, 0
     for entry in islice(folder_files(root), _MOST):

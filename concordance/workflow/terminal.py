@@ -1,7 +1,7 @@
-"""What people see: tables, progress, the summary of a build.
+"""Terminal output: tables, progress bars, summaries.
 
-In: answers and steps of the work. Out: text on a terminal, or lines with tabs where nobody looks.
-Heavy imports stand in the functions that draw.
+In: answers and progress of a build. Out: text on a terminal, or tab-separated lines if the output is not a terminal.
+Heavy imports are inside the functions that need them, so that commands start quickly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from concordance.query.answers import Answer, Row
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow.store_location import store_path
 
-# What a row is shows in its colour; the word beside it says the same without.
+# The colour of a row repeats what the word beside it says.
 _COLOURS = {
     "class": "magenta", "struct": "magenta", "interface": "magenta", "enum": "magenta", "function": "cyan",
     "method": "cyan", "property": "cyan", "macro": "red", "constant": "yellow", "variable": "yellow", "field": "green",
@@ -31,24 +31,24 @@ _COLOURS = {
     "unique_name": "yellow", "candidate": "red",
 }  # fmt: skip
 _NUMBERS = frozenset(("line", "uses", "col", "distance", "score", "count"))
-_LONG = frozenset(("signature", "text", "snippet"))  # cut at the terminal's edge
+_LONG = frozenset(("signature", "text", "snippet"))  # cut at the right edge of the terminal
 _PALE = frozenset(("signature", "section", "scope", "by", "via", "snippet"))
 _CHANGES = {"changes": "would change", "appears": "would appear", "vanishes": "would vanish"}
-_LISTED = 200  # stale pages that are named
-_AT_ONCE = 0.4  # seconds
-_REDRAW = 0.1  # seconds
-_SHOWN = 8  # pages of an update that are named
+_LISTED = 200  # most stale pages that are listed
+_AT_ONCE = 0.4  # seconds before a bar is drawn
+_REDRAW = 0.1  # seconds between two redraws
+_SHOWN = 8  # most pages of an update that are listed
 _NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
 
 
 class Bar:
-    """Progress on a terminal: a bar for each step, with files a second and the time left. Elsewhere nothing."""
+    """Progress bars on a terminal, one for each step, with rate and remaining time; nothing if there is no terminal."""
 
     def __init__(self) -> None:
         self._progress: Any = None
         self._tasks: dict[str, Any] = {}
         self._since = 0.0
-        self._drawn = 0.0  # when they were last drawn
+        self._drawn = 0.0  # when the bars were last drawn
 
     def __enter__(self) -> Bar:
         return self
@@ -57,7 +57,7 @@ class Bar:
         self.clear()
 
     def clear(self) -> None:
-        """Takes the bars away."""
+        """Remove the bars."""
         if self._progress is not None:
             self._progress.stop()
         self._progress = None
@@ -65,7 +65,7 @@ class Bar:
         self._since = 0.0
 
     def show(self, step: str, done: int, total: int, word: str) -> None:
-        """Draws one step of the work; a step that cannot be counted has a total of 0 or 1."""
+        """Update one step; a step without a known number of items has a total of 0 or 1."""
         if step == "say":
             click.echo(visible(word), err=True)
             return
@@ -73,12 +73,12 @@ class Bar:
             return
         if self._progress is None:
             self._since = self._since or time.monotonic()
-            if time.monotonic() - self._since < _AT_ONCE:  # what is done at once, as most questions are, needs no bar
+            if time.monotonic() - self._since < _AT_ONCE:  # short work, as most queries are, needs no bar
                 return
             self._progress = _bars()
             self._progress.start()
         if step not in self._tasks:
-            for before in self._tasks.values():  # its last word may have been that it began
+            for before in self._tasks.values():  # a step may only ever have reported that it began
                 self._progress.update(before, total=1, completed=1)
             self._tasks[step] = self._progress.add_task(step, total=None, count="")
         if total > 1:
@@ -106,7 +106,7 @@ def _bars() -> Any:
             return Text("" if left is None else f"{left // 60:.0f}:{left % 60:02.0f} left", "cyan")
 
     columns = (TextColumn("{task.description:>8}"), BarColumn(), TextColumn("{task.fields[count]}", "green"), Time())
-    # It would draw in a thread, and a process with threads may not fork its workers.
+    # Automatic refresh would use a thread, and a process with threads may not fork its workers.
     return Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
 
 
@@ -119,7 +119,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def print_seconds(summary: BuildSummary) -> None:
-    """How long each step took."""
+    """Print how long each step took."""
     for step, seconds in summary.seconds.items():
         click.echo(f"  {step:<8} {seconds:7.2f} s")
 
@@ -127,20 +127,20 @@ def print_seconds(summary: BuildSummary) -> None:
 def print_summary(
     repo: str, summary: BuildSummary, totals: Totals, book: BookSummary | None, seconds: float, verbose: bool
 ) -> None:
-    """What a build did, and what there is now."""
+    """Print what a build did, and what the store and the book contain now."""
     did = [f"{summary.read:,} read"] if summary.read else []
-    did += [f"{summary.cached:,} of them known from the cache"] if summary.cached else []
+    did += [f"{summary.cached:,} of them from the cache"] if summary.cached else []
     did += [f"{summary.unchanged:,} unchanged"] if summary.unchanged else []
-    did += [f"{summary.removed:,} gone"] if summary.removed else []
+    did += [f"{summary.removed:,} deleted"] if summary.removed else []
     _line("files", summary.files, did)
     if summary.skipped:
         _line("", None, [f"not read as text: {_listed(summary.skipped)}"])
     if summary.left_out:
-        _line("", None, [f"left out by the settings: {sum(summary.left_out.values()):,}"])
+        _line("", None, [f"excluded by the settings: {sum(summary.left_out.values()):,}"])
     if summary.broken:
-        _line("", None, [f"with syntax errors, of those read: {summary.broken:,}"])
+        _line("", None, [f"read with syntax errors: {summary.broken:,}"])
     _line("symbols", totals.symbols, [])
-    missed = [f"{totals.unresolved:,} names lead nowhere known"] if totals.unresolved else []
+    missed = [f"{totals.unresolved:,} names not resolved"] if totals.unresolved else []
     _line("links", sum(totals.links.values()), [_listed(totals.links), *missed])
     _line("findings", sum(totals.findings.values()), [_listed(totals.findings)])
     if book is not None:
@@ -157,7 +157,7 @@ def print_summary(
 
 
 def _line(name: str, number: int | None, about: list[str]) -> None:
-    """One line of a summary."""
+    """Print one line of a summary."""
     shown = f"{number:>9,}  " if number is not None else " " * 11 if not name else ""
     click.echo(f"{name:<8} {shown}{', '.join(filter(None, about))}".rstrip())
 
@@ -165,18 +165,18 @@ def _line(name: str, number: int | None, about: list[str]) -> None:
 def print_update(
     repo: str, summary: BuildSummary, book: BookSummary, seconds: float, is_first: bool, verbose: bool
 ) -> None:
-    """What one update of `concord watch` did."""
+    """Print what one update of `concord watch` did."""
     did = [f"{_count(summary.read, 'file')} read"]
     if summary.removed:
-        did.append(f"{summary.removed:,} gone")
+        did.append(f"{summary.removed:,} deleted")
     did += [f"{_count(summary.named, 'name')} linked", f"{_count(book.written, 'page')} written"]
     if book.removed:
         did.append(f"{book.removed:,} removed")
-    pages = sorted(book.changed, key=lambda page: (not page.endswith("_docs.md"), page))  # those of files first
+    pages = sorted(book.changed, key=lambda page: (not page.endswith("_docs.md"), page))  # pages of files first
     pages += [f"{page} (removed)" for page in book.gone]
     if is_first:
         root = os.path.realpath(repo)
-        click.echo(f"watching {root}: {_count(summary.files, 'file')}, {_count(book.pages, 'page')}; Ctrl-C ends it")
+        click.echo(f"watching {root}: {_count(summary.files, 'file')}, {_count(book.pages, 'page')}; Ctrl-C stops it")
         click.echo(os.path.join(book.out, "index.md"))
         pages = []
     click.echo(f"{time.strftime('%H:%M:%S')}  {', '.join(did)}; {seconds:.2f} s")
@@ -184,17 +184,17 @@ def print_update(
     for page in shown:
         click.echo(f"          {visible(page)}")
     if len(pages) > len(shown):
-        click.echo(f"          and {len(pages) - len(shown):,} more; --verbose names all")
+        click.echo(f"          and {len(pages) - len(shown):,} more; --verbose lists all")
     if verbose:
         print_seconds(summary)
 
 
 def print_compared(found: BookDifference, repo: str | None, out: str | None) -> None:
-    """Whether a book is current, and what is not; `repo` and `out` are what was said, if anything was."""
+    """Print whether a book is current, and what is not; `repo` and `out` are the command's arguments, if given."""
     named = [shlex.quote(repo)] if repo else []
     build = " ".join(["concord build", *named, *(["--out", shlex.quote(out)] if out else [])])
     if found.missing:
-        click.echo(f"{found.out} holds no book. Write it: {build}")
+        click.echo(f"{found.out} contains no book. To write it: {build}")
         return
     if not found.is_stale:
         click.echo(f"{found.out} is current: {_count(found.pages, 'page')}")
@@ -207,12 +207,12 @@ def print_compared(found: BookDifference, repo: str | None, out: str | None) -> 
     if len(found.stale) > _LISTED:
         click.echo(f"  and {len(found.stale) - _LISTED:,} more; --json lists all")
     for page, reason in found.failed:
-        click.echo(visible(f"  {page} could not be made: {reason}"))
-    click.echo(f"Write it anew: {build}")
+        click.echo(visible(f"  {page} could not be rendered: {reason}"))
+    click.echo(f"To update it: {build}")
 
 
 def print_verified(found: VerifyResult) -> None:
-    """What checking a book found: a line for each problem, and how much was checked."""
+    """Print the problems found in a book, one per line, and how much was checked."""
     for page, line, claim, problem in found.problems:
         click.echo(visible(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else "")))
     number = len(found.problems)
@@ -223,7 +223,7 @@ def print_verified(found: VerifyResult) -> None:
 
 
 def print_pages(pages: list[str]) -> None:
-    """Pages, drawn on a terminal; as they are where nobody looks."""
+    """Print pages, rendered on a terminal, or as Markdown if the output is not a terminal."""
     if not sys.stdout.isatty():
         click.echo("\n".join(pages), nl=False)
         return
@@ -239,7 +239,7 @@ def print_pages(pages: list[str]) -> None:
 
 
 def table(answer: Answer, root: str = "") -> Any:
-    """An answer as a table for people; with the repository's folder, its paths are links."""
+    """Return an answer as a table; with `root`, its paths are links to files."""
     from rich.table import Table
     from rich.text import Text
 
@@ -254,7 +254,7 @@ def table(answer: Answer, root: str = "") -> Any:
 
 
 def cell(value: object) -> str:
-    """A value as people read it, whatever a file is called."""
+    """Return a value as text that is safe to print, whatever characters a file name has."""
     if isinstance(value, dict):
         located = {"path", "line"} <= set(value)
         return visible(f"{value['path']}:{value['line']}") if located else ", ".join(map(cell, value.values()))
@@ -274,11 +274,11 @@ def _style(column: str, row: Row, root: str) -> str:
 
 
 def print_table(answer: Answer, root: str) -> None:
-    """An answer for people, or for a pipe."""
+    """Print an answer as a table, or as tab-separated lines if the output is not a terminal."""
     if not answer.rows:
         click.echo("none")
         return
-    if not sys.stdout.isatty():  # nobody to wrap lines for: a line a row, tabs between
+    if not sys.stdout.isatty():  # no terminal: one line per row, columns separated by tabs
         click.echo("\t".join(answer.columns))
         for row in answer.rows:
             click.echo("\t".join(" ".join(cell(row[column]).split()) for column in answer.columns))

@@ -1,8 +1,8 @@
-"""The items of a keyed file's sequences as records: each key with its value as it is written.
+"""Reads the items of sequences in YAML and JSON files as records: each key with its value as written.
 
-In: the definitions that `keyed.py` made of a YAML or JSON file. Out: `KeyedRecord`s of the sequences that are not
-inside another item, in the order of the text. Tables that a program reads (operators, kernels, formulas) are such
-sequences, and what they mean is a bridge's to say.
+In: the definitions that `documents/keyed.py` made of the file. Out: a `KeyedRecord` for each named item of a sequence
+that is not inside another item, in the order of the text. Tables of operators, kernels and derivative formulas are such
+sequences; the bridges interpret them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COLON = re.compile(rb"[\"']?(?<!\s)\s*+:")
 
 @dataclass(slots=True)
 class Field:
-    """A key and its value; of a value that is a mapping, the keys in it."""
+    """A key and its value; if the value is a mapping, also the keys in it."""
 
     name: str
     at: int
@@ -33,27 +33,27 @@ class Field:
 
 @dataclass(slots=True)
 class KeyedRecord:
-    """An item that is named, with its keys."""
+    """A named item of a sequence, with its keys."""
 
     name: str
-    at: int  # of the name
+    at: int  # where the name is
     fields: list[Field]
-    outermost: bool  # whether the sequence is the file's own, not a value of a key
+    outermost: bool  # whether the sequence is at the top level, not the value of a key
 
     def value(self, name: str) -> str:
-        """The value of a key, "" for none."""
+        """Return the value of a key, "" if it is absent."""
         return next((one.value for one in self.fields if one.name == name), "")
 
     def field(self, name: str) -> Field | None:
-        """A key with its value."""
+        """Return a key with its value, None if it is absent."""
         return next((one for one in self.fields if one.name == name), None)
 
 
 def entries(look: RuleContext) -> Iterator[KeyedRecord]:
-    """The named items of a file's sequences, those inside other items apart."""
+    """Yield the named items of a file's sequences, except items inside other items."""
     rows = sorted((d for d in look.draft.definitions if d.kind == Kind.KEY), key=lambda d: (d.start, -d.end, d.at))
     place = 0
-    covered = 0  # the end of the last outermost mapping
+    covered = 0  # the end of the last mapping at the top level
     while place < len(rows):
         item = rows[place]
         end = place + 1
@@ -68,12 +68,12 @@ def entries(look: RuleContext) -> Iterator[KeyedRecord]:
 
 
 def _is_item(row: Definition, following: list[Definition]) -> bool:
-    """Whether a definition is an item of a sequence: its name stands in one of its keys' values."""
+    """True if a definition is an item of a sequence: its name is inside the value of one of its keys."""
     return row.at > row.start and bool(following) and following[0].start < row.end and row.at > following[0].at
 
 
 def _fields(look: RuleContext, rows: list[Definition]) -> list[Field]:
-    """The keys of a mapping, each with those inside it."""
+    """Return the keys of a mapping, each with the keys inside it."""
     found: list[Field] = []
     around: list[tuple[int, Field]] = []
     for row in rows:
@@ -95,7 +95,7 @@ def _field(look: RuleContext, row: Definition) -> Field:
 
 
 def _text(written: str) -> str:
-    """A value on one line, without quotes and comments."""
+    """Return a value on one line, without quotes and comments."""
     block = _BLOCK.match(written)
     if block is None and written[:1] in ("'", '"') and written[-1:] == written[:1] and len(written) > 1:
         return " ".join(written[1:-1].split())

@@ -1,6 +1,7 @@
-"""The schema of an operator, as registries write it: `aten::add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor`.
+"""Parser for operator schemas: `aten::add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor`.
 
-In: a text. Out: its parts, None where the text is no schema. Tables, `TORCH_LIBRARY` and `torch.library` share it.
+In: a text. Out: its parts, or None if the text is not a schema. YAML tables, `TORCH_LIBRARY` and `torch.library` all
+use this syntax.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ _ARGUMENT = re.compile(r"(.+?)\s*([A-Za-z_]\w*)?\s*(?:=.*)?$", re.S)
 _ALIAS = re.compile(r"\([a-z0-9*!| ]+(?:->[^)]*)?\)")
 _WRITTEN = re.compile(r"\w+\([^)]*!")
 _LONGEST = 400  # characters of an argument: `_ARGUMENT` takes cubic time, and real ones have fewer than 100
-DEFAULT = "aten"  # the namespace of a name that is written without one
+DEFAULT = "aten"  # the namespace of a name written without one
 
 
 @dataclass(frozen=True)
 class Schema:
-    """An operator's name, and what it takes; of `returns` "" where none are written."""
+    """An operator's name, parameters and return type (`returns`, "" if not written)."""
 
-    namespace: str  # "" where none is written
+    namespace: str  # "" if none is written
     base: str
     overload: str
-    types: tuple[str, ...]  # "Tensor", "int[2]", "Scalar?", without what is written of aliases
+    types: tuple[str, ...]  # "Tensor", "int[2]", "Scalar?", without alias annotations
     names: tuple[str, ...]
     returns: str
-    is_out: bool = False  # whether it writes to an argument that is given by name, for that
+    is_out: bool = False  # whether it has a keyword-only argument that it writes its result to
 
     @property
     def local(self) -> str:
@@ -36,12 +37,12 @@ class Schema:
 
     @property
     def name(self) -> str:
-        """The full name."""
+        """The full name: "aten::add.Tensor"."""
         return f"{self.namespace or DEFAULT}::{self.local}"
 
 
 def full_name(text: str, namespace: str = DEFAULT) -> str:
-    """An operator's name with its namespace; "" where the text names none."""
+    """Return an operator's name with its namespace; "" if the text is not an operator's name."""
     match = _NAME.fullmatch(text)
     if match is None:
         return ""
@@ -49,7 +50,7 @@ def full_name(text: str, namespace: str = DEFAULT) -> str:
 
 
 def parsed(text: str) -> Schema | None:
-    """The parts of a schema; None where it is none."""
+    """Return the parts of a schema, or None if the text is not one."""
     match = _FULL.match(text)
     if match is None:
         return None

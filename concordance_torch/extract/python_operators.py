@@ -1,7 +1,7 @@
-"""Names of operators in Python: `torch.ops.aten.add.Tensor`, `aten.add` where `aten` is that module, `"aten::add"`.
+"""Finds operators named in Python: `torch.ops.aten.add.Tensor`, `aten.add` (if `aten` is that module), `"aten::add"`.
 
-In: a file, and a stretch of it. Out: full names, with whether an overload was named. A file's own names for modules of
-operators (`aten = torch.ops.aten`, `from … import aten`) are known from its text and its imports.
+In: a file, and a part of its text. Out: full operator names, with whether an overload was given. The file's own names
+for operator namespaces (`aten = torch.ops.aten`, `from … import aten`) are taken from its text and its imports.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _QUOTED = re.compile(r"[\"']([A-Za-z_]\w*)::([A-Za-z_]\w*)(?:\.(\w+))?[\"']")
 
 
 class NamedOperator(NamedTuple):
-    """An operator as it is named somewhere."""
+    """An operator named in the text."""
 
-    name: str  # "aten::add.Tensor"; of the overload without a name, "aten::add"
-    at: int  # in the stretch
-    overloaded: bool  # whether one overload is meant
+    name: str  # "aten::add.Tensor"; for the default overload, "aten::add"
+    at: int  # offset in the given text
+    overloaded: bool  # whether a specific overload is named
 
 
 class Spaces:
-    """What a file calls the modules of operators."""
+    """The names that a file uses for operator namespaces."""
 
     def __init__(self, look: RuleContext) -> None:
         text = look.source.slice(0, len(look.data))
@@ -37,12 +37,12 @@ class Spaces:
 
     @property
     def written(self) -> re.Pattern[bytes]:
-        """Finds what may be an operator: its name, and that of an overload."""
+        """A pattern for possible operators: the groups are the name and the overload."""
         heads = "|".join([_OPS + r"[A-Za-z_]\w*", *map(re.escape, sorted(self._known))])
         return re.compile(rf"(?<![\w.])(?:{heads})\.([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?".encode())
 
     def named(self, text: str) -> list[NamedOperator]:
-        """The operators that a stretch of the text names, in its order."""
+        """Return the operators that a text names: dotted and quoted ones, in order."""
         found = []
         for match in _DOTTED.finditer(text):
             space = match[2] if match[1] else self._known.get(match[2], "")

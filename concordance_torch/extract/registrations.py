@@ -1,8 +1,8 @@
-"""One registration of an operator in C++: `m.def("op(Tensor a) -> Tensor", &f)`, `m.impl("op", TORCH_FN(f))`.
+"""Operator registrations in C++: `m.def("op(Tensor a) -> Tensor", &f)`, `m.impl("op", TORCH_FN(f))`.
 
-In: the tokens of a file, or of a macro that is filled in, and where the calls stand. Out: schemas and kernels by the
-operators' names. A kernel that only passes on to the next key is none. Of a function that is made of another by a
-template (`wrapped<decltype(&f), &f>`), the other is the kernel.
+In: the tokens of a file or of an expanded macro, and where the calls are. Out: schemas and kernels, under the names of
+their operators. A fallthrough to the next dispatch key does not count as a kernel. If a template builds a function from
+another (`wrapped<decltype(&f), &f>`), the inner function is the kernel.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from concordance.extract.cfamily.tokens import Stretch, Tokens
 from concordance_torch.extract.operator_schema import DEFAULT, full_name, parsed
 
 _DEVICE = re.compile(r"k[A-Z]\w*")
-ANY = "CompositeImplicitAutograd"  # what a kernel is for that is given with the schema
-_OPERATORS = ("at", "Tensor")  # homes of functions that call an operator
+ANY = "CompositeImplicitAutograd"  # the dispatch key of a kernel that is registered together with its schema
+_OPERATORS = ("at", "Tensor")  # namespaces of functions that call an operator
 _PASSED = ("makeFallthrough", "makeNamedNotSupported")
 _WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", "dispatch", "torch", "c10", "at",
                        "decltype", "CppFunction", "makeFromUnboxedFunction", "makeFromBoxedFunction"))  # fmt: skip
 
 
 def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -> Iterator[BridgeEnd]:
-    """The registrations that are made through a variable, between two places."""
+    """Yield the registrations made through the variable `holder` within a range of tokens."""
     for at in range(*stretch):
         if tokens.text[at] == holder and tokens.is_(at + 1, ".") and tokens.is_(at + 3, "("):
             method = tokens.text[at + 2]
@@ -32,7 +32,7 @@ def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -
 
 
 def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, defines: bool) -> Iterator[BridgeEnd]:
-    """One registration: a schema or a name, then perhaps a kernel."""
+    """Yield the ends of one registration: a schema or a name, then optionally a kernel."""
     found = _literal(tokens, arguments[0]) if arguments else None
     if found is None:
         return
@@ -59,7 +59,7 @@ def _is_key(tokens: Tokens, stretch: Stretch) -> bool:
 
 
 def _literal(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
-    """The first text of an argument, where it begins, and what it spells."""
+    """Return the first string literal of an argument: where it begins, and its value."""
     texts = [place for place in range(*stretch) if tokens.kind[place] in ("string", "raw")]
     if not texts:
         return None
@@ -71,7 +71,7 @@ def _literal(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
 
 
 def _kernel(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
-    """The last part of the name of a kernel, and the name as it is written; of a function without one, its place."""
+    """Return a kernel's token (the last part of its name) and the name as written; for a lambda, its first token."""
     start, end = stretch
     if any(tokens.text[place] in _PASSED for place in range(start, end)):
         return None
@@ -81,7 +81,7 @@ def _kernel(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
     if inner is not None:
         return inner
     if "options" in tokens.text[start:end]:
-        return None  # the kernel is handed on in a chain of its own
+        return None  # the kernel is passed in a chain of its own
     place = end - 1
     names = [at for at in range(start, end) if tokens.kind[at] == "name" and tokens.text[at] not in _WRAPPING]
     while place > start and tokens.text[place] == ")":
@@ -98,9 +98,9 @@ def _kernel(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
 
 
 def _inner(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
-    """The function that a template is given to make another of: the last `&f` behind `<`, but in `decltype`.
+    """Return the function that a template wraps: the last `&f` after `<` or `,`, ignoring `decltype`.
 
-    Of what is made of the operator itself (`&at::add`, `&ATEN_FN(add)`), the template is the kernel.
+    If the template wraps the operator itself (`&at::add`, `&ATEN_FN(add)`), the template is the kernel: return None.
     """
     start, end = stretch
     found, place = None, start
@@ -119,7 +119,7 @@ def _inner(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
 
 
 def _key(tokens: Tokens, stretch: Stretch) -> str:
-    """The key of `torch::dispatch(c10::DispatchKey::CPU, f)`."""
+    """Return the key in `torch::dispatch(c10::DispatchKey::CPU, f)`."""
     start, end = stretch
     opened = next((at + 1 for at in range(start, end) if tokens.text[at] == "dispatch"), -1)
     if opened < 0 or not tokens.is_(opened, "("):

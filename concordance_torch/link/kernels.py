@@ -1,8 +1,8 @@
-"""The function that a table or a registration means by a kernel's name, where its overloads are told apart by a schema.
+"""Resolve a kernel's name in a table or registration to a C++ function, choosing among overloads by the schema.
 
-In: a name as it is written (`add_sparse`, `custom::add`), a schema, and the namespaces in which it may stand. Out: the
-definitions, with how sure that is. A schema's types and those of C++ are brought to one spelling and compared: `int[]`
-is `IntArrayRef`, `Tensor?` is `const c10::optional<Tensor>&`.
+In: a name as written (`add_sparse`, `custom::add`), an operator schema, and the namespaces to search. Out: the
+definitions, each with its trust. The types of the schema and of C++ are normalised to one spelling and compared:
+`int[]` is `IntArrayRef`, `Tensor?` is `const c10::optional<Tensor>&`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _SPELLINGS = {
     "OptionalTensorRef": "Tensor?", "OptionalIntArrayRef": "int[]?", "OptionalSymIntArrayRef": "int[]?",
     "DimnameList": "Dimname[]", "TensorBase": "Tensor", "SparseTensor": "Tensor", "Variable": "Tensor",
 }  # fmt: skip
-_OPTIONS = ("ScalarType", "Layout", "Device", "bool")  # what one `TensorOptions` stands for
+_OPTIONS = ("ScalarType", "Layout", "Device", "bool")  # the four parameters that one `TensorOptions` replaces
 
 
 class Kernels:
-    """Finds definitions of functions of C++."""
+    """Finds the definitions of C++ functions."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
-        self._stated: dict[tuple[str, str], dict[int, str]] = {}  # by path and name, then by number among those
+        self._stated: dict[tuple[str, str], dict[int, str]] = {}  # by path and name, then by index among the overloads
         for one in crossing.ends("overloads"):
             number = int(one.end.more[0][1])
             self._stated.setdefault((one.file.path, one.end.name), {})[number] = one.end.text
@@ -44,7 +44,11 @@ class Kernels:
     def of(
         self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None, anywhere: bool = True
     ) -> list[LinkedName]:
-        """The definitions that a name means in one of some namespaces or, where but one takes a schema's, anywhere."""
+        """Return the definitions of a name in the first namespace that has any.
+
+        If none has and `anywhere` is set: the definitions elsewhere that accept the schema, if they all are in one
+        place.
+        """
         parts = name.split("::")
         defined = [
             one for one in self._crossing.named(parts[-1], C_FAMILY) if one.kind in _FUNCTIONS and not one.declaration
@@ -64,7 +68,7 @@ class Kernels:
         return []
 
     def narrowed(self, meant: list[LinkedName], schema: Schema | None) -> list[LinkedName]:
-        """What the linker says of a name, less the overloads whose parameters are not a schema's."""
+        """Return the linker's targets of a name, without the overloads whose parameters differ from the schema's."""
         if len(meant) < 2 or schema is None:
             return meant
         places = [self._crossing.place(one.target) for one in meant]
@@ -76,7 +80,7 @@ class Kernels:
         return [LinkedName(found[0].target, Trust.EXACT, "definition whose parameters are the schema's")]
 
     def defined(self, meant: list[LinkedName]) -> list[LinkedName]:
-        """The same with definitions in place of what only declares them, where a definition is to be found."""
+        """Return the same targets with declarations replaced by their definitions, where those are found."""
         found: list[LinkedName] = []
         for one in meant:
             place = self._crossing.place(one.target)
@@ -87,13 +91,13 @@ class Kernels:
         return list(dict.fromkeys(found))
 
     def _beside(self, declared: Place) -> list[Place]:
-        """The definitions of what is declared somewhere: of the same name, in the same namespace."""
+        """Return the definitions of a declared function: same name, same namespace."""
         rows = self._crossing.named(declared.name, C_FAMILY)
         rows = [one for one in rows if not one.declaration and one.kind in _FUNCTIONS]
         return [one for one in rows if spaces_around(one) == spaces_around(declared)]
 
     def _takes(self, one: Place) -> list[str]:
-        """The types of a function's parameters, as they are written; [] where they are not known."""
+        """Return the types of a function's parameters as written; [] if they are not known."""
         stated = self._stated.get((one.path, one.name))
         if stated is None:
             return []
@@ -103,7 +107,7 @@ class Kernels:
         return stated.get(number, "").split(";")
 
     def _told(self, found: list[Place], schema: Schema | None, where: str) -> list[LinkedName]:
-        """Overloads, told apart by what they take."""
+        """Choose among overloads by their parameters."""
         if len(found) == 1:
             return [LinkedName(found[0].id, Trust.EXACT, f"only definition {where}".strip())]
         by = f"one of {len(found)} definitions {where}".strip()
@@ -118,18 +122,19 @@ class Kernels:
                     ]
                 by = f"one of {len(found)} definitions {where} whose parameters are the schema's"
                 if len({spaces_around(one) for one in found}) == 1 and len({self._form(one) for one in found}) == 1:
-                    # No program has two functions of one form: the build chooses, by `#if` or by its list of files.
+                    # A program cannot have two functions of one form: the build picks one, by `#if` or by its list of
+                    # files.
                     by = f"one of {len(found)} definitions {where} of one form, of which a build has one"
                     return [LinkedName(one.id, Trust.UNIQUE_NAME, by) for one in found]
         return [LinkedName(one.id, Trust.CANDIDATE, by) for one in found]
 
     def _form(self, one: Place) -> tuple[str, ...]:
-        """What a function takes, in one spelling."""
+        """Return the types of a function's parameters, normalised."""
         return tuple(spelling(part) for part in self._takes(one) if part.strip())
 
 
 def spaces_around(one: Place) -> tuple[str, ...]:
-    """The namespaces around a symbol, without those that have no name."""
+    """Return the namespaces around a symbol, without anonymous ones."""
     return tuple(_NUMBER.sub("", part) for part in one.home.split(".") if part and not part.startswith("("))
 
 
@@ -138,7 +143,7 @@ def _ends(spaces: tuple[str, ...], wanted: list[str]) -> bool:
 
 
 def fit(schema: Iterable[str], written: list[str]) -> int:
-    """How well the parameters of a function agree with the types of a schema; 0 where they do not."""
+    """Return how well the parameters of a function match the types of a schema; 0 if they do not."""
     wanted = [re.sub(r"\[\d+\]", "[]", one) for one in schema]
     wanted = ["int" + one[6:] if one.startswith("SymInt") else one for one in wanted]
     given = [spelling(one) for one in written if one.strip()]
@@ -165,7 +170,7 @@ def _with_options(types: list[str]) -> list[str]:
 
 
 def spelling(written: str) -> str:
-    """A type of C++ as a schema writes it."""
+    """Return a C++ type in the spelling of a schema."""
     plain = _QUALIFIERS.sub("", written.strip())
     wrapped = _WRAPPED.fullmatch(plain)
     if wrapped is None:

@@ -1,7 +1,7 @@
-"""The operators that a dotted name of Python means: `torch.add`, `Tensor.add_`, `torch.linalg.norm`.
+"""Find the operators that a dotted Python name refers to: `torch.add`, `Tensor.add_`, `torch.linalg.norm`.
 
-In: the operators of tables and registrations. Out: for a dotted name, those that it may call. How Python sees an
-operator is said by its entry: `variants` (function, method) and `python_module` (linalg, fft, nn).
+In: the operators of tables and registrations. Out: for a dotted name, the operators that it may call. An entry says how
+its operator appears in Python: `variants` (function, method) and `python_module` (linalg, fft, nn).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OPS = "torch.ops."
 
 
 class OperatorNames:
-    """Finds operators by names of Python."""
+    """Finds operators by their Python names."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         tables = self._tables = crossing.once(Tables)
@@ -30,7 +30,7 @@ class OperatorNames:
                 self._known.setdefault(way, []).append(one)
 
     def of(self, dotted: str, near: str) -> list[TableOperator]:
-        """The operators of a dotted name, of the table that lies nearest to a path."""
+        """Return the operators of a dotted name, from the table nearest to a path."""
         if dotted.startswith(_OPS):
             return self.of_packet(dotted.removeprefix(_OPS), near)
         found = self._known.get(dotted)
@@ -39,7 +39,7 @@ class OperatorNames:
         return plainest(nearest(found or [], near))
 
     def of_packet(self, dotted: str, near: str) -> list[TableOperator]:
-        """The operators of `aten.add.Tensor`, or of all overloads of `aten.add`."""
+        """Return the operator of `aten.add.Tensor`, or all overloads of `aten.add`."""
         parts = dotted.split(".")
         if len(parts) == 2:
             return plainest(self._tables.overloads("::".join(parts), near))
@@ -50,25 +50,28 @@ class OperatorNames:
         return [found] if found else []
 
     def of_name(self, name: str, near: str) -> list[TableOperator]:
-        """The operators of `aten::add.Tensor`, or of all overloads of `aten::add`; overloads without a name apart."""
+        """Return the operator of `aten::add.Tensor`, or all overloads of `aten::add`, the unnamed overload first."""
         found = self._tables.named(name, near)
         if found is not None and "." in name:
             return [found]
         return plainest(self._tables.overloads(name, near)) if "." not in name else []
 
     def of_made(self, name: str) -> list[TableOperator]:
-        """The only operator of a name, of those whose namespace is a macro's, which the build alone knows."""
+        """Return the operator of a name if it is the only one among those whose namespace is a macro.
+
+        Only the build knows the value of such a macro.
+        """
         found = self._made.get(name.partition("::")[2].partition(".")[0], [])
         return found if len(found) == 1 else []
 
 
 def plainest(overloads: list[TableOperator]) -> list[TableOperator]:
-    """Overloads, the one without a name first, those that write to an argument that is given for that last."""
+    """Sort overloads: the unnamed one first, those that write to an `out` argument last."""
     return sorted(overloads, key=lambda one: (one.schema.is_out, bool(one.schema.overload)))
 
 
 def ways(operator: TableOperator) -> Iterator[str]:
-    """The dotted names by which Python calls an operator."""
+    """Yield the dotted names under which Python calls an operator."""
     variants = operator.more.get("variants", "function")
     module, base = operator.more.get("python_module", ""), operator.schema.base
     if operator.base.partition("::")[0] != "aten":

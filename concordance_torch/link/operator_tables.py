@@ -1,7 +1,6 @@
-"""The operators that tables and registrations define, by name, with the symbol of each entry.
+"""The operators that tables and registrations define, by name, each with the symbol of its entry.
 
-In: the ends that say `schema`. Out: `TableOperator`s, and of a name that several tables define, the one that lies
-nearest.
+In: the ends that say `schema`. Out: `TableOperator`s; if several tables define a name, the one in the nearest table.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from concordance.facts.read import Place
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance_torch.extract.operator_schema import Schema, parsed
 
-_STATING = ("operators", "registry", "library")  # the bridges whose ends say `schema`
+_STATING = ("operators", "registry", "library")  # the bridges with ends that say `schema`
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,12 @@ class TableOperator:
         return self.name.partition(".")[0]
 
     def is_true(self, key: str) -> bool:
-        """Whether the entry says yes to a key."""
+        """True if the entry's value for a key is true."""
         return self.more.get(key, "").lower() in ("true", "yes")
 
 
 class Tables:
-    """All operators of a repository that stand in tables."""
+    """All operators of a repository that are defined in tables or registrations."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
@@ -46,7 +45,7 @@ class Tables:
 
     @cached_property
     def operators(self) -> list[TableOperator]:
-        """In the order of paths and of the text."""
+        """All operators, in the order of paths and of the text."""
         found = []
         for bridge in _STATING:
             for one in self._crossing.ends(bridge, "schema"):
@@ -64,16 +63,16 @@ class Tables:
 
     @cached_property
     def is_twin(self) -> bool:
-        """Whether there are several tables, of which each has its own tree around it."""
+        """True if there are several tables, each at the root of its own tree."""
         return len({one.stated.file.path for one in self.operators if one.stated.file.language == "yaml"}) > 1
 
     def named(self, name: str, near: str) -> TableOperator | None:
-        """The operator of a full name, as the table that lies nearest to a path defines it."""
+        """Return the operator of a full name, as defined by the table nearest to a path."""
         found = self._by_name.get(name, [])
         return nearest(found, near)[0] if found else None
 
     def overloads(self, base: str, near: str) -> list[TableOperator]:
-        """The operators of a name without overload, of the nearest table."""
+        """Return the overloads of a name in the nearest table."""
         return nearest(self._by_base.get(base, []), near)
 
     @cached_property
@@ -84,12 +83,13 @@ class Tables:
         return found
 
     def made(self, name: str, near: str) -> int:
-        """The id of the entry of which an operator without one of its own is made; 0 for none."""
+        """Return the id of the entry from which an operator without an entry of its own is generated; 0 if there is
+        none."""
         found = self._made.get(name, [])
         return self.entry(max(found, key=lambda one: shared(one.file.path, near))) if found else 0
 
     def entry(self, one: StatedEnd) -> int:
-        """The id of the item of a sequence in which an end stands; outside of tables, of the symbol around it."""
+        """Return the id of the sequence item that an end is in; outside YAML tables, of the symbol around it."""
         if one.file.language != "yaml":
             return one.id
         rows = self._rows(one.file)
@@ -109,14 +109,14 @@ class Tables:
 
 
 def _bare(name: str) -> Schema:
-    """The schema of an operator that is registered by its name alone: what it takes is not written."""
+    """Return the schema of an operator that is registered by name only, so that its parameters are not known."""
     space, _, local = name.rpartition("::")
     base, _, overload = local.partition(".")
     return Schema(space, base, overload, (), (), "")
 
 
 def _outer(rows: list[Place], place: int) -> int:
-    """The place of the symbol around one, -1 for none."""
+    """Return the index of the symbol around a symbol, or -1."""
     home = rows[place].home
     while home and place >= 0 and rows[place].key != home:
         place -= 1
@@ -131,7 +131,7 @@ def _grouped(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableO
 
 
 def nearest(found: list[TableOperator], near: str) -> list[TableOperator]:
-    """Those of the table whose path has most folders in common with another."""
+    """Return the operators of the table whose path has the most leading folders in common with another path."""
     tables = {one.stated.file.path for one in found}
     if len(tables) < 2:
         return found
@@ -140,7 +140,7 @@ def nearest(found: list[TableOperator], near: str) -> list[TableOperator]:
 
 
 def shared(path: str, other: str) -> int:
-    """How many folders two paths begin with in common."""
+    """Return the number of leading folders that two paths have in common."""
     count = 0
     for one, two in zip(path.split("/")[:-1], other.split("/")[:-1], strict=False):
         if one != two:

@@ -1,7 +1,7 @@
 """The functions that registrations name as kernels of operators, in C++ and in Python.
 
-In: the ends of registrations. Out: for each, the functions that it means; overloads are told apart by the operator's
-schema. A function without a name is known by what stands around it.
+In: the ends of registrations. Out: for each, the functions that it refers to; the operator's schema selects among
+overloads. An anonymous function is represented by the symbol around it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from concordance_torch.extract.registrations import calls
 from concordance_torch.link.kernels import Kernels, spaces_around
 from concordance_torch.link.operator_tables import Tables, shared
 
-_TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a parameter of a macro whose text is meant
-_ROOM = 100_000  # characters that one use of a macro may stand for
+_TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a macro parameter that is turned into a string
+_ROOM = 100_000  # characters that one use of a macro may expand to
 BRIDGES = ("registry", "library")
 
 
 class RegisteredKernels:
-    """What is registered."""
+    """All registrations of kernels."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing, self._tables = crossing, crossing.once(Tables)
@@ -33,7 +33,7 @@ class RegisteredKernels:
 
     @cached_property
     def all(self) -> list[tuple[StatedEnd, list[LinkedName]]]:
-        """Every registration of a kernel, with the functions that it means."""
+        """Every registration of a kernel, with the functions it refers to."""
         stated = [one for bridge in BRIDGES for one in self._crossing.ends(bridge, "kernel", "meta")]
         stated += [made for one in self._crossing.ends("registry", "uses") for made in self._made(one)]
         return [(one, self._functions(one)) for one in stated]
@@ -46,7 +46,7 @@ class RegisteredKernels:
         return found
 
     def _seen_from(self, file: BridgeFile) -> dict[str, Macro]:
-        """The macros that a file may use: of several of a name its own, else the one that lies nearest."""
+        """Return the macros that a file may use: of several with one name, its own, else the nearest."""
         found = {}
         for name, stated in self._macros.items():
             best = max(stated, key=lambda one: (one.file.id == file.id, shared(one.file.path, file.path)))
@@ -55,7 +55,7 @@ class RegisteredKernels:
         return found
 
     def _made(self, one: StatedEnd) -> Iterator[StatedEnd]:
-        """The registrations that a macro makes where it is used, as if they were written there."""
+        """Yield the registrations that a macro expands to, as if they were written where it is used."""
         if one.end.name not in self._macros:
             return
         known = self._known.get(one.file.id)
@@ -70,14 +70,14 @@ class RegisteredKernels:
 
     @cached_property
     def by_name(self) -> dict[str, list[tuple[StatedEnd, list[LinkedName]]]]:
-        """The same by the operators' names."""
+        """The same registrations, by operator name."""
         found: dict[str, list[tuple[StatedEnd, list[LinkedName]]]] = {}
         for one, functions in self.all:
             found.setdefault(one.end.name, []).append((one, functions))
         return found
 
     def _functions(self, one: StatedEnd) -> list[LinkedName]:
-        """The function that a decorator stands on, a nameless one, or what the name means where it stands."""
+        """Return the decorated function, an anonymous one, or the targets of the name where the registration is."""
         if one.end.text.startswith("[]"):
             return [LinkedName(one.id, Trust.EXACT, "function without a name")]
         place, is_python = self._crossing.place(one.id), one.end.bridge == "library"
@@ -95,6 +95,6 @@ class RegisteredKernels:
         return self._kernels.of(one.end.text, [*homes, ("at", "native")], schema)
 
     def _is_macro(self, target: int) -> bool:
-        """Whether a name is a macro's, in which a registration is made: what it registers is known by its name."""
+        """True if a target is a macro that contains a registration; what it registers is found by name instead."""
         place = self._crossing.place(target)
         return place is not None and place.kind == Kind.MACRO

@@ -1,7 +1,8 @@
-"""The operators of a repository, each with all that bridges know of it: for their pages, and for `concord op`.
+"""The operators of a repository and everything that bridges state about them, for operator pages and `concord op`.
 
-In: bridges whose names are those of operators (`aten::add.Tensor`). Out: `OperatorInfo`s by the name without that of an
-overload. What a table of operators can have is a column here; whether an operator has it is said by rows alone.
+In: bridges whose names are operator names (`aten::add.Tensor`). Out: one `OperatorInfo` per operator, under the name
+without the overload (`aten::add`). `COLUMNS` lists what an operator can have; only bridge rows decide whether a given
+operator has it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from concordance.query.index.updates.reads import lasting, unless
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
 _IMPLICIT, _EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
-# What is written for one operator in some other place: what it says, and the word for it.
+# What is written for an operator outside its schema and kernels: a bridge's `says`, and the section's title.
 WAYS = {
     "decomposition": "Decomposition", "reference": "Reference", META: "Meta function", "lowering": "Lowering",
     "symbolic": "Export",
@@ -34,27 +35,27 @@ class Overload(NamedTuple):
     name: str  # "aten::add.Tensor"
     schema: str
     row: Bridge
-    said: dict[str, str]  # what else its entry says, as it is written
+    said: dict[str, str]  # the other fields of its entry, verbatim
 
 
 class OperatorInfo(NamedTuple):
-    """All that is known of an operator, its overloads together."""
+    """Everything known about an operator, all overloads together."""
 
     name: str  # "aten::add"
     overloads: list[Overload]
-    rows: dict[str, list[Bridge]]  # by what they say, those of its overloads, too
-    tried: frozenset[Bridge]  # of those, what tests state
+    rows: dict[str, list[Bridge]]  # bridges of the operator and its overloads, by their `says`
+    tried: frozenset[Bridge]  # those of the rows that come from test files
 
     def said(self, *what: str) -> list[Bridge]:
-        """The rows that say one of some things."""
+        """Return the rows whose `says` is one of the given words."""
         return [row for one in what for row in self.rows.get(one, ())]
 
     def own(self, *what: str) -> list[Bridge]:
-        """The same, without what tests state."""
+        """Return the rows whose `says` is one of the given words, without those from test files."""
         return [row for row in self.said(*what) if row not in self.tried]
 
     def keys(self) -> dict[str, list[Bridge]]:
-        """Its kernels by dispatch key, without those that tests register."""
+        """Return its kernels by dispatch key, without those that tests register."""
         found: dict[str, list[Bridge]] = {}
         for row in self.said(KERNEL):
             if row not in self.tried:
@@ -67,19 +68,19 @@ def _order(key: str) -> int:
 
 
 def more_of(row: Bridge, what: str) -> str:
-    """What else a bridge says, by its word for it; "" where it says nothing."""
+    """Return a detail of a bridge by its key, "" if it has none."""
     return next((value for key, value in row.more if key == what), "")
 
 
 def base_of(name: str) -> str:
-    """An operator's name without the overload's: `aten::add` of `aten::add.Tensor`."""
+    """Return an operator's name without the overload: `aten::add` for `aten::add.Tensor`."""
     space, mark, rest = name.rpartition("::")
     return space + mark + rest.partition(".")[0]
 
 
 @lasting(unless(Aspect.BRIDGES))
 def _overloads(index: Index) -> dict[str, list[str]]:
-    """The full names of each operator that has a schema, by its name, namespace by namespace."""
+    """Return the full names of each operator that has a schema outside of tests, by its base name, in page order."""
     found: dict[str, set[str]] = {}
     every: dict[str, set[str]] = {}
     for row in crossings(index).rows:
@@ -93,18 +94,18 @@ def _overloads(index: Index) -> dict[str, list[str]]:
 
 
 def names(index: Index) -> list[str]:
-    """The operators that have a schema."""
+    """Return the base names of the operators that have a schema."""
     return list(_overloads(index))
 
 
 def is_operator(index: Index, name: str) -> bool:
-    """Whether an operator of this name has a page."""
+    """True if an operator of this name has a page."""
     index.reads.note(Aspect.ACROSS, name)
     return name in _overloads(index)
 
 
 def operator(index: Index, name: str) -> OperatorInfo | None:
-    """An operator by its name without an overload's; None where there is none."""
+    """Return the operator of a base name, or None if there is none."""
     full = _overloads(index).get(name)
     if full is None:
         index.reads.note(Aspect.ACROSS, name)
@@ -124,7 +125,7 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
 
 
 def has(one: OperatorInfo) -> dict[str, str]:
-    """What an operator has, by column: a word, "" for nothing."""
+    """Return a word for what an operator has in each column, "" for nothing."""
     keys = one.keys()
     composite = "composite" if any(key.startswith("Composite") for key in keys) else ""
     found = {backend: "kernel" if _has_key(keys, backend) else composite for backend in BACKENDS}
@@ -144,7 +145,7 @@ def _has_key(keys: Iterable[str], backend: str) -> bool:
 
 
 def tried(asked: str) -> list[str]:
-    """The names of operators that a name may mean, the likeliest first."""
+    """Return the operator names that a query may mean, likeliest first."""
     if "::" in asked:
         return [asked]
     parts = asked.split(".")
@@ -160,7 +161,7 @@ def tried(asked: str) -> list[str]:
 
 
 def entries(index: Index, asked: str) -> list[Bridge]:
-    """The schemas of the operator that a name means, as Python, C++ or a table writes it; none where it means none."""
+    """Return the schemas of the operator that a name as written in Python, C++ or a table means; empty if none."""
     for name in tried(asked):
         one = operator(index, base_of(name)) if names(index) else None
         if one is not None:

@@ -1,4 +1,4 @@
-"""What files say to other languages, one file for each bridge; see `BridgeReader`."""
+"""Bridge plug-ins: one file per bridge finds the places where a file refers to another language."""
 
 from __future__ import annotations
 

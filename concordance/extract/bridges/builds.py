@@ -1,8 +1,8 @@
-"""Build files: which sources each target is made of.
+"""Build files: the source files of each target.
 
-In: a file of CMake, Bazel or Buck, Make, Meson, or Python that calls `Extension`. Out: an end on each word that names
-sources: its `name` is the target, its `text` the word, and `how` it is meant. Which files that are is known when all
-are.
+In: a file of CMake, Bazel or Buck, Make, Meson, or Python code that calls `Extension`. Out: an end for each word
+that names sources: its `name` is the target, its `text` the word, and `how` says how to read it: as a path, a
+pattern, an object file or an exclusion. Which files these are is only known after all files have been read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_SOURCE = frozenset(
     b"UNKNOWN FILE_SET TYPE HEADERS BASE_DIRS FILES THIN_LTO NO_EXTRAS SYSTEM NANOBIND_STATIC STABLE_ABI LTO "
     b"CONFIGURE_DEPENDS LIST_DIRECTORIES RELATIVE".split()
 )
-_DEEPEST_VARIABLE = 4  # variables that are made of variables
+_DEEPEST_VARIABLE = 4  # how far variables that contain variables are followed
 LANGUAGES = ("cmake", "starlark", "python", "make", "meson")
 WORDS = (b"add_", b"ADD_", b"target_sources", b"srcs", b"hdrs", b"Extension(", b"_extension(", b"add_library(", b".o",
          b":", b"library(", b"executable(")  # fmt: skip
@@ -65,11 +65,11 @@ _HOLDERS = frozenset(
     ("list", "tuple", "dictionary", "binary_operator", "parenthesized_expression", "conditional_expression")
 )
 _DEEPEST = 3
-_FARTHEST = 3000  # words and signs of one call of Meson
+_FARTHEST = 3000  # tokens of one Meson call that are read
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """All sources of all targets."""
+    """Yield all sources of all targets."""
     reader = _READERS[look.language]
     seen = set()
     for target, at, word, how in reader(look):
@@ -86,7 +86,7 @@ def _cmake(look: RuleContext) -> _Found:
 
 
 def _starlark(look: RuleContext) -> _Found:
-    """The lists of a rule's sources; patterns of `glob`, and lists that the file gives a name."""
+    """Yield the source lists of rules, following patterns of `glob` and lists that the file assigns to a variable."""
     for match in _LISTS.finditer(look.data):
         path = look.path(match.start())
         if len(path) < 3 or path[-2].type != "keyword_argument" or path[-3].type != "argument_list":
@@ -99,7 +99,7 @@ def _starlark(look: RuleContext) -> _Found:
 
 
 def _named(look: RuleContext, given: Node) -> str:
-    """The name that a rule gives its target."""
+    """Return the name that a rule gives its target."""
     for one in given.named_children:
         key = one.child_by_field_name("name") if one.type == "keyword_argument" else None
         if key is not None and look.text(key) == "name":
@@ -108,7 +108,11 @@ def _named(look: RuleContext, given: Node) -> str:
 
 
 def _texts(look: RuleContext, node: Node, depth: int, how: str = "path") -> Iterator[tuple[int, str, str]]:
-    """The texts in a list, a sum of lists, a choice, `glob` and `join`, or a variable of the file that holds one."""
+    """Yield the strings in an expression that makes a list.
+
+    That may be a list, a sum of lists, a conditional, `glob`, `join`, or a variable of the file that holds one of
+    these.
+    """
     kind = node.type
     if kind in ("string", "concatenated_string"):
         yield node.start_byte, _plain(look, node), how
@@ -148,7 +152,7 @@ def _called(look: RuleContext, node: Node, depth: int, how: str) -> Iterator[tup
 
 
 def _below_folders(look: RuleContext, given: list[Node]) -> Iterator[tuple[int, str, str]]:
-    """Buck's pairs of a folder and a pattern below it."""
+    """Yield Buck's pairs of a folder and a pattern below it."""
     for one in (pair for listed in given[:1] for pair in listed.named_children if pair.type == "tuple"):
         parts = [_plain(look, part) for part in one.named_children if part.type == "string"]
         if len(parts) == 2 and len(one.named_children) == 2:
@@ -161,7 +165,7 @@ def _plain(look: RuleContext, node: Node) -> str:
 
 
 def _held(look: RuleContext, name: Node) -> Node | None:
-    """The list that the file gives a name, once."""
+    """Return the expression that the file assigns to a name, if it does so exactly once."""
     pattern = rb"^[ \t]*%s[ \t]*=[ \t]*(?=[\[(\w])" % re.escape(look.data[name.start_byte : name.end_byte])
     found = list(re.finditer(pattern, look.data, re.M))
     if len(found) != 1:
@@ -171,7 +175,7 @@ def _held(look: RuleContext, name: Node) -> Node | None:
 
 
 def _python(look: RuleContext) -> _Found:
-    """The sources of extensions: the second argument, or that which is called so."""
+    """Yield the sources of extensions: the second argument, or the one named `sources`."""
     named = any(word in look.data for word in (b"Extension(", b"_extension(", b"add_library(", b"_library("))
     for match in _EXTENSION.finditer(look.data) if named else ():
         call = next((one for one in reversed(look.path(match.end() - 1)) if one.type == "call"), None)
@@ -191,7 +195,7 @@ def _python(look: RuleContext) -> _Found:
 
 
 def _make(look: RuleContext) -> _Found:
-    """What a rule's target needs, where it is written out, and the objects of the kernel's lists."""
+    """Yield the prerequisites of rules that are written out, and the objects of the Linux kernel's lists."""
     for match in _RULE.finditer(look.data):
         if look.data[match.start() : match.start() + 1] == b"\t" or b".PHONY" in match["targets"]:
             continue
@@ -205,7 +209,7 @@ def _make(look: RuleContext) -> _Found:
 
 
 def _meson(look: RuleContext) -> _Found:
-    """The texts of a call, and those of the lists that the file gives a name."""
+    """Yield the strings in a call, and those in lists that the file assigns to a variable."""
     until = 0
     for match in _MESON.finditer(look.data):
         if match.start() < until:
@@ -220,8 +224,10 @@ def _meson(look: RuleContext) -> _Found:
 
 
 def _meson_words(data: bytes, at: int, depth: int) -> Iterator[tuple[int, str, str]]:
-    """The texts and names up to the bracket that closes, or to the end of the statement where none is open; what has
-    a key is none of the sources, but for `sources`."""
+    """Yield the strings and names up to the closing bracket, or to the end of the statement if no bracket is open.
+
+    Keyword arguments are not sources, except `sources`.
+    """
     least, skip = depth, False
     for token in islice(_MESON_WORD.finditer(data, at), _FARTHEST):
         depth += bool(token["open"]) - bool(token["close"])
@@ -235,7 +241,7 @@ def _meson_words(data: bytes, at: int, depth: int) -> Iterator[tuple[int, str, s
 
 
 def _meson_held(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, str]]:
-    """The texts of what the file gives a name, through other names."""
+    """Yield the strings that the file assigns to a name, following other names."""
     pattern = rb"^[ \t]*%s[ \t]*\+?=(?!=)[ \t]*" % re.escape(name.encode())
     for match in re.finditer(pattern, data, re.M) if name and depth < _DEEPEST else ():
         for at, text, other in _meson_words(data, match.end(), 0):
@@ -248,12 +254,9 @@ def _meson_held(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, s
 _READERS = {"cmake": _cmake, "starlark": _starlark, "python": _python, "make": _make, "meson": _meson}
 
 
-# ---
-# The sources that a CMake file gives to its targets, through variables of the same file.
-#
-# In: a CMake file. Out: for each target and each word that names sources, the word, where it stands, and how it is
-# meant: a path, a pattern of `file(GLOB)`, or one that is taken out again. A variable is followed where the file
-# itself fills it, also that of a loop; what comes from elsewhere is not known, and nothing is said of it.
+# CMake: the sources that a file gives to its targets, following variables of the same file. A variable is followed if
+# the file itself sets it, including the variable of a loop. A value that comes from elsewhere is unknown and gives no
+# end.
 
 
 class TargetSource(NamedTuple):
@@ -272,7 +275,7 @@ class _Item(NamedTuple):
 
 
 def sources(data: bytes) -> Iterator[TargetSource]:
-    """All of a file's."""
+    """Yield the sources of all targets in a CMake file."""
     held: dict[bytes, list[_Item]] = {}
     targets: list[tuple[bytes, list[_Item]]] = []
     for name, words in _commands(data):
@@ -295,11 +298,11 @@ def sources(data: bytes) -> Iterator[TargetSource]:
 
 
 def _hold(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
-    """What `set` puts into a variable, beside what other branches do, and what a loop goes over."""
+    """Record the values that `set` or a loop gives a variable, in addition to those of other branches."""
     stop = next((n for n, one in enumerate(words) if one.word in (b"CACHE", b"PARENT_SCOPE")), len(words))
     if name == "foreach":
         held.setdefault(variable, []).extend(one for one in words if one.word not in (b"IN", b"LISTS", b"ITEMS"))
-        for at, one in enumerate(words):  # `IN LISTS a b` names variables without signs
+        for at, one in enumerate(words):  # `IN LISTS a b` names variables without `${}`
             if one.word == b"LISTS":
                 held[variable] += [_Item(w.at, b"${%s}" % w.word, "path") for w in words[at + 1 :]]
     else:
@@ -307,7 +310,7 @@ def _hold(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: lis
 
 
 def _change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_Item]) -> None:
-    """What `list` and `file` do to a variable."""
+    """Record what `list` and `file` do to a variable."""
     verb = verb.upper()
     items = held.setdefault(rest[0].word, [])
     if name == "list" and verb in (b"APPEND", b"PREPEND", b"INSERT"):
@@ -320,7 +323,7 @@ def _change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_
 
 
 def _followed(words: list[_Item], held: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:
-    """The words, with what variables hold in place of them."""
+    """Yield the words, replacing variables by their values."""
     for item in words:
         use = _USE.match(item.word)
         if use is None:
@@ -332,7 +335,7 @@ def _followed(words: list[_Item], held: dict[bytes, list[_Item]], depth: int) ->
 
 
 def _commands(data: bytes) -> Iterator[tuple[str, list[_Item]]]:
-    """The commands that speak of sources, with their words."""
+    """Yield the commands that can name sources, with their words."""
     end = 0
     for match in _COMMAND.finditer(data):
         if match.start() < end:

@@ -1,4 +1,4 @@
-"""CPython's C API: tables of methods, types and modules, and what is added to modules by calls."""
+"""CPython's C API: tables of methods, types and modules, and objects added to modules by calls."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ WORDS = CPYTHON_WORDS
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a file binds in tables, and the modules that it makes and hands on."""
+    """Yield what a file binds in tables, and the modules that it creates and returns."""
     return (said for bridge, said in bound(look) if bridge == CPYTHON)

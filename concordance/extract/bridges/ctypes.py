@@ -1,8 +1,8 @@
-"""ctypes and cffi: the functions of a C library that Python calls by name; and in C++, those that keep their C names.
+"""ctypes and cffi: the C functions that Python calls by name; in C++, the functions with C linkage.
 
-A library is what `CDLL(…)`, `cdll.LoadLibrary(…)`, `ffi.dlopen(…)` and their like give, held by a variable, an
-attribute or a function that returns it; and `lib` beside `ffi`, imported from a module that cffi has made. Names that
-only look alike in comments and texts are no names of the draft, and are passed over.
+A library is the result of `CDLL(…)`, `cdll.LoadLibrary(…)`, `ffi.dlopen(…)` and similar calls, held by a variable,
+an attribute or a function that returns it; or `lib`, imported together with `ffi` from a module that cffi generated.
+Matches in comments and strings are skipped, because the draft records no names there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DESCRIBES = (b".argtypes", b".restype", b".errcheck")
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a file calls in libraries, or keeps under its C name."""
+    """Yield the library functions that a Python file uses, or the C++ functions with C linkage."""
     if look.language != "python":
         yield from _plain_names(look)
         return
@@ -46,7 +46,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _libraries(look: RuleContext) -> dict[bytes, str]:
-    """The names that hold a library, each with what is opened, where that is written out."""
+    """Return the names that hold a library, each with the library's file name if that is a literal."""
     data, names = look.data, look.draft.ends
     found: dict[bytes, str] = {}
     givers = {}
@@ -67,7 +67,7 @@ def _libraries(look: RuleContext) -> dict[bytes, str]:
         home, _, last = meaning.rpartition(".")
         if last == "lib" and f"{home}.ffi" in bound.values():
             found[name.encode()] = ""
-    for row in look.imports:  # a library that another file holds: which, is found when all are at hand
+    for row in look.imports:  # a library that another file holds; that file is looked up after all have been read
         holder = (row.alias or row.name).encode()
         if row.name and row.name.lower().strip("_") in ("lib", "dll", "clib") and holder not in found:
             found[holder] = f"{row.module}:{row.name}"
@@ -75,7 +75,7 @@ def _libraries(look: RuleContext) -> dict[bytes, str]:
 
 
 def _literal(data: bytes, at: int) -> str:
-    """The text that a call is given first; "" where it is worked out."""
+    """Return the file name in a call's first argument; "" if that is not a literal."""
     text = _TEXT.match(data, at)
     return text[1].decode("utf-8", "replace").rpartition("/")[2] if text else ""
 
@@ -99,7 +99,7 @@ def _used(look: RuleContext, holder: bytes, library: str) -> Iterator[BridgeEnd]
 
 
 def _plain_names(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The functions that are declared or defined as `extern "C"`."""
+    """Yield the functions that are declared or defined as `extern "C"`."""
     if look.language == "c" or b'extern "C"' not in look.data:
         return
     tokens = Tokens(look.data)

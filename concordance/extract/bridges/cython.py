@@ -1,7 +1,7 @@
 """Cython: what a file offers to Python, and the C functions that it declares from headers.
 
-Read line by line: `def`, `cpdef` and classes by their indentation, and the functions in blocks of `cdef extern from`.
-What only C can see (`cdef` functions) is offered to nobody.
+Files are read statement by statement: `def`, `cpdef` and classes by their indentation, and the functions in blocks
+of `cdef extern from`. `cdef` functions are left out, because only C code can see them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class _Statement(NamedTuple):
-    at: int  # the code point where it begins
+    at: int  # character offset of the start
     indent: int
     text: str
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The names of a file that Python sees, and those of C that it uses."""
-    outer: list[tuple[int, str]] = []  # classes, and what hides names, by indentation
+    """Yield the names of a file that Python can see, and the C names that it declares."""
+    outer: list[tuple[int, str]] = []  # enclosing classes, and "" for functions, by indentation
     extern: tuple[int, str] | None = None
     block = -1
     for one in _statements(look.source.text):
@@ -77,7 +77,10 @@ def _declared(look: RuleContext, one: _Statement, header: str) -> Iterator[Bridg
 
 
 def _statements(text: str) -> Iterator[_Statement]:
-    """The statements of a file, each with the lines that its brackets run over, without comments; texts are skipped."""
+    """Yield the statements of a file, each including the lines that its brackets span.
+
+    Comments and the content of triple-quoted strings are blanked out.
+    """
     at, begun, depth, quoted, parts = 0, -1, 0, "", list[str]()
     indent = 0
     for line in text.splitlines(keepends=True):
@@ -96,7 +99,10 @@ def _statements(text: str) -> Iterator[_Statement]:
 
 
 def _code(line: str, quoted: str) -> tuple[str, str]:
-    """A line with its comment and what lies in long texts blanked; and the mark of a long text that stays open."""
+    """Return a line with its comment and the content of triple-quoted strings blanked out.
+
+    Also return the quotes of a triple-quoted string that stays open.
+    """
     found, place = [], 0
     while place < len(line):
         if quoted:

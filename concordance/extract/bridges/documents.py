@@ -1,9 +1,10 @@
-"""Documentation and the code that it speaks of.
+"""Documentation and the code that it refers to.
 
-In: a document, in reST or Markdown. Out: an end on each name of code: what a directive documents ("documents"), what a
-role or a literal names in full, or by its path ("mentions"), and what examples call ("shows"). The current module
-stands beside names that may be seen from it. Of Python, what a package hands on ("hands on") is read, too, for
-documents name things where users import them. Which names are the repository's is known when all files are.
+In: a document, in reST or Markdown. Out: an end for each code name: names that a directive documents ("documents"),
+that a role or literal gives in full or as a path ("mentions"), and that examples call ("shows"), with the current
+module if the name may be relative to it. Python files are read for the names that a package re-exports ("hands on"),
+because documents refer to symbols where users import them from. Which names belong to the repository is only known
+after all files have been read.
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ _MANUAL = re.compile(
     rb"^([ \t]*)\.\. (?:py:)?(class|function|method|attribute|property|classmethod|staticmethod|exception|data"
     rb"|decorator|autoclass|autofunction|automethod|automodule|autoexception|autodata)::[ \t]+([A-Za-z_][\w.]*)", re.M
 )  # fmt: skip
-_MARKED = re.compile(r"^[ \t]*\.\. [\w:-]+::|:[a-z]+:`", re.M)  # reST, whatever the file is called
+_MARKED = re.compile(r"^[ \t]*\.\. [\w:-]+::|:[a-z]+:`", re.M)  # reST markup, whatever the file's extension
 _AUTO = ("auto",)
 _DOCUMENTED = frozenset((Kind.FUNCTION, Kind.CLASS, Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.VARIABLE))
-_LONGEST = 2_000_000  # characters of a document that patterns are looked for in
+_LONGEST = 2_000_000  # longer documents are not searched (characters)
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a document says of code, and what a package hands on."""
+    """Yield the code names in a document, or the names that a package re-exports."""
     if look.language == "python":
         yield from _handed(look)
         return
@@ -78,7 +79,7 @@ _Spoken = Iterator[tuple[int, str, str, str, str]]
 
 
 def _spoken(look: RuleContext, text: str) -> _Spoken:
-    """Each name with where it stands, what is said, how, and the current module."""
+    """Yield each name with its offset, its relation, the kind of reference, and the current module."""
     offset = _offsets(look, text)
     current = [(match.start(), match[1]) for match in _CURRENT.finditer(text)]
     starts = [at for at, _ in current]
@@ -118,7 +119,7 @@ def _how(word: str) -> str:
 
 
 def _offsets(look: RuleContext, text: str) -> Callable[[int], int]:
-    """Turns places in the text into places in its bytes."""
+    """Return a function that converts character offsets to byte offsets."""
     if len(text) == len(look.data):
         return lambda at: at
     starts, lengths = [0], [0]
@@ -134,7 +135,7 @@ def _offsets(look: RuleContext, text: str) -> Callable[[int], int]:
 
 
 def _target(match: re.Match[str]) -> tuple[str, int]:
-    """What a role names, and where: `title <target>`, `~shortened`, and what is said not to be a link."""
+    """Return the target of a role and its offset; handles `title <target>`, `~shortened` and `!not-a-link`."""
     text = match["text"]
     if text.startswith("!"):
         return "", 0
@@ -146,7 +147,7 @@ def _target(match: re.Match[str]) -> tuple[str, int]:
 
 
 def _directives(look: RuleContext) -> Iterator[tuple[int, str]]:
-    """What directives document by hand: `.. function:: f(x)`, a method with its class."""
+    """Yield what directives document by hand: `.. function:: f(x)`; a method is qualified with its class."""
     if look.language == "text":
         yield from _written(look.data)
     if look.language != "rst":
@@ -160,8 +161,8 @@ def _directives(look: RuleContext) -> Iterator[tuple[int, str]]:
 
 
 def _written(data: bytes) -> Iterator[tuple[int, str]]:
-    """The same of reST in a file that is named as plain text."""
-    classes: list[tuple[int, str]] = []  # that are open, by how far they are indented
+    """Yield the same for reST in a file with a plain-text extension."""
+    classes: list[tuple[int, str]] = []  # open classes: indentation, name
     for match in _MANUAL.finditer(data):
         name, depth = match[3].decode(), len(match[1])
         classes = [one for one in classes if one[0] < depth]
@@ -172,7 +173,7 @@ def _written(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _examples(text: str) -> Iterator[tuple[int, str]]:
-    """The calls of examples, by the names that the document's examples import."""
+    """Yield the calls in examples whose first name is imported by one of the document's examples."""
     blocks = [match.span(4) for match in _FENCE.finditer(text)] + [match.span(2) for match in _BLOCK.finditer(text)]
     blocks += [match.span(1) for match in _PROMPT.finditer(text)]
     if not blocks:
@@ -194,7 +195,7 @@ def _examples(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _handed(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The names that a module takes from others at its top, where it is written like a package's own file."""
+    """Yield the names that a module imports at its top level, if it looks like a package's `__init__.py`."""
     data = look.data
     if b"__all__" not in data and b"\nfrom ." not in data and not data.startswith(b"from ."):
         return

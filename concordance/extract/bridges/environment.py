@@ -1,9 +1,9 @@
-"""Environment variables and build options: where they are read, set, declared and spoken of.
+"""Environment variables and build options: where they are read, set, declared and documented.
 
-In: a file of any language. Out: an end on the name, whose `name` is the variable. Programs ask by ways that
-`environment_reads` knows, or by a function of the repository that has "env" in its name; a shell script reads what it
-names in capitals and never assigns. A document speaks of every name that is written like one: which of these are
-variables is known when all files are.
+In: a file of any language. Out: an end for each occurrence, whose `name` is the variable. Programs read variables in
+the ways listed below, or through a function of the repository with "env" in its name. A shell script reads
+variables in capitals that it never assigns. For documents, every name that is written like a variable is reported;
+which of these are variables is only known after all files have been read.
 """
 
 from __future__ import annotations
@@ -17,12 +17,9 @@ from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.reading.draft import CODE
 from concordance.extract.reading.rule_context import C_FAMILY, SCRIPTS, RuleContext
 
-# ---
-# How programs of each language ask for environment variables: patterns over a file's bytes.
-#
-# In: a language. Out: for each way to ask, what is done ("reads", "sets", "removes") and a pattern with a group
-# `name`, a literal, or `constant`, the name of one that the file has. A pattern says where to look; whether it is
-# code that stands there, and no text or comment, is asked of the tree by who uses it.
+# How programs of each language access environment variables: patterns over a file's bytes. Each has a group `name` for
+# a literal, or `constant` for the name of a constant of the file. Matches in strings and comments are excluded later,
+# with the help of the syntax tree.
 
 
 READS, SETS, REMOVES = "reads", "sets", "removes"
@@ -31,11 +28,11 @@ _VALUE = rb"(?:[rbuLU]*[\"'`](?P<name>[A-Za-z_]\w*)[\"'`])"
 
 
 class EnvironmentRead(NamedTuple):
-    """One way to ask."""
+    """One way to access an environment variable."""
 
     says: str
     pattern: re.Pattern[bytes]
-    mark: bytes  # stands in every text that fits
+    mark: bytes  # occurs in every text that matches
 
 
 def _way(says: str, pattern: bytes, mark: bytes = b"") -> EnvironmentRead:
@@ -89,20 +86,17 @@ WAYS: dict[str, tuple[EnvironmentRead, ...]] = {
     "python": _PYTHON, "cython": _PYTHON, "rust": _RUST, "go": _GO, "java": _JAVA, "cmake": _CMAKE,
     **dict.fromkeys(C_FAMILY, _C), **dict.fromkeys(SCRIPTS, _ECMA),
 }  # fmt: skip
-# Where none of these stands in a file, none of the patterns fits.
+# If a file contains none of these, none of the patterns can match.
 MARKS: dict[str, tuple[bytes, ...]] = {
     "python": (b"env", b"ENV", b"Env"), "cython": (b"env",), "rust": (b"env",), "go": (b"env",),
     "java": (b"getenv",), "cmake": (b"ENV{",), **dict.fromkeys(C_FAMILY, (b"env", b"ENV", b"Env")),
     **dict.fromkeys(SCRIPTS, (b".env",)),
 }  # fmt: skip
-# A function that is named after the environment, and given a name in capitals; what stands before is part of its name.
+# A function with "env" in its name, called with a name in capitals; letters before the match belong to its name.
 WRAPPER = re.compile(rb"(?:env|Env|ENV)\w{0,80}\s*\(\s*[rbuL]*[\"'](?P<name>[A-Z][A-Z0-9_]{2,})[\"']\s*[,)]")
 DIRECT = frozenset((b"getenv", b"setenv", b"putenv", b"unsetenv", b"getenvb", b"secure_getenv", b"_putenv"))
 CHANGING = re.compile(rb"(?i:^_*(?:set|put|with|temp|override|patch|mock|scoped|add)|setenv|putenv|guard)")
 REMOVING = re.compile(rb"(?i:^_*(?:unset|del|remove|clear|pop))")
-
-
-# ---
 
 
 LANGUAGES = ()
@@ -116,7 +110,7 @@ _LISTED = re.compile(rb"^#[ \t]+([A-Z][A-Z0-9_]{1,})(?:=\S*)?[ \t]*$", re.M)
 _ENVVAR = re.compile(rb"^[ \t]*\.\. envvar:: ([A-Za-z_]\w*)", re.M)
 _ROLE = re.compile(rb":envvar:`(?:[^`<]*<)?([A-Za-z_]\w*)")
 _HEAD = re.compile(rb"\A(?:#[^\n]*\n|[ \t]*\n)+|\A(?:\s*#[^\n]*\n)*\s*[rR]?\"\"\".*?\"\"\"", re.S)
-_AROUND = 90  # how far from the words "environment variable" its name stands
+_AROUND = 90  # bytes around the words "environment variable" in which its name is searched
 _TEXTS = frozenset(
     ("comment", "string", "string_content", "string_literal", "raw_string_literal", "raw_string_content",
      "string_start",
@@ -136,7 +130,7 @@ _SHELL_SET = re.compile(
     rb"|\bfor\s+([A-Z][A-Z0-9_]*)\s+in\b|\b(?:read|mapfile|readarray)\s+(?:-\w+\s+(?:\"[^\"]*\"\s+)?)*([A-Z][A-Z0-9_]*)"
     rb"|\blocal\s+([A-Z][A-Z0-9_]*)\b", re.M
 )  # fmt: skip
-_DEFAULT = re.compile(rb":?[-=?+]")  # who says what holds where a variable is not set expects that of an environment
+_DEFAULT = re.compile(rb":?[-=?+]")  # a default value shows that the variable is expected from the environment
 _EXPORT = re.compile(rb"^[ \t]*export[ \t]+([A-Za-z_]\w*(?:=|[ \t]*(?:\r?$|;|#)))", re.M)
 _SHELLS_OWN = (
     "BASH BASH_SOURCE BASH_VERSION BASH_VERSINFO BASHPID BASH_REMATCH BASH_LINENO BASH_SUBSHELL EUID FUNCNAME GROUPS "
@@ -154,7 +148,7 @@ _EXPRESSION = re.compile(rb"\$\{\{(?:[^}$]|\$(?!\{\{))*?\benv\.([A-Za-z_]\w*)")
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """All that a file says of variables."""
+    """Yield every access to and mention of a variable or option in a file."""
     language = look.language
     if language in WAYS and any(mark in look.data for mark in MARKS[language]):
         yield from _asked(look)
@@ -166,14 +160,14 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _speaks(data: bytes) -> bool:
-    """Whether a file has the words "environment variable"; asked cheaply first, for few have."""
+    """True if a file contains the words "environment variable"; starts with a cheap test, because few files do."""
     return any(word in data for word in (b"nvironment var", b"nvironment\n", b"nv var", b"nvvar")) and (
         _SPOKEN.search(data) is not None
     )
 
 
 def _is_code(look: RuleContext, at: int) -> bool:
-    """Whether what stands at an offset runs; a text or a comment does not, but for what is put into a text."""
+    """True if the text at an offset is code: not in a comment or string, unless in an expression inside a string."""
     for node in reversed(look.path(at)):
         if node.type in _CODE_IN_TEXT:
             return True
@@ -183,7 +177,7 @@ def _is_code(look: RuleContext, at: int) -> bool:
 
 
 def _asked(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a program asks for."""
+    """Yield the variables that a program reads, sets or removes."""
     seen = set()
     for says, pattern, mark in WAYS[look.language]:
         for match in pattern.finditer(look.data) if mark in look.data else ():
@@ -204,7 +198,7 @@ def _asked(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _before(data: bytes, at: int) -> bytes:
-    """The letters right before an offset: the rest of a longer name."""
+    """Return the identifier characters right before an offset: the start of a longer name."""
     start = at
     while start and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):
         start -= 1
@@ -212,7 +206,7 @@ def _before(data: bytes, at: int) -> bytes:
 
 
 def _is_systems(look: RuleContext, match: re.Match[bytes]) -> bool:
-    """Whether `environ` in Python is the system's: a server hands on a request by that name, too."""
+    """True if `environ` in Python is `os.environ`; WSGI servers pass a request under the same name."""
     at = match[0].rfind(b"environ")
     if look.language != "python" or at < 0:
         return True
@@ -227,7 +221,7 @@ def _words(match: re.Match[bytes]) -> str:
 
 
 def _name(look: RuleContext, match: re.Match[bytes]) -> str:
-    """The variable that is asked for: the literal, or that which a constant of the file stands for."""
+    """Return the variable's name: the literal, or the value of a constant that the file defines once."""
     groups = match.groupdict()
     literal = groups.get("name") or groups.get("other")
     if literal:
@@ -241,7 +235,7 @@ def _name(look: RuleContext, match: re.Match[bytes]) -> str:
 
 
 def _copies(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What is put into a copy of the environment, for a program that is started, and by `patch.dict`."""
+    """Yield what is stored in a copy of the environment, e.g. for a subprocess, or set by `patch.dict`."""
     before = (_HELD.search(look.data, max(0, match.start() - 80), match.start()) for match in _COPY.finditer(look.data))
     for copy in sorted({held[1] for held in before if held}):
         pattern = rb"\b%s\s*\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\](\s*(?:=(?!=)|\+=))?" % re.escape(copy)
@@ -255,7 +249,7 @@ def _copies(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _spoken(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The names that stand near the words "environment variable"; in comments and texts, for code does not say so."""
+    """Yield the names near the words "environment variable", in comments and strings only."""
     seen = set()
     for match in _SPOKEN.finditer(look.data):
         start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
@@ -267,7 +261,7 @@ def _spoken(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _python(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The words about variables, and the list at the head of a file that is run by hand."""
+    """Yield the documented variables, including those listed in the comment or docstring that starts the file."""
     seen = set()
     if _speaks(look.data):
         for said in _spoken(look):
@@ -280,7 +274,7 @@ def _python(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _prose(look: RuleContext) -> Iterator[BridgeEnd]:
-    """Every name that a document writes like a variable's."""
+    """Yield every name in a document that is written like a variable's."""
     data = look.data
     at = {match.start(): match[0] for match in _NAMED.finditer(data)}
     at.update((match.start(1), match[1]) for pattern in (_CODE, _ROLE) for match in pattern.finditer(data))
@@ -292,13 +286,13 @@ def _prose(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _shell(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a script takes from its environment, and what it hands on."""
+    """Yield what a script reads from its environment, and what it exports."""
     data = look.data
     own = frozenset(_SHELLS_OWN.split())
     given = {name for found in _SHELL_SET.findall(data) for name in found if name}
     for match in _SHELL_USE.finditer(data):
         name = match[1].decode()
-        array = data[match.end() : match.end() + 1] == b"["  # which no environment holds
+        array = data[match.end() : match.end() + 1] == b"["  # an environment cannot hold arrays
         if match[1] not in given and name not in own and not array and _is_expanded(look, match.start()):
             asks = data[match.start() + 1 : match.start() + 2] == b"{" and _DEFAULT.match(data, match.end())
             by = "sourcing" if look.imports and not asks else "shell"
@@ -310,14 +304,14 @@ def _shell(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _is_expanded(look: RuleContext, at: int) -> bool:
-    """Whether a shell puts a value in place of what stands at an offset."""
+    """True if the shell expands the text at an offset."""
     if look.in_comment(at):
         return False
     return any(node.type in ("simple_expansion", "expansion", "arithmetic_expansion") for node in look.path(at)[-3:])
 
 
 def _cmake(look: RuleContext) -> Iterator[BridgeEnd]:
-    """Options, and what a build file reads that may be one."""
+    """Yield options, and names that a build file reads and that may be options."""
     draft = look.draft
     declared = set()
     for one in draft.definitions:
@@ -346,7 +340,7 @@ def _starlark(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _yaml(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What workflows, compositions of containers and their like put into an environment."""
+    """Yield what workflows, container compositions and similar files put into an environment."""
     for match in _EXPRESSION.finditer(look.data):
         if not look.in_comment(match.start()):
             yield BridgeEnd(match.start(1), READS, match[1].decode(), _words(match))

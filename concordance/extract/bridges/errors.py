@@ -1,8 +1,8 @@
-"""Error messages: the lines that raise, throw, check or warn with words.
+"""Error messages: the lines that raise, throw, check or warn with a text.
 
-In: a file of any language with code. Out: an end on each such call, whose `text` is the message with a sign for each
-value that is filled in (`expected … but got …`) and whose `name` is what is raised or called. They are no bridge to a
-symbol: a search for a message that somebody was shown finds the line by them (`query/search/error_messages.py`).
+In: a file of a programming language. Out: an end for each such call, whose `text` is the message with a placeholder
+for each inserted value (`expected … but got …`) and whose `name` is what is raised or called. These ends are not
+joined with a symbol: `query/search/error_messages.py` uses them to find the line that produces a given message.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ WORDS = (
     b"FATAL", b"atal", b"ail", b"abort", b"die", b"nsure", b"xpect", b"xception", b"PyErr", b"pr_err", b"REQUIRE",
 )  # fmt: skip
 _SHOUTED = rb"(?:CHECK|ENFORCE|ASSERT|REQUIRE|VERIFY|WARN|ERROR|FATAL|THROW|FAIL|PANIC|BUG|LOG)"
-# Each is looked for only where its first word stands in the file, and begins with it: to look for a whole name at every
-# letter of a large file costs more than to read it. What stands before is part of the name.
+# Each pattern begins with a fixed word and is only searched if the file contains that word: matching a whole name at
+# every letter of a large file costs more than parsing it. Letters before the match belong to the name.
 _C = (
     (b"", re.compile(_SHOUTED + rb"\w{0,80}\s*+[({]")),
     (b"throw", re.compile(rb"throw\s++(?:new\s++)?[\w:]++(?:<[^;(){}]{0,300}>)?\s*+[({]")),
@@ -66,11 +66,11 @@ _TEXTS = frozenset(("comment", "string_content", "string_literal", "raw_string_l
 _TRANSLATE = frozenset(("_", "gettext", "gettext_lazy", "ugettext", "ngettext", "ngettext_lazy", "pgettext", "N_",
                         "dedent", "textwrap.dedent", "str", "cleandoc", "inspect.cleandoc"))  # fmt: skip
 _QUOTE = re.compile(r"(?s)[rbufRBUF]*(\"\"\"|'''|\"|')(.*)\1\Z")
-_BACK = 3000  # bytes before a call in which the variable that holds its message is given it
+_BACK = 3000  # bytes before a call in which an assignment to the variable with its message is searched
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """Every message of a file."""
+    """Yield every message of a file."""
     if look.language in ("python", "cython"):
         found = _python(look) if look.draft.root is not None else iter(())
     elif look.language in C_FAMILY:
@@ -83,7 +83,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _called(look: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
-    """Calls in a language with C's brackets; what is called inside of another is part of it."""
+    """Yield messages of calls in languages with C-like brackets; a call inside another call is part of that one."""
     until = 0
     for match in pattern.finditer(look.data):
         message, end = said(look.data, match.end()) if match.start() >= until else ("", until)
@@ -95,7 +95,7 @@ def _called(look: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int
 
 
 def _of_c(look: RuleContext) -> Iterator[tuple[int, str, str]]:
-    """Calls of C and its family, macros among them, and what is thrown."""
+    """Yield messages of calls, macros and throw expressions in the C family."""
     data = look.data
     spans = {match.end(): match.start() for word, fits in _C if word in data for match in fits.finditer(data)}
     until = 0
@@ -115,7 +115,7 @@ def _is_text(look: RuleContext, at: int) -> bool:
 
 
 def _is_defined(look: RuleContext, at: int) -> bool:
-    """Whether a macro or function of this name is defined here, and not called."""
+    """True if a preprocessor directive on this line defines the name, so that it is not called."""
     line = look.data.rfind(b"\n", 0, at) + 1
     return look.data[line:at].lstrip().startswith((b"#define", b"#include", b"# define"))
 
@@ -138,7 +138,7 @@ def _python(look: RuleContext) -> Iterator[tuple[int, str, str]]:
 
 
 def _of_arguments(look: RuleContext, values: list[Node]) -> str:
-    """The first argument that is a message."""
+    """Return the message in the first argument that has one."""
     for value in values[:3]:
         inner = value.child_by_field_name("value") if value.type == "keyword_argument" else value
         if inner is None:
@@ -151,7 +151,7 @@ def _of_arguments(look: RuleContext, values: list[Node]) -> str:
 
 
 def _held(look: RuleContext, name: Node) -> Node | None:
-    """What was put into a variable right before."""
+    """Return the expression that was last assigned to a variable before its use."""
     start = max(0, name.start_byte - _BACK)
     word = re.escape(look.data[name.start_byte : name.end_byte])
     given = re.compile(rb"^[ \t]*%s[ \t]*=[ \t]*(?=[(\"'frbFRB_])" % word, re.M)
@@ -165,7 +165,7 @@ def _held(look: RuleContext, name: Node) -> Node | None:
 
 
 def _parts(look: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
-    """The parts of an expression of Python that makes a text."""
+    """Yield the parts of a Python expression that makes a string."""
     kind = node.type
     if kind == "string":
         yield from _string(look, node)
@@ -202,7 +202,7 @@ def _of_call(look: RuleContext, node: Node, depth: int) -> Iterator[str]:
 
 
 def _string(look: RuleContext, node: Node) -> Iterator[str]:
-    """A literal, with a sign for each value that is put into it."""
+    """Yield a literal's text, with a placeholder for each interpolated value."""
     inside = [child for child in node.named_children if child.type == "interpolation"]
     text, at = "", node.start_byte
     for child in inside:

@@ -1,9 +1,9 @@
-"""Build files: which module an extension is, and the sources that it is made of.
+"""Build files: the Python extension modules that are built, and their sources.
 
-`Extension("package.module", ["a.c"])` of setup.py and whatever is called alike, `extension_module('module', 'a.c',
-subdir: 'package')` of Meson, and what CMake adds for pybind11 and nanobind. A name that is worked out is not known
-here. And Python files that take all that a module offers, which may be such a module. Nothing is joined: the other
-bridges look here for the full names of modules.
+These are `Extension("package.module", ["a.c"])` and similar names in setup.py, `extension_module('module', 'a.c',
+subdir: 'package')` in Meson, and the CMake commands of pybind11 and nanobind. Names that are not literals are
+unknown here. Python files with `from module import *` are reported, too, because the module may be an extension.
+These ends are not joined with anything: the other bridges use them to find the full names of modules.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MESON = re.compile(rb"\bextension_module\s*\(\s*'([\w.]+)'")
 _CMAKE = re.compile(rb"\b(?:pybind11|nanobind)_add_module\s*\(\s*([\w.]++)((?:(?!_add_module)[^)])*+)\)", re.I)
 _SUBDIR = re.compile(rb"\bsubdir\s*:\s*'([^']*)'")
 _SOURCE = re.compile(rb"[\"']?(?<![\w./+-])([\w./+-]+\.(?:c|cc|cpp|cxx|cu|pyx|mm?))[\"'\s)]")
-_LONGEST = 4000  # bytes of a call in which its sources are looked for
+_LONGEST = 4000  # bytes of a call in which its sources are searched
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The extensions that a file builds."""
+    """Yield the extensions that a file builds, or the modules that it imports everything from."""
     data = look.data
     if look.language == "python":
         for match in _SETUP.finditer(data):
@@ -45,7 +45,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _call(data: bytes, start: int) -> bytes:
-    """What stands up to the bracket that closes a call."""
+    """Return the text up to the bracket that closes a call."""
     depth = 1
     for at in range(start, min(len(data), start + _LONGEST)):
         depth += (data[at] in b"([{") - (data[at] in b")]}")

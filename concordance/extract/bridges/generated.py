@@ -1,8 +1,8 @@
-"""Names that a compiler makes of Protocol Buffers, where code uses them.
+"""Uses of code that the Protocol Buffers compiler generates.
 
-In: Python that imports `foo_pb2`, or C++ that includes `foo.pb.h`. Out: an end on each name that may be a message, an
-enumeration or a service of `foo.proto` ("uses"), with the path that the file would have. Which names it has is known
-when all files are.
+In: Python that imports `foo_pb2`, or C++ that includes `foo.pb.h`. Out: an end ("uses") for each name that may be a
+message, an enumeration or a service of `foo.proto`, with the path that this file would have. Which names `foo.proto`
+really defines is only known after all files have been read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TEXTS = frozenset(("comment", "string_content", "string_literal", "raw_string_l
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The names that a file has from generated code."""
+    """Yield the names that a file may take from generated code."""
     return _python(look) if look.language == "python" else _c(look)
 
 
@@ -40,7 +40,7 @@ def _python(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _members(look: RuleContext, alias: str, path: str) -> Iterator[BridgeEnd]:
-    """What hangs on a generated module."""
+    """Yield the attributes of a generated module that the file uses."""
     for at in look.places(alias):
         rest = re.compile(rb"((?:\s*\.\s*[A-Za-z_]\w*)+)").match(look.data, at + len(alias.encode()))
         if rest is not None and not _is_member(look, at):
@@ -53,7 +53,7 @@ def _is_member(look: RuleContext, at: int) -> bool:
 
 
 def _proto(module: str) -> str:
-    """The path of the file that a module is made of; a dot at its beginning is the importing file's folder."""
+    """Return the path of the file that a module is generated from; a leading dot is the importing file's folder."""
     level = len(module) - len(module.lstrip("."))
     return "./" * bool(level) + "../" * (level - 1) + module.lstrip(".").replace(".", "/") + ".proto"
 

@@ -1,9 +1,10 @@
-"""Launches of kernels, and the kernels: `kernel<<<grid, block>>>(…)`, or the runtime's functions that are given one.
+"""GPU kernels and their launches: `kernel<<<grid, block>>>(…)`, or runtime functions that take a kernel.
 
-In: a file of CUDA or C++. Out: an end on the kernel's name where it is launched ("launches"), and one on each function
-that the device runs on its own ("is a kernel"), so that nothing else is taken for one. Read by text, for a launch may
-stand in a macro, whose body has no tree: what stands before `<<<` is read backwards, over template arguments and
-brackets. A macro that launches what it is given launches what its file hands it.
+In: a file of CUDA or C++. Out: an end ("launches") for each kernel's name where it is launched, and one ("is a
+kernel") for each `__global__` function, so that nothing else is taken for a kernel. Launches are found in the text,
+not in the syntax tree, because a launch may be in a macro, whose body is not parsed: the text before `<<<` is read
+backwards, over template arguments and brackets. A macro that launches one of its parameters counts as launching what
+its file passes to it.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ _GIVEN = re.compile(
 _LAST_NAME = re.compile(rb"(?:(?:^|[^\w:])(?:::)?(?:[A-Za-z_]\w*\s*::\s*)*)([A-Za-z_]\w*)\Z")
 _NAME = re.compile(rb"[\s\\(&]*((?:\w+\s*::\s*)*)([A-Za-z_]\w*)\s*(?:<.*>)?[\s\\)]*", re.S)
 _BLANK = b" \t\r\n\\"
-_FARTHEST = 2000  # bytes that template arguments take up before a launch
+_FARTHEST = 2000  # bytes of template arguments before a launch that are searched
 _NO_CODE = frozenset(("comment", "string_content", "string_literal", "raw_string_literal", "raw_string_content"))
 _KEYWORDS = frozenset((b"operator", b"return", b"template", b"typename", b"sizeof"))
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The kernels that a file launches and has."""
+    """Yield the kernels that a file launches and defines."""
     data = look.data
     if b"__global__" in data:
         for one in look.draft.definitions:
-            # Directives may stand between the specifier and the name.
+            # There may be directives between the specifier and the name.
             if one.kind == Kind.FUNCTION and b"__global__" in data[one.start : one.at]:
                 yield BridgeEnd(one.at, "is a kernel", one.name, one.name)
     for match in _SIGN.finditer(data):
@@ -58,7 +59,7 @@ def _is_code(look: RuleContext, at: int) -> bool:
 
 
 def _before(data: bytes, at: int) -> tuple[int, int] | None:
-    """Where the name that is launched by a sign stands; None where there is none."""
+    """Return the extent of the name that is launched at `<<<`; None if there is none."""
     at = _skipped(data, at)
     least = max(0, at - _FARTHEST)
     if at and data[at - 1 : at] == b")":
@@ -66,7 +67,7 @@ def _before(data: bytes, at: int) -> tuple[int, int] | None:
         inner = _skipped(data, at - 1)
         if opened is None or not data[opened + 1 : inner].strip(_BLANK):
             return None
-        # `(kernel<T, 4>)`: what is called in brackets, or the result of a call, which has a name before them.
+        # `(kernel<T, 4>)` is a kernel in brackets; with a name before the brackets it is the result of a call.
         before = _skipped(data, opened)
         if before and (data[before - 1 : before].isalnum() or data[before - 1 : before] in (b"_", b">")):
             return None
@@ -83,14 +84,17 @@ def _before(data: bytes, at: int) -> tuple[int, int] | None:
 
 
 def _skipped(data: bytes, at: int) -> int:
-    """The end of what stands before an offset, white space and joined lines left out."""
+    """Return the offset after the last character before `at` that is not white space or a line continuation."""
     while at and data[at - 1] in _BLANK:
         at -= 1
     return at
 
 
 def _opening(data: bytes, at: int, least: int, opens: bytes, closes: bytes) -> int | None:
-    """Where the bracket opens that closes right before an offset; of angles, what stands in round ones is left out."""
+    """Return where the bracket opens that closes right before an offset.
+
+    For angle brackets, the content of round brackets is skipped.
+    """
     depth = round_ = 0
     is_angle = opens == b"<"
     for place in range(at - 1, least - 1, -1):
@@ -109,14 +113,18 @@ def _opening(data: bytes, at: int, least: int, opens: bytes, closes: bytes) -> i
 
 
 def _launched(look: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
-    """A launch by name: of a variable what was put into it, of a macro's parameter what the file hands it."""
+    """Yield the launch of a name.
+
+    For a variable, also yield the kernel that was assigned to it. For a macro's parameter, yield what the file
+    passes to the macro instead.
+    """
     name = look.data[at:end]
     macro = _macro_around(look, at)
     if macro is not None and name in macro[1]:
         yield from _handed(look, macro[0], macro[1].index(name))
         return
     yield BridgeEnd(at, "launches", name.decode(), name.decode())
-    body = look.data.rfind(b"\n}", 0, at) + 1  # a variable of the same function
+    body = look.data.rfind(b"\n}", 0, at) + 1  # start of the enclosing function, to find its variables
     given = rb"\b%s\s*(?:=|\{)\s*&?\s*(?:\w+\s*\?[^;]*|((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*[<;}])" % re.escape(name)
     for match in re.finditer(given, look.data[body:at]):
         if match[1]:
@@ -126,7 +134,7 @@ def _launched(look: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
 
 
 def _macro_around(look: RuleContext, at: int) -> tuple[str, list[bytes]] | None:
-    """The macro whose body an offset lies in, with its parameters."""
+    """Return the name and parameters of the macro whose body contains an offset."""
     for one in look.draft.definitions:
         if one.kind == Kind.MACRO and one.start <= at < one.end:
             written = one.signature.partition("(")[2].partition(")")[0]
@@ -135,7 +143,7 @@ def _macro_around(look: RuleContext, at: int) -> tuple[str, list[bytes]] | None:
 
 
 def _handed(look: RuleContext, macro: str, place: int) -> Iterator[BridgeEnd]:
-    """What calls of a macro give it as one of its arguments, where that is a name."""
+    """Yield the names that calls of a macro pass as the argument with index `place`."""
     for match in re.finditer(rb"\b%s\s*\(" % re.escape(macro.encode()), look.data):
         start, depth, number = match.end(), 0, 0
         for at in range(match.end(), min(len(look.data), match.end() + _FARTHEST)):

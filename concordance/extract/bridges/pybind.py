@@ -1,4 +1,4 @@
-"""pybind11 and nanobind: names that a file binds on Python's modules and classes."""
+"""pybind11 and nanobind: names that a file binds on Python modules and classes."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ WORDS = PYBIND_WORDS
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a file binds in chains of calls."""
+    """Yield what a file binds in chains of calls."""
     return (said for bridge, said in bound(look) if bridge == PYBIND)

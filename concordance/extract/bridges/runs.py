@@ -1,7 +1,7 @@
-"""What runs a script of the repository: scripts, workflows, Dockerfiles, recipes, settings of tools, and programs.
+"""Command lines that run a script of the repository, in shell scripts, workflows, build files and programs.
 
-In: a file that holds command lines, in a shell's own file, or as a value. Out: an end on each word that names a script
-or a module. Where that lies is known when all files are.
+In: a shell script, or a file that has command lines as values. Out: an end for each word that names a script or a
+module. Where that script or module is can only be resolved after all files have been read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _INTERPRETER = re.compile(
     r"|.*(?:sys\.executable|PYTHON3?|(?i:python3?_executable)|_python|\bpython3?)\W{0,3}\Z"
 )
 _PYTHON = re.compile(r"(?i).*py(?:thon|py)")
-# What stands before a command and runs it; those that take an argument of their own take one word.
+# Words that may precede a command and run it; those in `_TAKES` also take one argument.
 _BEFORE = frozenset(
     ("time", "sudo", "exec", "nohup", "env", "command", "xvfb-run", "eval", "then", "do", "else", "if", "elif", "while",
      "until", "!", "run", "retry", "winpty", "stdbuf", "nice", "catchsegv", "with_retry", "poetry", "pipenv", "uv",
@@ -38,7 +38,7 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|[A-Za-z_]\w*\Z")
 _SCRIPT = re.compile(r"\.(?:py|sh|bash|zsh|ksh|pl|rb|js|mjs|cjs|ts|mts|ps1|bat|cmd|R|jl|lua|php|bats|tcl|awk|exp)\Z")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _WITH_VALUE = frozenset(("-W", "-X", "-o", "-n", "--rcfile", "--nproc_per_node", "--nnodes", "-I", "-r"))
-_DEEPEST = 10  # commands in one another, and modules that run modules; each level reads the text in it once more
+_DEEPEST = 10  # nested commands, and modules that run modules; each level reads its text once more
 LANGUAGES = ("shell", "yaml", "dockerfile", "make", "json", "ini", "toml", "cmake", "python")
 WORDS = (b".py", b".sh", b".js", b".pl", b".rb", b".ts", b".bat", b".ps1", b"python", b"PYTHON", b"bash")
 _KEYS = frozenset(("run", "script", "before_script", "after_script", "command", "entry", "commands", "cmd", "args",
@@ -59,12 +59,12 @@ _LITERAL = re.compile(
     rb"\s*(?:[rbuf]*(?P<quote>[\"'])(?P<text>(?:[^\"'\\\n]|\\.)*)(?P=quote)|(?P<name>[\w.]+))\s*(?P<end>[,\])]|\Z)"
 )
 _MOVES = re.compile(rb"(?:^|[\s;&|(])(?:cd|pushd)\s|working-directory|WORKING_DIRECTORY|\bcwd\s*=")
-_NEAR = 1500  # bytes before a command in which the folder may have been changed
+_NEAR = 1500  # bytes before a command in which a change of folder is searched
 _TEXT = re.compile(rb'"((?:[^"\\]|\\(?s:.)|\\\Z)*+)(?:"|\Z)')
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a file runs."""
+    """Yield the scripts and modules that a file runs."""
     seen = set()
     for one in _READERS[look.language](look):
         if one.at not in seen and not look.in_comment(one.at):
@@ -79,7 +79,7 @@ def _shell(look: RuleContext) -> Iterator[Run]:
 
 
 def _yaml(look: RuleContext) -> Iterator[Run]:
-    """The values of keys that hold commands."""
+    """Yield what the values of command keys run."""
     for one in look.draft.definitions:
         if one.kind == Kind.KEY and one.name in _KEYS:
             start = look.data.find(b":", one.at, one.end) + 1
@@ -87,7 +87,7 @@ def _yaml(look: RuleContext) -> Iterator[Run]:
 
 
 def _lines(data: bytes, start: int, end: int) -> Iterator[Run]:
-    """A value of YAML: a line, a block, or a list of lines."""
+    """Yield what a YAML value runs: a line, a block, or a list of lines."""
     for match in re.finditer(rb"[^\r\n]+", data[start:end]):
         line = match[0]
         skip = re.match(rb"[ \t]*(?:-[ \t]+)?(?:[|>][+-]?\d*[ \t]*(?:#.*)?\Z)?", line)
@@ -118,14 +118,14 @@ def _make(look: RuleContext) -> Iterator[Run]:
 
 
 def _json(look: RuleContext) -> Iterator[Run]:
-    """The commands in `scripts`."""
+    """Yield what the commands in `scripts` run."""
     for holder in (one for one in look.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
         for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(look.data, holder.at, holder.end):
             yield from runs(look.data, *match.span(1))
 
 
 def _settings(look: RuleContext) -> Iterator[Run]:
-    """The commands of tox and of tools that have settings like it."""
+    """Yield what the commands in the settings of tox and similar tools run."""
     for one in look.draft.definitions:
         if one.kind == Kind.KEY and one.name in _KEYS:
             start = look.data.find(b"=", one.at, one.end) + 1
@@ -139,7 +139,7 @@ def _cmake(look: RuleContext) -> Iterator[Run]:
 
 
 def _python(look: RuleContext) -> Iterator[Run]:
-    """The programs that a program starts, where their names are written out."""
+    """Yield the programs that Python code starts, if their names are literals."""
     for match in _STARTED.finditer(look.data):
         words: list[tuple[int, str]] = []
         at = match.end()
@@ -167,16 +167,13 @@ _READERS = {
 }  # fmt: skip
 
 
-# ---
-# The scripts that a command line runs: `python tools/x.py`, `bash .ci/test.sh`, `./x.sh`, `python -m pkg.mod`.
-#
-# In: text that a shell is given, as scripts, workflows, recipes and settings hold it. Out: the words that name a
-# script or a module, with where they stand. Only what is run counts: a word in the place of a command, or the first
-# argument of an interpreter that is no option. What another program is given (`cp x.sh y`) is not run.
+# Command lines: `python tools/x.py`, `bash .ci/test.sh`, `./x.sh`, `python -m pkg.mod`. Only words in the position of a
+# command, or the first argument of an interpreter that is not an option, count as run. Arguments of other programs
+# (`cp x.sh y`) do not.
 
 
 class Run(NamedTuple):
-    """A word that names what is run."""
+    """A word that names a script or module that is run."""
 
     at: int
     word: str
@@ -184,7 +181,7 @@ class Run(NamedTuple):
 
 
 def runs(data: bytes, start: int, end: int, depth: int = 0) -> Iterator[Run]:
-    """What a stretch of text runs."""
+    """Yield what a range of shell text runs."""
     words: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(data, start, end):
         if token["stop"]:
@@ -201,12 +198,12 @@ def runs(data: bytes, start: int, end: int, depth: int = 0) -> Iterator[Run]:
 
 
 def of_words(words: list[tuple[int, str]]) -> Iterator[Run]:
-    """What a command runs whose words are known one by one."""
+    """Yield what a command runs, given its words."""
     yield from _command(words)
 
 
 def _command(words: list[tuple[int, str]]) -> Iterator[Run]:
-    """The script of one command."""
+    """Yield the script that one command runs."""
     at = 0
     while at < len(words):
         word = _bare(words[at][1])
@@ -230,7 +227,7 @@ def _command(words: list[tuple[int, str]]) -> Iterator[Run]:
 
 
 def _argument(words: list[tuple[int, str]], is_python: bool, depth: int = 0) -> Iterator[Run]:
-    """What an interpreter is given first."""
+    """Yield the script or module among the arguments of an interpreter."""
     skip = False
     for number, (at, written) in enumerate(words):
         word = _bare(written)
@@ -259,5 +256,5 @@ def _argument(words: list[tuple[int, str]], is_python: bool, depth: int = 0) -> 
 
 
 def _bare(word: str) -> str:
-    """A word without its quotes."""
+    """Return a word without its quotes."""
     return word.replace('"', "").replace("'", "")

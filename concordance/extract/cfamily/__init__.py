@@ -1,1 +1,1 @@
-"""Reads C, C++, CUDA and Objective-C."""
+"""Readers for C, C++, CUDA and Objective-C."""

@@ -1,8 +1,9 @@
-"""Walks the declarations of a C-family syntax tree and states each as a definition.
+"""Walks the declarations in a C-family syntax tree and records each as a definition.
 
-In: a tree, and the file's scan. Out: definitions in a `Draft`. Only what can hold declarations is
-entered (namespaces, classes, conditionals, linkage blocks), never a function's statements, so the
-walk is short; it keeps its own stack, so no depth of nesting breaks it.
+In: a tree, and the file's scanned lines. Out: definitions in a `Draft`, with parameters, return types and modifiers
+read from the original text. The walk enters only what can contain declarations (namespaces, classes, conditionals,
+linkage blocks), never the statements of a function, so it is short; it keeps its own stack, so deep nesting cannot
+break it. It is built up in three classes: types, then functions and variables, then the walk itself.
 """
 
 from __future__ import annotations
@@ -25,32 +26,22 @@ from concordance.extract.cfamily.declarators import (
 from concordance.extract.reading.draft import Definition
 from concordance.extract.reading.trees import one_line
 
-# ---
-# Functions, variables and fields of a C-family file, defined or declared.
-#
-# In: the nodes that declare them. Out: definitions with parameters, what they return, and the words that qualify
-# them, read from the original text.
-
-
-# ---
-# Types of a C-family file: classes, structs, unions, enums and their members, typedefs, aliases.
-#
-# In: the nodes that declare them. Out: definitions. A type without a name lends its members the name of what it is
-# the type of.
+# Types: classes, structs, unions, enums and their members, typedefs, aliases. Members of an unnamed type get the name
+# of the variable or alias that it is the type of.
 
 
 _ENUM_CLASS = re.compile(rb"enum\s+(?:class|struct)\b")
 
 
 class TypeDeclarations(Level):
-    """The part of the walk that knows types."""
+    """The part of the walk that handles types."""
 
     __slots__ = ()
 
     def _specifier(
         self, node: Node, outer: Node, context: DeclarationContext, alone: bool = False, alias: str = ""
     ) -> None:
-        """A class, struct, union or enum; `outer` is the declaration that it is part of."""
+        """Record a class, struct, union or enum; `outer` is the declaration that it is part of."""
         self.seen.add(node.start_byte)
         body = node.child_by_field_name("body")
         if body is None and (not alone or context.friend):
@@ -80,7 +71,7 @@ class TypeDeclarations(Level):
             self._members(body, declared.name if declared else alias or context.owner or "?", kind, context)
 
     def _open(self, definition: Definition, declared: DeclaredName) -> None:
-        """A template's parameters stand before its name, in its scope; the name itself does not."""
+        """Extend a template's scope to its parameters, which precede its name; the name itself stays outside."""
         definition.opens = (definition.start, definition.end)
         self.draft.holes.append((declared.outer, declared.end))
 
@@ -157,7 +148,7 @@ class TypeDeclarations(Level):
 
 
 def _split(words: str) -> list[str]:
-    """Text at its commas, those inside brackets left alone."""
+    """Split text at its commas, except those inside brackets."""
     parts, depth, last = [], 0, 0
     for at, sign in enumerate(words):
         if sign in "<([{":
@@ -170,7 +161,7 @@ def _split(words: str) -> list[str]:
     return [*parts, words[last:]]
 
 
-# ---
+# Functions, variables and fields, defined or declared.
 
 
 _MODIFIER = re.compile(
@@ -189,7 +180,7 @@ _LINKAGE = 'extern "C"'
 
 
 class Functions(TypeDeclarations):
-    """The part of the walk that knows functions and variables."""
+    """The part of the walk that handles functions and variables."""
 
     __slots__ = ()
 
@@ -221,24 +212,24 @@ class Functions(TypeDeclarations):
             self._callable(node, conversion(self.draft.source, kind, declared), context, end, declaration=pure)
 
     def _hidden_class(self, node: Node, kind: Node, declared: DeclaredName, context: DeclarationContext) -> None:
-        """`class UNKNOWN Name {`, which the grammar takes for a function."""
+        """Record `class UNKNOWN Name {`, which the grammar takes for a function."""
         body = node.child_by_field_name("body")
         end = body.start_byte if body is not None else node.end_byte
         head = self._head(self._start(node, context), end)
         self._define(SPECIFIERS[kind.type], declared.name, declared.at, node, context, signature=head)
 
     def _is_call(self, declared: DeclaredName, context: DeclarationContext) -> bool:
-        """Whether something without a type is a macro's call, and no constructor or old function of C."""
+        """True if a declarator without a type is a macro call, not a constructor or an old-style C function."""
         if declared.within or not declared.plain or declared.name == context.owner:
             return False
         return not (self.plain_c and declared.name.islower())
 
     def _by_macros(self, kind: Node, declared: DeclaredName) -> bool:
-        """Two macro calls in a row, which the grammar takes for a type and a function."""
+        """True for two macro calls in a row, which the grammar takes for a type and a function."""
         return kind.type == "macro_type_specifier" and declared.name.isupper()
 
     def _made_by_macro(self, node: Node, declared: DeclaredName, context: DeclarationContext, end: int) -> None:
-        """`TEST(Suite, name) {`: what it defines is known to the macro alone, so it is named as it is written."""
+        """Record `TEST(Suite, name) {` under its text as written, because only the macro knows what it defines."""
         function = declared.function
         listed = function.child_by_field_name("parameters") if function is not None else None
         stop = listed.end_byte if listed is not None else end
@@ -294,7 +285,7 @@ class Functions(TypeDeclarations):
         return one_line(_MODIFIER.sub("", _NOISE.sub("", words))).rstrip(" (")
 
     def _declaration(self, node: Node, context: DeclarationContext) -> None:
-        """Variables, fields, prototypes, and types declared on the way."""
+        """Record variables, fields, prototypes, and types declared along with them."""
         kind = node.child_by_field_name("type")
         declarators = node.children_by_field_name("declarator")
         names = [unwrap(self.draft.source, d) for d in declarators]
@@ -330,7 +321,7 @@ class Functions(TypeDeclarations):
         only = len(declarators) == 1
         body = kind.child_by_field_name("body") if kind is not None and kind.type in SPECIFIERS else None
         named = body is not None and kind is not None and kind.child_by_field_name("name") is not None
-        whole = place == 0 and not named  # a type with a name is a definition of its own beside this one
+        whole = place == 0 and not named  # a named type is a definition of its own
         head = body.start_byte if body is not None else declarators[0].start_byte
         value = declarator.child_by_field_name("value") or (node.child_by_field_name("default_value") if only else None)
         stop = declarator.end_byte
@@ -351,7 +342,7 @@ class Functions(TypeDeclarations):
             definition.public = False
 
 
-# ---
+# The walk itself.
 
 
 class DeclarationWalk(Functions):
@@ -360,13 +351,13 @@ class DeclarationWalk(Functions):
     __slots__ = ()
 
     def run(self, root: Node) -> None:
-        """Visits everything that can be declared under a node."""
+        """Record everything that is declared under a node."""
         self.stack.append((root, DeclarationContext()))
         self._drain()
 
     def run_local(self, nodes: list[Node]) -> None:
-        """Visits types that functions declare for themselves."""
-        for node in sorted(nodes, key=lambda n: n.start_byte):  # captures come in no fixed order; the outer first
+        """Record the types that functions declare locally."""
+        for node in sorted(nodes, key=lambda n: n.start_byte):  # captures are unordered; outer types come first
             if node.start_byte not in self.seen:
                 self.stack.append((node, DeclarationContext()))
                 self._drain()
@@ -441,7 +432,7 @@ class DeclarationWalk(Functions):
 
 
 def _flat(name: Node) -> list[Node]:
-    """The parts of `a::b::c`."""
+    """Return the parts of `a::b::c`."""
     parts: list[Node] = []
     pending = [name]
     while pending:

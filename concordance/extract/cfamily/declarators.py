@@ -1,7 +1,10 @@
-"""Takes a C-family declarator apart: the name in its middle, what is written before it, what it makes.
+"""Takes C-family declarators apart: the declared name, its qualifiers, and whether it is a function.
 
-In: the node behind a declaration's type. Out: `DeclaredName`. C writes types around names, so the name of
-`int (*table[3])(void)` is found by peeling; the peel next to the name says whether it is a function.
+In: the declarator node of a declaration. Out: `DeclaredName`. C writes types around names, so the name in
+`int (*table[3])(void)` is found by unwrapping layer by layer; the layer next to the name says whether it is a function.
+
+The base class of the walk in `declarations.py` is here, too. It holds the walk's state and records
+definitions in a `Draft`, each with its condition, access and start, including macros that the parser did not see.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ SPECIFIERS = {
     "union_specifier": Kind.UNION,
     "enum_specifier": Kind.ENUM,
 }
-_WORDS = frozenset(word.decode() for word in KEYWORDS)  # what no tree, however broken, makes a name
+_WORDS = frozenset(word.decode() for word in KEYWORDS)  # never a declared name, however broken the tree
 _UNSAID = re.compile(r'("(?:\\.|[^"\\\n])*")|/\*.*?\*/|//[^\n]*|^[ \t]*#(?:[^\n\\]|\\.)*', re.S | re.M)
 _NAMES = frozenset(("identifier", "field_identifier", "type_identifier", "namespace_identifier", "primitive_type"))
 _NAMED = frozenset((
@@ -46,14 +49,14 @@ class DeclaredName:
     end: int
     within: tuple[str, ...]
     outer: int  # where the qualified name starts
-    function: Node | None  # the parameters and what stands behind them, if it is a function
+    function: Node | None  # the function declarator, if it is a function
     plain: bool  # whether the name is a plain identifier
 
 
 def unwrap(source: Source, node: Node | None) -> DeclaredName | None:
-    """The name inside a declarator, or None where there is none."""
+    """Return the name inside a declarator, or None if there is none."""
     function: Node | None = None
-    nearest = ""  # the peel next to what is looked at
+    nearest = ""  # the innermost layer so far
     while node is not None:
         kind = node.type
         if kind in _NAMES or kind in _NAMED:
@@ -119,7 +122,7 @@ def _named(source: Source, node: Node, function: Node | None) -> DeclaredName | 
 
 
 def _bare(source: Source, node: Node) -> str:
-    """A scope's name without its template arguments."""
+    """Return a scope's name without its template arguments."""
     return _SPACES.sub("", _ARGUMENTS.sub("", source.slice(node.start_byte, node.end_byte)))
 
 
@@ -130,7 +133,7 @@ def _operator(written: str) -> str:
 
 
 def parameters(source: Source, function: Node) -> tuple[Parameter, ...]:
-    """A function's parameters, as written."""
+    """Return a function's parameters, as written."""
     found: list[Parameter] = []
     listed = function.child_by_field_name("parameters")
     for node in listed.named_children if listed is not None else ():
@@ -168,7 +171,7 @@ def _parameter(source: Source, node: Node) -> Parameter:
 
 
 def conversion(source: Source, kind: Node | None, declared: DeclaredName) -> DeclaredName:
-    """`inline A::operator bool()`, where the grammar takes `A::operator` for the type and `bool` for the name."""
+    """Correct `inline A::operator bool()`, which the grammar reads as type `A::operator` and name `bool`."""
     if kind is None or kind.type != "qualified_identifier" or not source.data[: kind.end_byte].endswith(b"::operator"):
         return declared
     at = kind.end_byte - len(b"operator")
@@ -178,27 +181,22 @@ def conversion(source: Source, kind: Node | None, declared: DeclaredName) -> Dec
     return DeclaredName(name, at, declared.end, within, kind.start_byte, declared.function, False)
 
 
-# ---
-# What the walk over a C-family file's declarations carries with it.
-#
-# In: a tree's nodes, the file's scan, its blanked text. Out: definitions in a `Draft`, each with its condition, its
-# access and its start (macros that the parser did not see included). `cclasses`, `cfunctions` and `cdeclarations`
-# build on it, in this order.
+# The base of the walks over declarations (see the module docstring).
 
 
 class DeclarationContext(NamedTuple):
-    """What stands around a declaration."""
+    """What surrounds a declaration."""
 
     owner: str = ""  # the class whose body it is in
     access: str = ""
-    start: int = -1  # of the template header or linkage word before it
+    start: int = -1  # of the template header or linkage specification before it
     linkage: bool = False
     hidden: bool = False  # in an anonymous namespace
-    broken: bool = False  # inside a stretch that the parser gave up on
+    broken: bool = False  # inside a range that the parser could not parse
     friend: bool = False
 
     def inner(self) -> DeclarationContext:
-        """The same for a part of the declaration: without its start."""
+        """Return the context for a part of the declaration, which has no start of its own."""
         return self._replace(start=-1)
 
 
@@ -211,8 +209,8 @@ class Level:
     blanked: Blanked
     plain_c: bool
     stack: list[tuple[Node, DeclarationContext]] = field(default_factory=list)
-    bodies: set[int] = field(default_factory=set)  # where functions' bodies start: no scopes of their own
-    seen: set[int] = field(default_factory=set)  # where types start that were met as declarations
+    bodies: set[int] = field(default_factory=set)  # starts of function bodies, which open no scope of their own
+    seen: set[int] = field(default_factory=set)  # starts of types already seen as declarations
 
     def _inside(self, node: Node, context: DeclarationContext) -> None:
         self.stack.extend((child, context) for child in node.named_children)
@@ -239,7 +237,7 @@ class Level:
         return definition
 
     def _start(self, node: Node, context: DeclarationContext) -> int:
-        """Where a declaration starts, the macros before it that the parser did not see included."""
+        """Return where a declaration starts, including macros before it that the parser did not see."""
         start = context.start if context.start >= 0 else node.start_byte
         specifiers = self.blanked.specifiers
         while specifiers:
@@ -251,7 +249,7 @@ class Level:
         return start
 
     def _head(self, start: int, end: int) -> str:
-        """A declaration on one line, without the comments and directives that stand in it."""
+        """Return a declaration on one line, without comments and directives."""
         words = self.draft.source.slice(start, end)
         if "#" in words or "/" in words:
             words = _UNSAID.sub(lambda match: match[1] or " ", words)

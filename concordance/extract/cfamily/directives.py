@@ -1,8 +1,8 @@
-"""The layer of a C-family file that no grammar is needed for: comments, texts, `#` lines.
+"""The layer of a C-family file that needs no grammar: comments, literals and preprocessor lines.
 
-In: bytes. Out: `ScannedLines`: where the comments and the quoted texts are, every preprocessor line, and
-the conditional groups that they form. It is read before parsing and holds whatever the parser makes
-of the rest, so macros, includes and conditions are exact even where the syntax is broken.
+In: bytes. Out: `ScannedLines`: where comments and literals are, every preprocessor line, and the conditional groups
+that these form. It is read before parsing and does not depend on it, so macros, includes and conditions are exact even
+where the syntax is broken.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 _QUOTED = rb'"(?:[^"\\\n]+|\\.)*"?'
-_LINE_COMMENT = rb"/(?:[^\n\\]+|\\(?:\r?\n|.)?)*"  # behind its first "/"
-# The one character class in front lets the search skip whatever cannot start a piece.
+_LINE_COMMENT = rb"/(?:[^\n\\]+|\\(?:\r?\n|.)?)*"  # after its first "/"
+# The character class in front lets the search skip everything that cannot start a piece.
 _PIECES = re.compile(
     rb"[/\"'#](?:"
     rb"(?<=/)(?:" + _LINE_COMMENT + rb"|\*.*?(?:\*/|\Z))"
@@ -32,58 +32,58 @@ _MIDDLE = frozenset((b"elif", b"elifdef", b"elifndef", b"else"))
 
 @dataclass(slots=True)
 class Directive:
-    """One preprocessor line with its continuations."""
+    """A preprocessor line with its continuation lines."""
 
     start: int
     end: int
     word: bytes
-    rest: int  # where what stands behind the word starts
+    rest: int  # where the text after the keyword starts
 
 
 @dataclass(slots=True)
 class ConditionalGroup:
-    """`#if` to `#endif`: its lines in order, `#endif` included where there is one."""
+    """The lines from `#if` to `#endif`, in order; `#endif` is missing if the file ends first."""
 
     lines: list[Directive]
     closed: bool = False
-    guard: bool = False  # keeps a header from being read twice, says nothing of its content
+    guard: bool = False  # an include guard, which says nothing about its content
 
     def branches(self, size: int) -> list[tuple[int, int]]:
-        """The text between its lines."""
+        """Return the ranges of text between its lines."""
         ends = [line.start for line in self.lines[1:]] + ([] if self.closed else [size])
         return [(line.end, end) for line, end in zip(self.lines, ends, strict=False)]
 
 
 @dataclass(slots=True)
 class ScannedLines:
-    """What a scan of a file gives."""
+    """The result of scanning a file."""
 
     data: bytes
     comments: list[tuple[int, int]] = field(default_factory=list)
     quoted: list[tuple[int, int]] = field(default_factory=list)
     directives: list[Directive] = field(default_factory=list)
-    groups: list[ConditionalGroup] = field(default_factory=list)  # in order of their first lines
-    dead: list[tuple[int, int]] = field(default_factory=list)  # text under `#if 0`: not code
+    groups: list[ConditionalGroup] = field(default_factory=list)  # in the order of their first lines
+    dead: list[tuple[int, int]] = field(default_factory=list)  # text under `#if 0`, which is not code
     _skips: list[int] = field(default_factory=list)
     _edges: list[int] = field(default_factory=list)
     _conditions: list[str] = field(default_factory=list)
 
     def in_code(self, at: int) -> bool:
-        """Whether an offset is outside of comments, texts and preprocessor lines."""
+        """True if an offset is outside of comments, literals and preprocessor lines."""
         return bisect_right(self._skips, at) % 2 == 0
 
     def condition(self, at: int) -> str:
-        """The innermost condition around an offset."""
+        """Return the innermost condition around an offset."""
         place = bisect_right(self._edges, at) - 1
         return self._conditions[place] if place >= 0 else ""
 
     def is_dead(self, at: int) -> bool:
-        """Whether an offset is under `#if 0`."""
+        """True if an offset is under `#if 0`."""
         return any(start <= at < end for start, end in self.dead)
 
 
 def scan(data: bytes) -> ScannedLines:
-    """Finds the pieces of a file."""
+    """Find the comments, literals and preprocessor lines of a file."""
     lines = ScannedLines(data)
     skips = lines._skips
     for match in _PIECES.finditer(data):
@@ -114,7 +114,7 @@ def _comments_inside(lines: ScannedLines, start: int, end: int) -> None:
 
 
 def words(data: bytes, line: Directive) -> str:
-    """A directive on one line, without comments."""
+    """Return a directive on one line, without comments."""
     text = data[line.rest : line.end]
     if b"/" in text:
         text = _INNER_COMMENT.sub(lambda m: b" " if m[1] else m[0], text)
@@ -155,7 +155,7 @@ def _group(lines: ScannedLines) -> None:
 
 
 def _is_guard(lines: ScannedLines, place: int) -> bool:
-    """Whether a group is a header's guard: `#ifndef X` and `#define X` before any other line."""
+    """True if a group is an include guard: `#ifndef X` and `#define X` before any other directive."""
     if place + 1 >= len(lines.directives) or any(
         before.word not in (b"pragma", b"if", b"ifndef") for before in lines.directives[:place][:4]
     ):

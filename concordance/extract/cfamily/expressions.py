@@ -1,8 +1,8 @@
-"""What a C-family expression is made of, found by where it ends in the text.
+"""Builds flow expressions for C-family code from the offset where an expression ends.
 
-In: offsets, and the expressions of the names that end there. Out: numbers of expressions, 0 where nothing
-can be said. A tree would say the same and cost more: what stands before a "." is a name, a call whose
-brackets are known, a subscript, a cast or `this`, and each is told by its last byte.
+In: offsets, and the expressions of the names that end there. Out: expression numbers, 0 if unknown. A syntax tree would
+give the same at a higher cost: what precedes a "." is a name, a call with known brackets, a subscript, a cast or
+`this`, and its last byte tells which.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _STOPS = frozenset(b";),:}]{")
 _CAST = re.compile(rb"\(\s*(?:const\s+)?(?:struct\s+)?[A-Za-z_][\w:<>, ]*[\s*&]*\)")
 _HELD = (b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict")
 _OPERAND = re.compile(rb"\s*[A-Za-z_0-9(\"'*&~!]")
-_FARTHEST = 2000  # bytes between two brackets that are looked for by counting
+_FARTHEST = 2000  # most bytes to search for a matching bracket
 _DEEPEST = 40
 
 
 class Calls:
-    """Where calls are: their brackets, and how many arguments stand in them."""
+    """The calls of a file: their brackets and numbers of arguments."""
 
     def __init__(self, data: bytes, lists: list[tuple[int, int, int]]) -> None:
-        """`lists`: start, end and number of the arguments in brackets."""
+        """`lists`: start, end and number of arguments of each bracketed argument list."""
         self.data = data
-        self.ends: dict[int, int] = {}  # of brackets, by their start
-        self.callee: dict[int, tuple[int, int]] = {}  # by a call's end: where what is called ends, and how many
-        self.counts: dict[int, int] = {}  # by where the name of what is called ends: how many
-        self.behind: dict[int, int] = {}  # by where such a name ends: where its template arguments do
+        self.ends: dict[int, int] = {}  # end of the brackets, by their start
+        self.callee: dict[int, tuple[int, int]] = {}  # by a call's end: where its callee ends, number of arguments
+        self.counts: dict[int, int] = {}  # number of arguments, by where the callee's name ends
+        self.behind: dict[int, int] = {}  # end of the template arguments, by where the callee's name ends
         for start, end, count in lists:
             at = start
             while at and data[at - 1] in _SPACE:
@@ -54,7 +54,7 @@ class Calls:
 
 
 def bare(text: bytes) -> bytes:
-    """What stands before a declared name, without the words and signs that only say how the type is held."""
+    """Return the text before a declared name without qualifiers such as `const`, `*` and `&`."""
     text = text.rstrip(b" *&\n\t\r.")
     while text and text[-1] in b"tet_/":
         for word in _HELD:
@@ -69,7 +69,7 @@ def bare(text: bytes) -> bytes:
 
 
 def opening(data: bytes, end: int, left: int, right: int) -> int:
-    """Where the bracket stands whose partner ends at an offset; -1 where none does."""
+    """Return the offset of the bracket whose partner ends at an offset; -1 if there is none."""
     at = data.rfind(left, max(0, end - _FARTHEST), end)
     if at < 0 or data.find(right, at, end - 1) < 0:
         return at
@@ -90,7 +90,7 @@ def opening(data: bytes, end: int, left: int, right: int) -> int:
 
 
 def closing(data: bytes, start: int, left: int, right: int) -> int:
-    """Behind the bracket that closes the one at an offset; -1 where none does."""
+    """Return the offset after the bracket that closes the one at an offset; -1 if there is none."""
     at = data.find(right, start, start + _FARTHEST)
     if at < 0 or data.find(left, start + 1, at) < 0:
         return at + 1 if at >= 0 else -1
@@ -107,19 +107,19 @@ def closing(data: bytes, start: int, left: int, right: int) -> int:
 
 
 class CExpressions:
-    """Builds the values of one file."""
+    """Builds the expressions of one file."""
 
     def __init__(self, woven: FlowBuilder, data: bytes, calls: Calls) -> None:
         self.woven, self.data, self.calls = woven, data, calls
         self.expression = woven.expression
         self.depth = 0
-        self.kept: dict[int, int] = {}  # types by where they end
-        self.heads: dict[int, int] = {}  # … and the places of the names that they begin with
+        self.kept: dict[int, int] = {}  # types, by where they end
+        self.heads: dict[int, int] = {}  # index of the name that each of these types begins with
 
     # --- values ------------------------------------------------------------------------------
 
     def ending(self, end: int, scope: int) -> int:
-        """The value of the expression that ends at an offset; `scope` is where `this` would stand."""
+        """Return the value of the expression that ends at an offset; `scope` is the one for `this`."""
         data = self.data
         while end and data[end - 1] in _SPACE:
             end -= 1
@@ -164,7 +164,7 @@ class CExpressions:
         return self.expression(CALL, value, count + 1) if value else 0
 
     def _bracketed(self, end: int, scope: int) -> int:
-        """`(*a)`, `(a.b)`, `((A*)b)`."""
+        """Return the value of `(*a)`, `(a.b)` or `((A*)b)`."""
         start = opening(self.data, end, 40, 41)
         if start < 0:
             return 0
@@ -174,7 +174,7 @@ class CExpressions:
         return self.chain(start + 1, scope)
 
     def chain(self, at: int, scope: int) -> int:
-        """The value of an expression that starts at an offset; 0 where it is more than names, calls and subscripts."""
+        """Return the value of the expression starting at an offset; 0 if it is not just names, calls and subscripts."""
         data, calls = self.data, self.calls
         start = _STARTS.match(data, at)
         at = start.end() if start else at
@@ -210,13 +210,13 @@ class CExpressions:
     # --- types -------------------------------------------------------------------------------
 
     def of_name(self, place: int) -> int:
-        """A value of the type that a name at some place names."""
+        """Return a value of the type named at an index."""
         use = self.woven.use[place]
         named = self.woven.left[use] if self.woven.ops[use] == CALL else use
         return self.expression(OF_TYPE, named, self._const(place))
 
     def _const(self, place: int) -> int:
-        """Whether `const` stands before a type that ends in the name at some place, or right behind it."""
+        """Return 1 if `const` precedes the type that ends with the name at an index, or directly follows it."""
         starts, ends, hangs = self.woven.names.starts, self.woven.names.ends, self.woven.names.hangs
         behind = self.data.startswith(b" const", ends[place])
         while hangs[place] == 1:
@@ -224,13 +224,13 @@ class CExpressions:
         return int(behind or self.data.endswith(b"const ", 0, starts[place]))
 
     def of_type(self, end: int, scope: int) -> int:
-        """A value of the type whose name ends at an offset."""
+        """Return a value of the type whose name ends at an offset."""
         named = self.type(end, scope)
         place = self.heads.get(end)
         return self.expression(OF_TYPE, named, self._const(place) if place is not None else 0) if named else 0
 
     def type(self, end: int, scope: int) -> int:
-        """What a type is named by that ends at an offset, the signs of pointers and references apart."""
+        """Return the expression that names the type ending at an offset, without pointer and reference signs."""
         data = self.data
         sign = data[end - 1] if end else 0
         if (sign not in _WORDY and sign != 62) or (sign == 116 and data[end - 5 : end] == b"const"):
@@ -246,7 +246,7 @@ class CExpressions:
         return self.woven.left[use] if self.woven.ops[use] == CALL else use
 
     def template(self, end: int, scope: int) -> int:
-        """A template with its arguments, whose last bracket ends at an offset."""
+        """Return the template with its arguments whose closing bracket ends at an offset."""
         known = self.kept.get(end)
         if known is not None:
             return known
@@ -269,7 +269,7 @@ class CExpressions:
 
 
 def _parts(data: bytes, start: int, end: int) -> list[int]:
-    """Where the arguments of a template end."""
+    """Return the offsets at which the arguments of a template end."""
     if data.find(b",", start, end) < 0:
         return [end - 1]
     ends, depth = [], 0

@@ -1,20 +1,21 @@
-"""The C family's flow: what each name hangs on, what is declared to be of which type, what is brought into scope.
+"""Flow of the C family: receivers of members, declared types, and names that `using` brings into scope.
 
-In: the names of a file with their scopes, and where its calls are. Out: the file's flow. How the linker reads it:
+In: the names of a file with their scopes, and where its calls are. Out: the file's flow, with these conventions for the
+linker:
 
-A name that a function binds for itself is a NAME. Any other is a LOOKUP in the innermost scope that has a say in it: a
-class, a namespace, the file, a function with `using` in it, or a function that is defined outside of its class (the
-first of that class: they all look names up alike). Before "::" only a namespace or type can be meant, and behind
-`struct` no variable of the same name: there the number of scopes is added to the LOOKUP's scope. `this` is a LOOKUP
-as well. A name that is called is a CALL of the name, with one more than the number of arguments: as a name it is what
-is called, as a value what that returns.
+A name that a function binds for itself is a NAME. Any other name is a LOOKUP in the innermost scope that matters for
+it: a class, a namespace, the file, a function that contains `using`, or a function defined outside of its class (all
+functions of one class share the first one's scope, because they look names up alike). A name before "::" can only be a
+namespace or type, and one after `struct` cannot be a variable: both are marked by adding the number of scopes to the
+LOOKUP's scope. `this` is a LOOKUP, too. A called name is a CALL of the name, with the number of arguments plus one: as
+a name it is the callee, as a value what the callee returns.
 
-A value that is declared `const` is an OF_TYPE with 1 at its right; behind `const auto` stands a CAST of the value.
+A value declared `const` is an OF_TYPE with 1 on its right; `const auto` gives a CAST of the value.
 
-`using namespace x` binds x to the variable "using namespace" of its scope, `using x::y` binds x::y to "using".
-A template's parameters are bound to PARAMETERs of their symbol. Of a symbol are said: the type of a variable or
-field, of an alias or of a namespace's other name what it stands for (TYPE), what a function returns (RETURNS), and
-the bases of a class (BASE). `cmarks` says what else the linker must know of symbols.
+`using namespace x` binds x to the variable "using namespace" of its scope, `using x::y` binds x::y to "using". Template
+parameters are bound to PARAMETERs of their symbol. Recorded for symbols are: the type of a variable or field, or the
+target of an alias (TYPE), what a function returns (RETURNS), and the bases of a class (BASE). `symbol_flags` adds what
+else the linker needs to know about symbols.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ _BRACKET = re.compile(rb"\bauto[\s&]*\[\s*\Z")
 _END_OF_BRACKET = re.compile(rb"[^\]=;]*\]\s*(=|:|\{|\()")
 _USING = re.compile(rb"using\s+namespace\s+[\w:\s]*?(\w+)\s*;")
 _TAGS = (b"struct ", b"union ", b"enum ", b"class ")
-_LONGEST = 400  # bytes between a type and the name it is declared for
+_LONGEST = 400  # most bytes between a type and the name that it declares
 
 
 def weave(draft: Draft, woven: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
-    """Gives a file its flow; `lists` are the arguments of its calls: start, end, number."""
+    """Build a file's flow; `lists` are the argument lists of its calls: start, end, number of arguments."""
     _CFlow(draft, woven, lists).run()
 
 
@@ -65,15 +66,15 @@ class _CFlow:
         self.calls = Calls(self.data, lists)
         self.values = CExpressions(woven, self.data, self.calls)
         self.within = {d.place: d.within for d in draft.definitions if d.within}
-        self.classes = {d.end: d.place for d in draft.definitions if d.kind in _CLASSES}  # by where they end
+        self.classes = {d.end: d.place for d in draft.definitions if d.kind in _CLASSES}  # by their end
         self.using = self._directives()
         self.home = self._homes()
-        self.declared: list[int] = []  # places of names that are declared where they stand
-        self.places: dict[int, int] = {}  # of symbols' names
-        self.types: dict[int, int] = {}  # what was found to be the value of a declared name, by its place
+        self.declared: list[int] = []  # indices of names that are declared where they occur
+        self.places: dict[int, int] = {}  # index of each symbol's name
+        self.types: dict[int, int] = {}  # the value found for a declared name, by its index
 
     def run(self) -> None:
-        """Names first, then what is said of them."""
+        """Build names first, then the facts about them."""
         woven = self.woven
         self._names()
         self._parameters()
@@ -87,13 +88,13 @@ class _CFlow:
     # --- names -------------------------------------------------------------------------------
 
     def _directives(self) -> list[int]:
-        """The places of the names that `using namespace` ends in."""
+        """Return the indices of the names that `using namespace` statements end with."""
         by_end = self.woven.by_end
         ends = (by_end.get(match.end(1)) for match in _USING.finditer(self.data))
         return [place for place in ends if place is not None]
 
     def _homes(self) -> list[int]:
-        """For each scope the one in which its names are looked up."""
+        """Return for each scope the scope in which its names are looked up."""
         names = self.woven.names
         imported = CODE[Role.IMPORT]
         used = {names.scope[place] for place in self.using}
@@ -111,7 +112,7 @@ class _CFlow:
         return home
 
     def _names(self) -> None:
-        """Gives every name its expression. The same parts make the same number, by which an expression is known."""
+        """Give every name its expression; the local tables save the cost of calling `expression` for repeated parts."""
         woven, names = self.woven, self.woven.names
         use, expression, home, counts = woven.use, woven.expression, self.home, self.calls.counts
         own, declared, defined, data = self.draft.bound, self.declared, woven.defined, self.data
@@ -160,7 +161,7 @@ class _CFlow:
         self._local_symbols(local)
 
     def _local_symbols(self, local: list[bool]) -> None:
-        """Binds the names of types that functions declare for themselves: they can be led to."""
+        """Bind the names of types that functions declare for themselves, so that they can be linked to."""
         woven, names = self.woven, self.woven.names
         for symbol, place in self.places.items():
             bound = names.bound[place]
@@ -169,7 +170,7 @@ class _CFlow:
                 woven.private.discard(woven.expression(NAME, woven.variable(bound - 1, names.name[place])))
 
     def _receiver(self, place: int) -> int:
-        """What a name hangs on that does not hang on a name."""
+        """Return the receiver of a name that does not follow a name directly."""
         names, data = self.woven.names, self.data
         start = names.starts[place]
         at = start
@@ -187,7 +188,7 @@ class _CFlow:
         return self.woven.ending(at) if place and at == names.ends[place - 1] else 0  # [receiver message]
 
     def _parameters(self) -> None:
-        """A template's parameters: the names that are declared before that of the template, in its scope."""
+        """Bind template parameters: the names declared before the template's own name, in its scope."""
         woven, names = self.woven, self.woven.names
         count: dict[int, int] = {}
         for place in self.declared:
@@ -202,7 +203,7 @@ class _CFlow:
     # --- what is declared --------------------------------------------------------------------
 
     def _local(self, place: int) -> None:
-        """Binds a variable or parameter to a value of its type."""
+        """Bind a variable or parameter to a value of its type."""
         if place in self.types:
             return
         names = self.woven.names
@@ -211,7 +212,7 @@ class _CFlow:
             self.woven.bind(names.bound[place] - 1, names.name[place], value)
 
     def _declared(self, first: int, place: int, scope: int) -> int:
-        """The value of what is declared: `first` is where its name starts, with what qualifies it; `place` the name."""
+        """Return the value of the declared name at `place`; `first` is where its qualified form begins."""
         names, data = self.woven.names, self.data
         start, before = names.starts[first], names.ends[first - 1] if first else 0
         between = data[before:start] if start - before < _LONGEST else b";"
@@ -239,7 +240,7 @@ class _CFlow:
         return 0
 
     def _begun(self, place: int, scope: int) -> int:
-        """The value that `auto` stands for."""
+        """Return the value that initialises an `auto` variable."""
         end = self.woven.names.ends[place]
         match = _BEGINS.match(self.data, end)
         if match is None:
@@ -248,12 +249,12 @@ class _CFlow:
         return self.woven.expression(EACH, value) if value and match[1] == b":" else value
 
     def _captured(self, place: int, scope: int) -> int:
-        """What a lambda binds in its brackets."""
+        """Return the value of a lambda's init-capture."""
         match = _BEGINS.match(self.data, self.woven.names.ends[place])
         return self.values.chain(match.end(), scope) if match is not None and match[1] == b"=" else 0
 
     def _first_part(self, place: int, scope: int) -> int:
-        """`auto [a, b] = …`."""
+        """Return the value of `a` in `auto [a, b] = …`."""
         match = _END_OF_BRACKET.match(self.data, self.woven.names.ends[place])
         value = self.values.chain(match.end(), scope) if match is not None else 0
         if value and match is not None and match[1] == b":":
@@ -261,14 +262,14 @@ class _CFlow:
         return self.woven.expression(PART, value, 0) if value else 0
 
     def _next_part(self, before: int) -> int:
-        """The second name of `A a, b`, or of `auto [a, b]`."""
+        """Return the value of the next name in `A a, b` or `auto [a, b]`."""
         value = self.types[before]
         if value > 0 and self.woven.ops[value] == PART:
             return self.woven.expression(PART, self.woven.left[value], self.woven.right[value] + 1)
         return value if value > 0 and self.woven.ops[value] == OF_TYPE else 0
 
     def _symbol(self, symbol: int, place: int) -> None:
-        """Says of a symbol what its declaration does."""
+        """Record what a symbol's declaration says about it."""
         woven, names = self.woven, self.woven.names
         row = woven.symbols[symbol]
         kind = row.kind
@@ -312,7 +313,7 @@ class _CFlow:
                 self.woven.say(symbol, Given.BASE, self.values.type(here, scope))
 
     def _outward(self, place: int, end: int) -> None:
-        """Lets the names before a class's body be looked up in the scope around it: they say what its bases are."""
+        """Look up the names in a class's head in the scope around the class, because they name its bases."""
         woven, names = self.woven, self.woven.names
         use = woven.use
         while place < len(use) and names.starts[place] < end:
@@ -326,7 +327,7 @@ class _CFlow:
             place += 1
 
     def _meant(self, place: int, scope: int) -> int:
-        """What another name stands for: what follows it behind "=", or what a typedef has before it."""
+        """Return the target of an alias: what follows "=", or what precedes the name in a typedef."""
         match = _BEGINS.match(self.data, self.woven.names.ends[place])
         if match is not None and match[1] == b"=":
             end = self.data.find(b";", match.end())
@@ -335,7 +336,7 @@ class _CFlow:
         return self.woven.left[value] if value else 0
 
     def _brought(self) -> None:
-        """What `using` brings into a scope."""
+        """Bind what `using` brings into a scope."""
         woven, names = self.woven, self.woven.names
         for place in self.using:
             woven.bind(names.scope[place], woven.word("using namespace"), woven.use[place])
@@ -348,6 +349,6 @@ class _CFlow:
             at = names.role.find(imported, at + 1)
 
     def _special(self) -> set[int]:
-        """The templates for some arguments only, which are told by those behind their names."""
+        """Return the symbols that are template specialisations: those with "<" after their name."""
         ends, data = self.woven.names.ends, self.data
         return {symbol for symbol, place in self.places.items() if data.startswith(b"<", ends[place])}

@@ -1,10 +1,17 @@
-"""What a repository's own macros do to the syntax of the C family, learned from its `#define`s.
+"""The repository's macros that hide C-family syntax from the parser: found in `#define`s, blanked in each file.
 
-In: the bytes of every C-family file, one at a time (`learn`), then all of it together (`merge`).
-Out: `Macros`, a table of the names whose uses a parser cannot make sense of without help, and what
-each does. A parser that sees `class TORCH_API Tensor {` takes it for a function; no list of such
-words could be complete, and each repository defines its own. `mentioned` narrows the table to one
-file, `digest` names what is left, so that a cached file is read again when its macros change.
+The problem: a parser that sees `class TORCH_API Tensor {` takes it for a function. No fixed list of such words could be
+complete, because each repository defines its own.
+
+First, the table. In: the bytes of every C-family file, one at a time; then the results are merged. Out: `Macros`, the
+names whose uses a parser cannot handle without help, and what each of them does. The table is narrowed to the macros
+that a file mentions, and a digest of these tells whether a cached file must be read again.
+
+Then, blanking (`blank_macros`). In: a file's scanned lines and its macros. Out: `Blanked`, a buffer of the same length
+and with the same line ends, in which those words are spaces. No offset changes, so facts are always reported from the
+original text. Preprocessor lines are blanked too: the scan has already read them, grammars allow them in only a few
+of the places where people write them, and the branches of most conditionals parse well one after the other
+(`repair.py` deals with the rest).
 """
 
 from __future__ import annotations
@@ -25,12 +32,12 @@ _EXPECTING = frozenset(
 )
 _NEXT = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.S)
 _BRACKET = re.compile(rb"[()]")
-# `class SOME_API Name {` with a macro that no #define of the repository explains.
+# `class SOME_API Name {` with a macro that the repository does not define.
 _CLASS_HEAD = re.compile(
     rb"(?:class|struct|union)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*(?!final\b)[A-Za-z_]\w*\s*"
     rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
 )
-# `container_of(x, struct name, member)`: a type among arguments.
+# `container_of(x, struct name, member)`: a type as an argument.
 _STRUCT_ARGUMENT = re.compile(
     rb"struct(?:(?<=,struct)|(?<=, struct)|(?<=\tstruct))\s+\w+\s*[,)]|struct(?<=\(struct)\s+\w+\s*,"
 )
@@ -38,24 +45,24 @@ _STRUCT_ARGUMENT = re.compile(
 _LAMBDA = re.compile(rb"\]\s*(__(?:host|device)__(?:\s*__(?:host|device)__)?)(?=\s*[({])")
 # `static DEFINE_MUTEX(lock);`
 _STATIC_CALL = re.compile(rb"static\s+(?:const\s+)?[A-Z_][A-Z0-9_]+\s*\(")
-# `template class Name<int>;` asks for code to be made of a template and declares nothing.
+# `template class Name<int>;` instantiates a template and declares nothing.
 _INSTANTIATION = re.compile(rb"(template)\s+(?:class|struct|union)\b[^;{}()]*;")
 
-# A macro's name, and one letter for what it does, in some with more behind it:
-BLANK = "b"  # stands for nothing, attributes or specifiers: can be taken out
+# What a macro does, as one letter; some letters are followed by more.
+BLANK = "b"  # expands to nothing, attributes or specifiers: can be removed
 ATTRIBUTE = "a"  # the same, with arguments
-DECLARES = "d"  # with arguments, ends in ";" or "}" by itself: no ";" stands behind its use
-OPENS = "n"  # opens a namespace, whose name follows
-CLOSES = "c"  # closes what another one opened
-PASSES = "p"  # stands for its argument, attributes apart
-TYPE = "t"  # with arguments, stands for a type
-QUOTES = "q"  # makes a text of its arguments, which need not be code
-MAYBE = "m"  # one definition is of the above, another is not; looked at only where the parser fails
+DECLARES = "d"  # with arguments, ends in ";" or "}" itself: its use has no ";"
+OPENS = "n"  # opens a namespace, whose name follows the letter
+CLOSES = "c"  # closes what another macro opened
+PASSES = "p"  # expands to its argument, apart from attributes
+TYPE = "t"  # with arguments, expands to a type
+QUOTES = "q"  # stringises its arguments, which need not be code
+MAYBE = "m"  # only some definitions are of the above; considered only where the parser fails
 Macros = dict[bytes, str]
 
-# One file's definitions: the name, and its body's form: "e" for empty, "w" and the words to look up (none where there
-# are but attributes), "x" for a body that stands for something, or a letter from above. A "(" before it says that the
-# macro takes arguments.
+# One file's definitions: each name, and the form of its body: "e" if empty; "w" and the words to look up (none if there
+# are only attributes); "x" for any other body; or a letter from above. A "(" in front says that the macro takes
+# arguments.
 Learned = tuple[tuple[bytes, str], ...]
 
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)(\((?:[^)\n\\]|\\\r?\n)*\))?([^\n\\]*(?:\\\r?\n?[^\n\\]*)*)")
@@ -82,7 +89,7 @@ _VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".hip", ".m", ".mm")
 _SPACED = bytes(c if (chr(c).isalnum() and c < 128) or c == 95 else 32 for c in range(256))
 
-# Words of the languages: a repository may define them away, but its code still reads as if it did not.
+# Keywords: a repository may redefine them, but its code still reads as if it did not.
 KEYWORDS = frozenset(
     b"alignas alignof and asm auto bool break case catch char class co_await co_return co_yield concept const "
     b"consteval constexpr constinit const_cast continue decltype default delete do double dynamic_cast else enum "
@@ -94,9 +101,9 @@ KEYWORDS = frozenset(
 
 
 def learn(data: bytes, path: str = "") -> Learned:
-    """What one file's `#define`s say to others; nothing for a body that is a number or a text.
+    """Return the `#define`s of a file that matter to other files; macros whose body is a number or string are left out.
 
-    What is defined in a file that is compiled by itself (`path` says so) is seen by no other.
+    A file that is compiled on its own (judged by `path`) defines nothing for others.
     """
     return () if path.lower().endswith(_COMPILED) else _learn(data, with_values=False)
 
@@ -143,7 +150,7 @@ def _form(body: bytes, parameters: bytes | None) -> str:
 
 
 def merge(learned: Iterable[Learned]) -> Macros:
-    """The table of a whole repository, whatever the order of its files."""
+    """Return the macro table of the whole repository; the order of its files does not matter."""
     forms: dict[bytes, set[str]] = {}
     for one in learned:
         for name, form in one:
@@ -158,7 +165,7 @@ def _roles(forms: dict[bytes, set[str]], blank: set[bytes]) -> Macros:
 
 
 def _resolve(forms: dict[bytes, set[str]], blank: set[bytes]) -> tuple[set[bytes], set[bytes]]:
-    """The names one of whose bodies vanishes, directly or through other names, and those with one that does not."""
+    """Return the names with a body that vanishes, directly or through other names, and the inconsistent ones."""
     bodies = {
         name: [form.lstrip("(")[1:].encode().split() for form in found if form.lstrip("(")[:1] in "ew"]
         for name, found in forms.items()
@@ -186,7 +193,7 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
         sure = firsts <= {"w", "e"} and not doubtful
         if not arguments:
             return BLANK if sure else MAYBE
-        # An empty body says nothing of where it is used: as a statement it parses as it stands.
+        # A macro that is always empty may be used as a statement, which parses as it is.
         return ATTRIBUTE if sure and bodies != {"e"} else MAYBE
     for role in (QUOTES, PASSES, TYPE):
         if role in firsts and firsts <= {role, "e", "w"}:
@@ -195,7 +202,7 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
 
 
 def mentioned(data: bytes, macros: Macros) -> Macros:
-    """The part of the table that a file's text names; its own definitions come before those of others."""
+    """Return the part of the table that a file mentions; its own definitions take precedence."""
     words = set(data.translate(_SPACED).split())
     used = {name: macros[name] for name in macros.keys() & words}
     own: dict[bytes, set[str]] = {}
@@ -208,23 +215,16 @@ def mentioned(data: bytes, macros: Macros) -> Macros:
 
 
 def digest(macros: Macros) -> str:
-    """A short name for a table's content, the same on every machine."""
+    """Return a short fingerprint of a table, the same on every machine."""
     lines = b"\n".join(name + b" " + role.encode() for name, role in sorted(macros.items()))
     return hashlib.sha256(lines).hexdigest()[:16] if lines else ""
 
 
-# ---
-# Takes out of a C-family file, for the parser's eyes only, the words that hide its syntax.
-#
-# In: bytes, the scan of their lines, the macros that they mention. Out: `Blanked`: a buffer of the same length with
-# the same line ends in which those words are spaces, and where they stood. Facts are always reported from the
-# original text; nothing moves by a byte. Preprocessor lines go too: the scan has read them, a grammar allows them in
-# few of the places where people write them, and the branches of most conditionals parse well one after the other
-# (`crepair` sees to the others).
+# Blanking (see the module docstring).
 
 
 def to_spaces(data: bytes | bytearray) -> bytes:
-    """The same length of nothing, line ends kept."""
+    """Return as many spaces, with line ends preserved."""
     return bytes(data.translate(_TO_SPACE))
 
 
@@ -233,18 +233,18 @@ class Blanked:
     """A file as the parser sees it."""
 
     data: bytearray
-    taken: list[tuple[int, int]] = field(default_factory=list)  # stretches made spaces, or given a ";" at their end
+    taken: list[tuple[int, int]] = field(default_factory=list)  # ranges that were blanked
     namespaces: list[tuple[int, int, str]] = field(
         default_factory=list
     )  # opened and closed by macros: start, end, name
-    instantiations: list[int] = field(default_factory=list)  # where the class of an explicit one starts
-    specifiers: dict[int, int] = field(default_factory=dict)  # where specifiers among them start, by their ends
+    instantiations: list[int] = field(default_factory=list)  # where the class of each explicit instantiation starts
+    specifiers: dict[int, int] = field(default_factory=dict)  # start of each blanked specifier, by its end
     written: list[int] = field(default_factory=list)  # where a byte was written over white space
-    masked: list[int] = field(default_factory=list)  # words of the language made to look like names
-    size: int = 0  # bytes changed
+    masked: list[int] = field(default_factory=list)  # keywords disguised as names
+    size: int = 0  # number of bytes changed
 
     def erase(self, start: int, end: int) -> None:
-        """Makes a stretch spaces."""
+        """Replace a range with spaces."""
         before = self.data[start:end]
         after = before.translate(_TO_SPACE)
         self.size += sum(a != b for a, b in zip(before, after, strict=True))
@@ -252,14 +252,14 @@ class Blanked:
         self.taken.append((start, end))
 
     def put(self, at: int, what: bytes) -> None:
-        """Writes over a few bytes."""
+        """Overwrite a few bytes."""
         self.size += len(what)
         self.written.append(at)
         self.data[at : at + len(what)] = what
 
 
 def closing(lines: ScannedLines, at: int, limit: int = 200_000) -> int:
-    """Behind the bracket that closes the one at an offset; -1 where none does."""
+    """Return the offset after the bracket that closes the one at `at`; -1 if there is none."""
     depth = 0
     for match in _BRACKET.finditer(lines.data, at, at + limit):
         if lines.in_code(match.start()):
@@ -270,7 +270,7 @@ def closing(lines: ScannedLines, at: int, limit: int = 200_000) -> int:
 
 
 def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
-    """A file without the macros that are known to stand in the parser's way."""
+    """Return a file without the macros that are known to confuse the parser."""
     result = Blanked(bytearray(lines.data))
     for start, end in lines.dead:
         result.data[start:end] = result.data[start:end].translate(_TO_SPACE)
@@ -324,7 +324,7 @@ def _uses(lines: ScannedLines, name: bytes) -> list[int]:
 
 
 def following(data: bytes | bytearray, at: int) -> int:
-    """Where the next token stands."""
+    """Return the offset of the next token."""
     match = _NEXT.match(data, at)
     return match.end() if match else at
 
@@ -365,7 +365,7 @@ def _take(
 
 
 def _specifies(lines: ScannedLines, at: int, end: int) -> bool:
-    """Whether a word stands where a specifier or attribute can: another file may use the same word as a name."""
+    """True if a word is where a specifier or attribute can be: another file may use the same word as a name."""
     data = lines.data
     before = data[max(0, at - 200) : at].rstrip()
     if not before or not lines.in_code(max(0, at - 200) + len(before) - 1):
@@ -383,7 +383,7 @@ def _specifies(lines: ScannedLines, at: int, end: int) -> bool:
 
 
 def _starts(lines: ScannedLines, at: int) -> bool:
-    """Whether a statement or declaration can start at an offset."""
+    """True if a statement or declaration can start at an offset."""
     before = len(lines.data[max(0, at - 2000) : at].rstrip()) + max(0, at - 2000)
     if before == 0 or not lines.in_code(before - 1):
         return True
@@ -392,7 +392,7 @@ def _starts(lines: ScannedLines, at: int) -> bool:
 
 
 def close(result: Blanked, data: bytes, end: int) -> bool:
-    """Puts the ";" that a declaring macro does without, where a declaration or a bracket follows."""
+    """Insert the ";" that a declaring macro is used without, if a declaration or a closing brace follows."""
     after = following(data, end)
     follows = data[after : after + 1]
     if after > end and (follows.isalpha() or follows in (b"_", b"}", b"#", b"~", b"")) and data[end] in b" \t\r\n":
@@ -402,7 +402,7 @@ def close(result: Blanked, data: bytes, end: int) -> bool:
 
 
 def _pair(result: Blanked, marks: list[tuple[int, int, str]]) -> None:
-    """Joins the macros that open a namespace with those that close it."""
+    """Match the macros that open a namespace with those that close it."""
     opened: list[tuple[int, str]] = []
     for start, end, role in sorted(marks):
         if role[:1] == OPENS:

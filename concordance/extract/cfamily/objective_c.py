@@ -1,9 +1,8 @@
-"""Objective-C for a parser of C++: what only Objective-C has is read here and made to look like C++.
+"""Objective-C for a C++ parser: reads what only Objective-C has, and rewrites it to look like C++.
 
-In: a blanked file and the scan of its lines. Out: definitions of classes, protocols, methods and
-properties, the selectors that messages send, and a buffer in which `[receiver keep:value]` reads
-`(receiver     ,value)`, of the same length. No grammar knows Objective-C and C++ together, and most
-.mm files hold both.
+In: a blanked file and its scanned lines. Out: definitions of classes, protocols, methods and properties, the selectors
+of messages, and a buffer of the same length in which `[receiver keep:value]` reads `(receiver     ,value)`. No grammar
+knows Objective-C and C++ together, and most .mm files contain both.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Objects:
     scopes: list[tuple[int, int, str]] = field(default_factory=list)
 
     def state(self, draft: Draft, lines: ScannedLines) -> None:
-        """Enters them into a draft."""
+        """Add everything to a draft."""
         for definition in self.definitions:
             definition.condition = lines.condition(definition.at)
         draft.definitions.extend(self.definitions)
@@ -68,7 +67,7 @@ class Objects:
 
 
 class Transformer:
-    """The rewriting of one file."""
+    """Rewrites one file."""
 
     def __init__(self, lines: ScannedLines, blanked: Blanked) -> None:
         self.lines = lines
@@ -84,7 +83,7 @@ class Transformer:
         self.code = bytes(code)
 
     def run(self) -> Objects:
-        """All of it."""
+        """Rewrite the file, and return what was found."""
         self._containers()
         for match in _FORWARD.finditer(self.code):
             self._forward(match)
@@ -111,7 +110,7 @@ class Transformer:
     def _text(self, start: int, end: int) -> str:
         return one_line(self.lines.data[start:end].decode("utf-8", "replace"))
 
-    # Classes, protocols and what they hold
+    # --- classes, protocols and their members
 
     def _containers(self) -> None:
         for match in _HEAD.finditer(self.code):
@@ -138,10 +137,10 @@ class Transformer:
             self._properties(at, stop)
             self._methods(at, stop)
             for member in self.found.definitions[members:]:
-                member.owner = owner  # what else stands between @implementation and @end is not the class's
+                member.owner = owner  # anything else between @implementation and @end does not belong to the class
 
     def _fields(self, at: int, stop: int) -> int:
-        """Instance variables in braces behind a class's head."""
+        """Record instance variables in braces after a class's head; return where they end."""
         opening = re.compile(rb"\s*\{").match(self.code, at, stop)
         if opening is None:
             return at
@@ -247,7 +246,7 @@ class Transformer:
             ))  # fmt: skip
         self._blank(*match.span())
 
-    # Expressions
+    # --- expressions
 
     def _value(self, match: re.Match[bytes]) -> None:
         self._blank(*match.span())
@@ -258,15 +257,15 @@ class Transformer:
                 self.found.members.append(word.start())
 
     def _brackets(self) -> None:
-        """Messages, literals and blocks, from one pass over the tokens."""
+        """Rewrite messages, literals and blocks in one pass over the tokens."""
         code = self.code
         tokens = [(m.start(), m.end()) for m in _TOKEN.finditer(code)]
         opened: list[tuple[int, list[int], bytes]] = [
             (-1, [], b"")
-        ]  # token, the tokens directly inside, literal's sign
+        ]  # opening token, the tokens directly inside, "@" of a literal
         for place, (start, _end) in enumerate(tokens):
             sign = code[start]
-            if sign == 94 and self.data[start] == 94:  # "^", and not in what is blank by now
+            if sign == 94 and self.data[start] == 94:  # "^", unless it has been blanked
                 self._block(tokens, place)
             before = code[tokens[place - 1][0]] if place else 0
             if sign == 64:  # "@"
@@ -305,7 +304,7 @@ class Transformer:
                     asked -= 1
                 else:
                     self.data[start:end] = b","
-        if self.code[tokens[inside[-1]][0]] == 44:  # a comma before the end
+        if self.code[tokens[inside[-1]][0]] == 44:  # a trailing comma
             self._blank(*tokens[inside[-1]])
 
     def _operand(self, token: tuple[int, int]) -> bool:
@@ -314,7 +313,7 @@ class Transformer:
 
     def _message(self, tokens: list[tuple[int, int]], first: int, last: int, inside: list[int]) -> None:
         code = self.code
-        parts: list[int] = []  # places in `inside`
+        parts: list[int] = []  # indices in `inside`
         for place in range(1, len(inside)):
             start, end = tokens[inside[place]]
             word = code[start:end]
@@ -328,7 +327,7 @@ class Transformer:
             colon = place + 1 < len(inside) and code[tokens[inside[place + 1]][0]] == 58
             if colon or not parts or code[tokens[inside[parts[-1]] + 1][0]] != 58:
                 if parts and not (parts and code[tokens[inside[parts[-1]] + 1][0]] == 58):
-                    parts.pop()  # what looked like the selector was the receiver behind a cast
+                    parts.pop()  # what looked like the selector was the receiver after a cast
                 parts.append(place)
         if not parts:
             return
@@ -347,7 +346,7 @@ class Transformer:
                     self.data[following[0] : following[1]] = b","
 
     def _block(self, tokens: list[tuple[int, int]], place: int) -> None:
-        """`^(int x) {` becomes `[]       {`; a block's type `(^name)` becomes a pointer's."""
+        """Rewrite `^(int x) {` to `[]       {`, and a block type `(^name)` to a pointer's."""
         code = self.code
         start = tokens[place][0]
         before = code[tokens[place - 1][0]] if place else 0
@@ -360,7 +359,7 @@ class Transformer:
         end = start + 1
         first = place + 1
         while after != 40 and first < min(len(tokens), place + 12) and (after in _WORDY or after in b"*&<>:,"):
-            first += 1  # what the block gives back
+            first += 1  # the block's return type
             after = code[tokens[first][0]] if first < len(tokens) else 0
         if after == 40:
             depth = 0

@@ -1,8 +1,8 @@
-"""Occurrences of names in a C-family file: what each does where it stands.
+"""Occurrences of names in a C-family file, and the role of each.
 
-In: a syntax tree of the blanked text, and the scan of the lines. Out: names, scopes and local bindings
-in a `Draft`. The tree says what is a type, a variable, a field; what stands right beside a name
-says whether it is called or hangs on another, which is far cheaper than asking the tree.
+In: the captures of a syntax tree of the blanked text, and the scanned lines. Out: names, scopes and local bindings in a
+`Draft`. The tree tells types, variables and fields apart. Whether a name is called or follows a receiver is told by the
+bytes next to it, which is far cheaper than asking the tree.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ _JOINING = frozenset(b".>:")
 
 
 def note(draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: Callable[[int], bool] | None) -> None:
-    """Enters the names of a tree, or of the part of it that `within` accepts."""
-    data = draft.source.data + b"\0\0"  # so that what stands behind the last name can be asked for
+    """Add the names of a tree, or of the part of it that `within` accepts."""
+    data = draft.source.data + b"\0\0"  # so that the bytes after the last name can be read
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
     members = draft.members
@@ -133,7 +133,7 @@ def note(draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: C
 
 
 def argument_lists(data: bytes, nodes: list[Node]) -> list[tuple[int, int, int]]:
-    """Where the arguments of calls stand, and how many there are."""
+    """Return the range of each argument list, and its number of arguments."""
     found = []
     for node in nodes:
         start, end, count = node.start_byte, node.end_byte, node.named_child_count
@@ -144,7 +144,7 @@ def argument_lists(data: bytes, nodes: list[Node]) -> list[tuple[int, int, int]]
 
 
 def _called(data: bytes, at: int) -> bool:
-    """Whether a template's arguments, which start here, are followed by a call's."""
+    """True if the template arguments that start here are followed by a call's arguments."""
     depth = 0
     for place in range(at, min(len(data), at + 400)):
         sign = data[place]
@@ -158,7 +158,7 @@ def _called(data: bytes, at: int) -> bool:
 
 
 def note_words(draft: Draft, start: int, end: int) -> None:
-    """Enters the words of a stretch that no parser looked at."""
+    """Add the names in a range that no parser looked at."""
     data = draft.source.data
     for match in _INSIDE_QUOTES.finditer(data, start, end):
         word = match[1]
@@ -169,7 +169,7 @@ def note_words(draft: Draft, start: int, end: int) -> None:
 
 
 def note_directives(draft: Draft, lines: ScannedLines) -> None:
-    """Enters what the preprocessor's lines say: macros, includes, and the names in them."""
+    """Add the macros and includes that preprocessor lines define, and the names in them."""
     data = lines.data
     draft.comments.extend(lines.comments)
     dead = iter(lines.dead)

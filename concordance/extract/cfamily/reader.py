@@ -1,8 +1,8 @@
-"""Reads a file of the C family: C, C++, CUDA, Objective-C, Objective-C++.
+"""The reader for C, C++, CUDA, Objective-C and Objective-C++.
 
-In: a source, the grammar to read it with, and what is known of the repository's macros. Out: a
-`Draft`. The order: scan the lines (no grammar), take out what hides the syntax, parse, repair what
-the parser trips over, then state declarations and names, always from the original text.
+In: a source, the grammar to parse it with, and the repository's macros. Out: a `Draft`. The steps: scan the lines
+(without a grammar), blank what hides the syntax, parse, repair what the parser fails on, then record declarations and
+names, always from the original text.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ class Tools:
 
 @dataclass(slots=True)
 class ParsedFile:
-    """A file, parsed and mended."""
+    """A file after parsing and repair."""
 
     kit: Tools
     blanked: macros.Blanked
     objects: objective_c.Objects | None
     versions: list[cfamily_repair.ParsedVersion]
-    cost: float  # of the errors that are left
+    cost: float  # of the remaining errors
 
 
 @cache
 def tools(package: str) -> Tools:
-    """Made once in a process."""
+    """Return the tools for a grammar; created once per process."""
     syntax = trees.syntax(package, "language")
     words = occurrences.C_NAMES if package == C else occurrences.NAMES
     errors = Query(syntax, "(ERROR) @error (MISSING) @missing")
@@ -59,13 +59,13 @@ def tools(package: str) -> Tools:
 
 
 def read(source: Source, package: str, known: Macros | None = None, objects: bool = False) -> Draft:
-    """One file; `objects` says that it may hold Objective-C."""
+    """Read one file; `objects` says that it may contain Objective-C."""
     draft = Draft(source, sees_members=True)
     lines = directives.scan(source.data)
     known = mentioned(source.data, {}) if known is None else known
     parsed = _parse(lines, package, known, objects)
     if parsed.cost and package == C and b"__cplusplus" in source.data:
-        other = _parse(lines, CPP, known, objects)  # a header for both, with classes in its C++ part
+        other = _parse(lines, CPP, known, objects)  # a header for both languages, with classes in its C++ part
         parsed = other if other.cost < parsed.cost else parsed
     calls: list[Node] = []
     for version in parsed.versions:
@@ -100,7 +100,7 @@ def _parse(lines: directives.ScannedLines, package: str, known: Macros, objects:
 def _state(
     draft: Draft, lines: directives.ScannedLines, parsed: ParsedFile, version: cfamily_repair.ParsedVersion
 ) -> list[Node]:
-    """Enters what one tree says, or the part of it that no other tree does; the arguments of its calls."""
+    """Record what one tree contains and no other tree covers; return the argument lists of its calls."""
     kit = parsed.kit
     root = version.tree.root_node
     main = not version.stretches
@@ -123,8 +123,8 @@ def _state(
 
 
 def _join(draft: Draft, other: Draft, version: cfamily_repair.ParsedVersion) -> None:
-    """Takes over the definitions of a branch that the main tree does not show, each under its parent there."""
-    nowhere = Definition("", "", 0, 0, 0)  # the parent of what has none
+    """Add the definitions from a branch that the main tree does not contain, each under its parent there."""
+    nowhere = Definition("", "", 0, 0, 0)  # the parent of definitions that have none
     known = {(d.at, d.name): d for d in draft.definitions}
     around: list[Definition] = []
     for one in sorted(other.definitions, key=lambda d: (d.start, -d.end, d.at)):
@@ -135,5 +135,5 @@ def _join(draft: Draft, other: Draft, version: cfamily_repair.ParsedVersion) -> 
             around.append(one)
         if version.speaks_for(one.at):
             one.owner = known.get((parent.at, parent.name), parent)
-            one.nests = False  # the main tree's definitions lie in the same stretch
+            one.nests = False  # because it overlaps definitions of the main tree
             draft.definitions.append(one)

@@ -1,9 +1,10 @@
-"""Mends what a C-family parser trips over, one small edit at a time, and keeps only what helps.
+"""Repairs what a C-family parser fails on, one small edit at a time, and keeps only the edits that help.
 
-In: a blanked file and its tree with errors. Out: a tree with fewer, and trees for the branches of
-conditionals that no single tree can hold. No table explains every macro (many come from headers that
-are not in the repository) and no grammar knows every construct, so each error is met with a ladder
-of likely causes; an edit after which its error is still there is taken back. Lengths never change.
+In: a blanked file and its syntax tree with errors. Out: a tree with fewer errors, plus trees for branches of
+conditionals that do not fit into a single tree. No macro table explains every macro (many come from headers outside of
+the repository) and no grammar knows every construct, so for each error the likely causes are tried in turn, from
+common and cheap (one byte) to the last resort (a whole call). Edits never change the length of the text, and an
+edit that does not remove its error is undone.
 """
 
 from __future__ import annotations
@@ -19,15 +20,11 @@ from concordance.extract.cfamily.directives import ConditionalGroup, ScannedLine
 from concordance.extract.cfamily.macros import KEYWORDS, MAYBE, Blanked, Macros, closing, following, to_spaces
 from concordance.extract.reading import trees
 
-# ---
-# The likely causes of a C-family syntax error, each with the small edit that would mend it.
-#
-# In: the text around an error. Out: edits of the same length, or none where a cause does not apply. The order of
-# `LADDER` is from the likely and cheap (a byte) to the last resort (a whole call).
+# The likely causes of a syntax error. Each returns edits that would fix the error, none if it does not apply.
 
 
-Edit = tuple[int, int, bytes]  # start, end, what to write there
-_NEAR = 2000  # bytes around an error in which its cause is looked for
+Edit = tuple[int, int, bytes]  # start, end, replacement
+_NEAR = 2000  # bytes around an error in which to look for its cause
 _BRACKET_PAIRS = re.compile(rb"[{}()]")
 _CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b")
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
@@ -62,7 +59,7 @@ _DEFAULT_BRACES = re.compile(rb"(=\s*|,\s*|\(\s*)\{([^{}]*)\}(?=\s*[,)])")
 
 
 class SyntaxErrorSpot:
-    """One error."""
+    """One syntax error: its byte range, its first and last line, and the token that is missing, if any."""
 
     __slots__ = ("end", "first", "last", "missing", "start")
 
@@ -71,7 +68,7 @@ class SyntaxErrorSpot:
 
 
 class Steps:
-    """A file with what is needed to look for causes."""
+    """A file, with what is needed to look for the causes of errors."""
 
     def __init__(self, lines: ScannedLines, blanked: Blanked, known: Macros) -> None:
         self.lines = lines
@@ -80,19 +77,19 @@ class Steps:
         self.base = bytes(blanked.data)
         self.code = self._code()
         self.starts = [0, *(m.end() for m in re.finditer(rb"\n", lines.data)), len(lines.data) + 1]
-        self.resolved: list[ConditionalGroup] = []  # conditionals of which one branch was chosen
+        self.resolved: list[ConditionalGroup] = []  # conditionals for which one branch was chosen
 
     def _code(self) -> bytes:
-        """The text without comments, quotes and preprocessor lines."""
+        """Return the text without comments, literals and preprocessor lines."""
         code = bytearray(self.base)
         for start, end in (*self.lines.comments, *self.lines.quoted):
             code[start:end] = to_spaces(code[start:end])
-        for at in self.blanked.written:  # the ends of lines must be seen
+        for at in self.blanked.written:  # the original line ends must stay visible
             code[at] = self.lines.data[at]
         return bytes(code)
 
     def _resolve(self, group: ConditionalGroup, keep: int = 0) -> list[Edit]:
-        """Takes out all branches of a group but one."""
+        """Return edits that remove all branches of a group but one."""
         data = self.blanked.data
         stretches = [b for place, b in enumerate(group.branches(len(data))) if place != keep]
         return [(start, end, to_spaces(data[start:end])) for start, end in sorted(stretches)]
@@ -105,11 +102,11 @@ class Steps:
             first -= 1
         last = min(spot.last if spot.last - spot.first < 12 else spot.first, len(self.starts) - 2)
         start, end = self.starts[first], self.starts[min(last + 1 + after, len(self.starts) - 1)] - 1
-        # A line may be the whole of a file: what is tried around an error must not cost more for it.
+        # A line may be as long as the file: the cost of looking around an error must not grow with it.
         return max(start, spot.start - _NEAR), min(end, spot.start + _NEAR)
 
     def _conditional(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """A group of preprocessor lines in the middle of an expression or a head."""
+        """Cause: preprocessor lines in the middle of an expression or a declaration's head."""
         start, end = self._window(spot, 2, 1)
         near = [
             g for g in self.lines.groups
@@ -123,7 +120,7 @@ class Steps:
         return self._resolve(group)
 
     def _semicolon(self, spot: SyntaxErrorSpot, commas: bool = False) -> list[Edit]:
-        """A macro that ends a declaration or statement by itself."""
+        """Cause: a macro that ends a declaration or statement without a semicolon."""
         start, end = self._window(spot, 2)
         found: list[Edit] = []
         end = max(end, self.starts[min(spot.last + 1, spot.first + 40, len(self.starts) - 1)])
@@ -150,22 +147,22 @@ class Steps:
         return self.base[after : after + 1]
 
     def _missing(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """The parser says what is missing: the semicolon that a macro brings along."""
+        """Cause: the missing semicolon that the parser reports, which a macro provides."""
         if spot.missing != ";":
             return []
         at = len(self.code[: spot.start].rstrip())
         return [(at, at + 1, b";")] if self.base[at : at + 1] in (b" ", b"\t", b"\r", b"\n") else []
 
     def _comma(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """A macro that ends in a comma."""
+        """Cause: a macro that ends in a comma."""
         return [(start, end, b",") for start, end, _ in self._semicolon(spot, commas=True)]
 
     def _first_specifier(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """An attribute or export macro before a type, which may be in capitals too."""
+        """Cause: one attribute or export macro before a type, which may be in capitals too."""
         return self._specifier(spot)[:1]
 
     def _specifier(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """Attribute or export macros before a type or a name."""
+        """Cause: attribute or export macros before a type or a name."""
         start, end = self._window(spot)
         found: list[Edit] = []
         for match in _WORDS.finditer(self.code, start, end):
@@ -192,7 +189,7 @@ class Steps:
         return found
 
     def _gap(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """Something that the grammar does not know."""
+        """Cause: a construct that the grammar does not know."""
         start, end = self._window(spot, 1, 1)
         found: list[Edit] = []
         for match in _GAPS.finditer(self.code, start, end):
@@ -218,12 +215,12 @@ class Steps:
         return found
 
     def _type_call(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """A macro with arguments that stands for a type: its name alone reads as one."""
+        """Cause: a macro with arguments that expands to a type; without its arguments it parses as one."""
         start, end = self._window(spot, 1, 1)
         return [(*m.span(1), to_spaces(m[1])) for m in _TYPE_CALL.finditer(self.code, start, end)]
 
     def _whole_call(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """The same with its semicolon, for C has no empty declarations."""
+        """Cause: like `_call`, but its semicolon goes too, because C has no empty declarations."""
         edits = []
         for at, _, stop in self._calls(spot):
             behind = following(self.base, stop)
@@ -232,7 +229,7 @@ class Steps:
         return edits
 
     def _calls(self, spot: SyntaxErrorSpot) -> list[tuple[int, int, int]]:
-        """Macro calls around an error: where the name starts, the bracket opens, and behind its end."""
+        """Return macro calls around an error: where the name starts, where the bracket opens, and where it ends."""
         start, end = self._window(spot, 1, 1)
         found: list[tuple[int, int, int]] = []
         for match in _MACRO_CALL.finditer(self.code, start, end):
@@ -243,7 +240,7 @@ class Steps:
         return [around, *(f for f in found if f[1] > around[2] or f[2] <= around[0])] if around else found
 
     def _around(self, at: int) -> tuple[int, int, int] | None:
-        """The innermost macro call that an offset lies in, where it starts further up."""
+        """Return the innermost macro call around an offset, even if it starts further up."""
         depth = 0
         first = max(0, at - 4000)
         for match in reversed(list(_BRACKET_PAIRS.finditer(self.code, first, at))):
@@ -262,7 +259,7 @@ class Steps:
         return None
 
     def _types(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """Types among a call's arguments, which a macro takes and no function does: made to look like names."""
+        """Cause: types among the arguments of a macro call, which are disguised as names."""
         found: list[Edit] = []
         for _, opening, stop in self._calls(spot):
             for match in _TYPES.finditer(self.code, opening, stop):
@@ -271,22 +268,22 @@ class Steps:
         return found
 
     def _type_arguments(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """The same for a macro whose name does not look like one."""
+        """Cause: the same for a macro whose name does not look like one."""
         start, end = self._window(spot, 1, 1)
         return [
             (*m.span(1), b"0" + to_spaces(m[1][1:])) for m in _TYPE_ARGUMENT.finditer(self.code, start, end)
         ]  # fmt: skip
 
     def _arguments(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """Arguments that are no expressions."""
+        """Cause: macro arguments that are not expressions."""
         return [(at + 1, stop - 1, to_spaces(self.code[at + 1 : stop - 1])) for _, at, stop in self._calls(spot)]
 
     def _call(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """A macro call where the grammar has no place for one, such as among enumerators."""
+        """Cause: a macro call where the grammar does not allow one, such as among enumerators."""
         return [(at, stop, to_spaces(self.code[at:stop])) for at, _, stop in self._calls(spot)]
 
     def _statement(self, spot: SyntaxErrorSpot) -> list[Edit]:
-        """A macro's call with what follows it, up to the semicolon."""
+        """Cause: a macro call together with what follows it up to the semicolon."""
         start, end = self._window(spot, 0)
         match = re.search(rb"^[ \t]*([A-Z_][A-Z0-9_]{2,})\s*(\(|)", self.code[start:end], re.M)
         if match is None:
@@ -316,39 +313,39 @@ LADDER: tuple[Callable[[Steps, SyntaxErrorSpot], list[Edit]], ...] = (
 )
 
 
-# ---
+# Applying the edits.
 
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ROUNDS = 8
-_FAR = 60  # lines; an error longer than this says nothing of its cause
+_FAR = 60  # lines; a longer error says nothing about its cause
 _BRACKETS = re.compile(rb"[{}()]")
 
 
 @dataclass(slots=True)
 class ParsedVersion:
-    """A tree, and the stretches of the file that it speaks for; none named means all."""
+    """A tree, and the ranges of the file that it is used for; if there are none, the whole file."""
 
     tree: Tree
     stretches: list[tuple[int, int]] = field(default_factory=list)
 
     def speaks_for(self, at: int) -> bool:
-        """Whether what stands at an offset is this tree's to tell."""
+        """True if this tree is the one to use at an offset."""
         return not self.stretches or any(start <= at < end for start, end in self.stretches)
 
 
 class Repair(Steps):
-    """The mending of one file."""
+    """The repair of one file."""
 
     def __init__(self, lines: ScannedLines, blanked: Blanked, parser: Parser, errors: Query, known: Macros) -> None:
         super().__init__(lines, blanked, known)
         self.parser = parser
         self.errors = errors
         self.cost = 0.0
-        self.kept: list[Edit] = []  # with what stood there before
+        self.kept: list[Edit] = []  # the edits in effect, each with the original text
 
     def run(self, tree: Tree) -> list[ParsedVersion]:
-        """Mends, and gives the trees to read, the main one first."""
+        """Repair the file, and return the trees to read, the main one first."""
         tree = self._split_groups(tree)
         spots, cost = self._spots(tree)
         tried: set[tuple[str, int]] = set()
@@ -379,7 +376,7 @@ class Repair(Steps):
         self._account()
         return [ParsedVersion(tree), *self._alternatives()]
 
-    # Errors
+    # --- errors
 
     def _parse(self) -> Tree:
         return self.parser.parse(bytes(self.blanked.data))
@@ -388,7 +385,7 @@ class Repair(Steps):
         return bisect_right(self.starts, at) - 1
 
     def _spots(self, tree: Tree) -> tuple[list[SyntaxErrorSpot], float]:
-        """The errors of a tree, the innermost of nested ones, and how bad they are together."""
+        """Return the errors of a tree, without very long ones if there are others, and how bad they are in total."""
         if not tree.root_node.has_error:
             return [], 0.0
         found = trees.captures(self.errors, tree.root_node)
@@ -414,10 +411,10 @@ class Repair(Steps):
         start, end, what = edit
         self.blanked.data[start:end] = what
 
-    # Conditionals
+    # --- conditionals
 
     def _split_groups(self, tree: Tree) -> Tree:
-        """Chooses a branch of every group that cuts through brackets."""
+        """Choose one branch of every group whose branches have unbalanced brackets, if that reduces the errors."""
         size = len(self.base)
         chosen = [
             g for g in self.lines.groups
@@ -450,14 +447,14 @@ class Repair(Steps):
         return not any(depth.values())
 
     def _hides(self, group: ConditionalGroup) -> bool:
-        """Whether the main tree lacks branches of a group: a choice may have been taken back."""
+        """True if the main tree lacks branches of a group; the choice of a branch may have been undone."""
         return any(
             self.base[start:end].strip() and not self.blanked.data[start:end].strip()
             for start, end in group.branches(len(self.base))[1:]
         )
 
     def _alternatives(self) -> list[ParsedVersion]:
-        """Trees for the branches that the main tree does not show."""
+        """Return trees for the branches that the main tree lacks."""
         size = len(self.base)
         branched = [g for g in self.resolved if self._hides(g)]
         versions = []
@@ -475,7 +472,7 @@ class Repair(Steps):
             versions.append(ParsedVersion(self.parser.parse(bytes(data)), shown))
         return versions
 
-    # The ladder
+    # --- proposing edits
 
     def _propose(self, spots: list[SyntaxErrorSpot], tried: set[tuple[str, int]]) -> list[tuple[int, Edit]]:
         edits: list[tuple[int, Edit]] = []
@@ -487,7 +484,7 @@ class Repair(Steps):
                     continue
                 found = [e for e in step(self, spot) if self.blanked.data[e[0] : e[1]] != e[2]]
                 if any(not taken.isdisjoint(range(start, end)) for start, end, _ in found):
-                    break  # another error's edit may help here too; if not, it is this one's turn next time
+                    break  # another error's edit may help here too; if not, try again in the next round
                 tried.add(key)
                 if found:
                     edits += [(spot.first, edit) for edit in found]
@@ -496,7 +493,7 @@ class Repair(Steps):
         return edits
 
     def _account(self) -> None:
-        """Notes what was taken out."""
+        """Record what the kept edits removed."""
         for start, end, before in self.kept:
             after = self.blanked.data[start:end]
             self.blanked.size += sum(a != b for a, b in zip(before, after, strict=True))

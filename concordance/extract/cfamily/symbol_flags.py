@@ -1,8 +1,8 @@
-"""What the linker must know of C-family symbols beside their names: further columns of a file's flow.
+"""Attributes of C-family symbols that the linker needs beyond names: further columns of a file's flow.
 
-In: symbols, and the definitions they were made of. Out: bits for what they are, the class that an outside definition
-belongs to, how many arguments a function takes, and a digest of its parameters' types, by which a declaration and its
-definition are told from an overload.
+In: symbols, and the definitions they were made from. Out: flags, the class that an out-of-class definition belongs to,
+the number of arguments a function takes, and a digest of its parameter types. The digest pairs a declaration with its
+definition and distinguishes it from overloads.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from concordance.base.model import Kind, Symbol, packed
 from concordance.extract.reading.draft import Draft
 
 DECLARES = 1
-LOCAL = 2  # seen by its own file alone
-SCOPED = 4  # an enum whose names are its own
-INLINE = 8  # a namespace whose names are those of the one around, too
-FRIEND = 16  # stands in a class, and belongs to the namespace around
-ALIAS = 32  # another name of a namespace
-SPECIAL = 64  # a template for some arguments only
+LOCAL = 2  # visible in its own file only
+SCOPED = 4  # an enum whose enumerators are in its own scope
+INLINE = 8  # a namespace whose names also belong to the enclosing one
+FRIEND = 16  # written in a class, but belongs to the enclosing namespace
+ALIAS = 32  # an alias of a namespace
+SPECIAL = 64  # a template specialisation
 VIRTUAL = 128
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _STATIC = frozenset((Kind.FUNCTION, Kind.VARIABLE, Kind.CONSTANT))
@@ -31,7 +31,7 @@ _MANY = 255
 
 
 def columns(draft: Draft, symbols: Sequence[Symbol], special: set[int], word: Callable[[str], int]) -> dict[str, bytes]:
-    """The columns, by their names in the flow; `word` gives a name's place among the names."""
+    """Return the columns by their names in `Flow`; `word` returns a name's index among the flow's names."""
     within = {d.place: word("::".join(d.within)) + 1 for d in draft.definitions if d.within}
     arity, forms = [], []
     for symbol in symbols:
@@ -69,7 +69,7 @@ def _flags(symbol: Symbol) -> int:
 
 
 def _arity(symbol: Symbol) -> int:
-    """The fewest arguments that a function takes, and 256 times the most."""
+    """Return the fewest arguments that a function takes, plus 256 times the most."""
     least = most = 0
     for parameter in symbol.parameters:
         if parameter.kind == "*":
@@ -86,7 +86,6 @@ def _said(annotation: str) -> str:
 
 
 def _form(symbol: Symbol) -> int:
-    """A digest of a function's parameters' types, the same for a declaration and its definition; odd where it is
-    for objects that do not change."""
+    """Return a digest of a function's parameter types, the same for all its declarations; odd if `const`."""
     said = ",".join([_said(parameter.annotation) for parameter in symbol.parameters])
     return crc32(said.encode("utf-8", "replace")) >> 8 << 1 | ("const" in symbol.modifiers)

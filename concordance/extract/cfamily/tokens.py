@@ -1,8 +1,12 @@
-"""The words and signs of a file of the C family, read without a grammar.
+"""A tokeniser for C-family files that needs no grammar.
 
-In: the bytes. Out: tokens with their partners (of brackets), arguments and initialisers. What binds C++ to Python is
-written in chains of calls and in tables that run through `#ifdef` and macros, where a parser gives up on the whole
-statement; here each piece is still read. Of `#if` and `#else` both sides are read.
+In: a file's bytes. Out: tokens, with matching brackets, argument lists and string values. C++ is bound to Python in
+call chains and in tables interrupted by `#ifdef` and macros, where a parser gives up on the whole statement; with
+tokens each piece can still be read. All branches of `#if` and `#else` are read.
+
+Macros of the same file that turn an argument into a string (`#define VS(n) def(#n, &T::n)`, a common way to shorten
+long lists of bindings) or that hold table rows are expanded. Expanded tokens have the position of the call, arguments
+their own position. Macros that paste names with `##` are not expanded.
 """
 
 from __future__ import annotations
@@ -26,26 +30,26 @@ _MACRO = re.compile(rb"#\s*define\s+(\w+)\(([^()]*)\)(.*)", re.S)
 _ROWS = re.compile(rb"#\s*define\s+(\w+)\s+((?:\\\s)*\{\s*(?:\\\s)*(?:\(char\s*\*\)\s*)?\".*)", re.S)
 _UNDEFINED = re.compile(rb"#\s*undef\s+(\w+)")
 _TEXT = re.compile(rb"(?<!#)#\s*([A-Za-z_]\w*)")
-_MARK = "__text_of__"  # before the name of a parameter: its text is meant
-_LONGEST_EXPANSION = 4000  # bytes of a macro that is written out
+_MARK = "__text_of__"  # prefix of a parameter's name that marks it as stringised
+_LONGEST_EXPANSION = 4000  # most bytes of a macro that is expanded
 _DEFINED = re.compile(rb"#\s*define\s+(\w+)\s+(\"(?:[^\"\\\n]|\\.)*\")\s*$")
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 _ESCAPE = re.compile(r"\\(.)", re.S)
 _PLAIN = {"n": "\n", "t": "\t", "0": "\0", "r": "\r"}
-_LONGEST = 400  # tokens that a list of template arguments may have
-Stretch = tuple[int, int]  # places of tokens, the second one behind the last
+_LONGEST = 400  # most tokens in a list of template arguments
+Stretch = tuple[int, int]  # a range of token indices, end exclusive
 
 
 class Tokens:
-    """The tokens of a file: where each begins, of which kind it is, its text, and its partner."""
+    """The tokens of a file: offset, kind, text and matching bracket, as parallel lists."""
 
     def __init__(self, data: bytes) -> None:
         self.at: list[int] = []
         self.kind: list[str] = []
         self.text: list[str] = []
         self.partner: list[int] = []
-        self.around: list[int] = []  # the brace that each token lies in, -1 for none
-        self.spells: dict[str, tuple[str, int]] = {}  # macros that are a text, and where they are defined
+        self.around: list[int] = []  # the opening brace around each token, -1 for none
+        self.spells: dict[str, tuple[str, int]] = {}  # macros defined as a string, and where
         self._templates: dict[int, int] = {}
         self._read(data)
 
@@ -80,19 +84,19 @@ class Tokens:
                 self.partner[opened], self.partner[place] = place, opened
 
     def is_(self, place: int, text: str) -> bool:
-        """Whether a token stands at a place."""
+        """True if the token at an index has this text."""
         return 0 <= place < len(self.text) and self.text[place] == text
 
     def is_name(self, place: int) -> bool:
-        """Whether a name stands at a place."""
+        """True if the token at an index is a name."""
         return 0 <= place < len(self.text) and self.kind[place] == "name"
 
     def closed(self, place: int) -> int:
-        """The place behind the partner of an opening bracket; the next one where it has none."""
+        """Return the index after the bracket that matches an opening one; the next index if it is unmatched."""
         return self.partner[place] + 1 if self.partner[place] > place else place + 1
 
     def template(self, place: int) -> int:
-        """The place behind the `>` that closes a list of template arguments; -1 where `<` is no such thing."""
+        """Return the index after the `>` that closes a list of template arguments; -1 if `<` does not open one."""
         if place not in self._templates:
             self._templates[place] = self._template(place)
         return self._templates[place]
@@ -115,7 +119,7 @@ class Tokens:
         return -1
 
     def split(self, start: int, end: int) -> list[Stretch]:
-        """What commas part between two places, brackets and template arguments left whole."""
+        """Split a range at its commas, keeping brackets and template arguments whole."""
         found, begin, place = [], start, start
         while place < end:
             text = self.text[place]
@@ -134,21 +138,21 @@ class Tokens:
         return found
 
     def within(self, opened: int) -> list[Stretch]:
-        """The arguments, or the elements, in the brackets that open at a place."""
+        """Return the arguments or elements in the brackets that open at an index."""
         closed = self.partner[opened]
         return self.split(opened + 1, closed) if closed > opened else []
 
     def names(self, stretch: Stretch) -> Iterator[int]:
-        """The places of the names in a stretch."""
+        """Return the indices of the names in a range."""
         return (place for place in range(*stretch) if self.kind[place] == "name")
 
     def literal(self, stretch: Stretch) -> str | None:
-        """The text that a stretch spells, in one literal or several, behind a cast or none; None for no text."""
+        """Return the string that a range of literals spells, after an optional cast; None if it is not a string."""
         text = self.label(stretch)
         return text if text is not None and "{" not in text else None
 
     def label(self, stretch: Stretch) -> str | None:
-        """The same, but a name in it may be a macro that spells a text in another file: it stands as "{NAME}"."""
+        """Like `literal`, but unknown names, which may be macros from another file, appear as "{NAME}"."""
         start, end = stretch
         if start < end and self.text[start] == "(" and self.closed(start) < end:
             start = self.closed(start)
@@ -163,12 +167,12 @@ class Tokens:
         return _spelled(text, kind)
 
     def written(self, stretch: Stretch) -> str:
-        """A stretch as it is written, without blanks."""
+        """Return the text of a range without white space."""
         return "".join(self.text[stretch[0] : stretch[1]])
 
 
 def _branched(directive: bytes, stack: list[int], branches: list[list[int]]) -> list[int]:
-    """The open brackets behind a directive: each branch of a condition begins with those before the first."""
+    """Return the open brackets after a directive: each branch of a condition starts with those before its `#if`."""
     word = directive[1:].lstrip()
     if word.startswith(b"if"):
         branches.append(list(stack))
@@ -186,17 +190,11 @@ def _spelled(text: str, kind: str) -> str:
     return _ESCAPE.sub(lambda found: _PLAIN.get(found[1], found[1]), inner)
 
 
-# ---
-# The tokens of a C file, with those macros written out that make a text of a name they are given.
-#
-# In: the bytes. Out: tokens (kind, text, offset) and directives, in the order of the text. `#define VS(n) def(#n,
-# &T::n)` is how files say a long list of bindings in short; what is written out of such a macro stands where it is
-# called, and what it was given, where that is written. Only macros of the same file are known; those that paste names
-# are left alone.
+# Tokenising and macro expansion (see the module docstring).
 
 
 class Token(NamedTuple):
-    """A word or a sign."""
+    """A token: a name, literal, sign or directive."""
 
     kind: str
     text: str
@@ -209,7 +207,7 @@ class _Macro(NamedTuple):
 
 
 def tokens_of(data: bytes) -> Iterator[Token]:
-    """All tokens but blanks and comments; a directive is one."""
+    """Yield all tokens except white space and comments, macros expanded; a directive is one token."""
     macros: dict[str, _Macro] = {}
     read = list(_plain(data))
     place = 0
@@ -240,7 +238,7 @@ def _plain(data: bytes) -> Iterator[Token]:
 
 
 def _learn(directive: bytes, macros: dict[str, _Macro]) -> None:
-    """Notes a macro that is worth writing out."""
+    """Record a macro that is worth expanding, or forget one that is undefined."""
     gone = _UNDEFINED.match(directive)
     if gone is not None:
         macros.pop(gone[1].decode(), None)
@@ -262,7 +260,7 @@ def _body(text: bytes) -> tuple[Token, ...]:
 
 
 def _arguments(read: list[Token], opened: int) -> tuple[list[list[Token]], int]:
-    """What a macro is given, and the place behind its call."""
+    """Return the arguments of a macro call, and the index after it."""
     given: list[list[Token]] = [[]]
     depth, place = 0, opened
     while place < len(read):

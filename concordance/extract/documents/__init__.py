@@ -1,1 +1,1 @@
-"""Reads comments, docstrings, Markdown, reStructuredText and keyed files."""
+"""Parsers for comments, docstrings, prose (Markdown, reStructuredText) and files of nested keys."""

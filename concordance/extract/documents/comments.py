@@ -1,7 +1,7 @@
-"""Comments as documentation: finding the one that speaks of a definition, and its bare words.
+"""Comments as documentation: finds the comment that documents a definition, and its text.
 
-In: the comments of a file as byte stretches. Out: text without comment signs. A comment speaks of
-a definition when it ends on the line above it, or, where it says so (`///<`), on its own line.
+In: the comments of a file as byte ranges. Out: text without comment markers. A comment documents a definition if it
+ends on the line above it, or if it is on the same line and marked as such (`///<`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MACHINE = re.compile(
 
 
 def is_legal(words: str) -> bool:
-    """Whether a comment states rights or a licence, not what the code does."""
+    """True if a comment states rights or a licence rather than what the code does."""
     return _LEGAL.search(words) is not None
 
 
@@ -36,7 +36,7 @@ _PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*+|#pragma once)?+\s*+")
 
 
 def clean(comment: str) -> str:
-    """The words of a comment, without its signs and rules, its indentation evened out."""
+    """Return the text of a comment without comment markers, separator lines and common indentation."""
     text = comment.expandtabs(4).replace("\r\n", "\n")
     block = _BLOCK.match(text.lstrip())
     if block:
@@ -56,7 +56,10 @@ def clean(comment: str) -> str:
 
 
 def _without_closing(text: str) -> str:
-    """The inside of a block comment without the sign that ends it; a pattern would try every star of a long rule."""
+    """Return the inside of a block comment without the marker that ends it.
+
+    A regular expression would try every star of a long separator line.
+    """
     bare = text.rstrip()
     if bare.endswith(("*/", "*)")):
         return bare[:-1].rstrip("*")
@@ -75,14 +78,14 @@ class Comments:
     def __init__(self, source: Source, spans: list[tuple[int, int]]) -> None:
         self.source = source
         self.spans = sorted(spans)
-        # The last line of a comment; a grammar may count the line's end as the comment's.
+        # The last line of each comment; some grammars include the line end in the comment.
         self.ends = [source.line(max(start, end - 1)) for start, end in self.spans]
         self.starts = [source.line(start) for start, _ in self.spans]
-        self._beside: dict[int, str] = {}  # by line; many definitions may stand on one
+        self._beside: dict[int, str] = {}  # by line; several definitions may be on one line
         self._above: dict[int, str] = {}
 
     def above(self, line: int) -> str:
-        """The comment that ends on the line above, with the comment lines that it continues."""
+        """Return the comment that ends on the line above, including the comment lines before it that it continues."""
         if line not in self._above:
             self._above[line] = self._read_above(line)
         return self._above[line]
@@ -102,7 +105,7 @@ class Comments:
         return "" if _LEGAL.search(words) or _MACHINE.match(words) else words
 
     def beside(self, line: int) -> str:
-        """The comment behind a definition on its own line that is marked as speaking of it."""
+        """Return the comment on a definition's own line that is marked as documenting it."""
         if line not in self._beside:
             self._beside[line] = self._read_beside(line)
         return self._beside[line]
@@ -117,9 +120,9 @@ class Comments:
         return ""
 
     def leading(self, defined: Container[int]) -> str:
-        """What the file's first comments say of it; what stands right above a definition's line speaks of that.
+        """Return what the file's first comments say about the file; a comment right above a definition belongs to that.
 
-        Licences and settings of tools are left out.
+        Licences and instructions to tools are left out.
         """
         said = []
         at = 0
@@ -141,17 +144,17 @@ class Comments:
         return "\n\n".join(said)
 
     def texts(self) -> list[tuple[int, str]]:
-        """Every comment's line and words."""
+        """Return the line and text of every comment."""
         return [(line, clean(self.source.slice(*span))) for line, span in zip(self.starts, self.spans, strict=True)]
 
     def _words(self, first: int, last: int) -> str:
         return clean("\n".join(self.source.slice(*self.spans[at]).strip("\r\n") for at in range(first, last + 1)))
 
     def stands_alone(self, at: int) -> bool:
-        """Whether nothing but white space stands before it on its line."""
+        """True if there is only white space before the comment on its line."""
         start = self.spans[at][0]
         if at and self.starts[at - 1] == self.starts[at] and self.spans[at - 1][0] < start:
-            return False  # another comment does
+            return False  # another comment precedes it
         return not self.source.data[self.source.line_bytes[self.starts[at] - 1] : start].strip()
 
     def _is_line_comment(self, at: int) -> bool:

@@ -1,8 +1,8 @@
-"""Documentation comments: their bare text, their first sentence, and (from `docparts`) their parts.
+"""Docstrings: the clean text of a literal, and the first sentence of a documentation comment.
 
-In: a string literal's source, or a documentation comment's words. Out: text. A docstring comes out as
-`inspect.cleandoc` gives it, without running the literal through Python's own parser: that warns of
-escapes it does not know, and costs more than the rest of reading the file.
+In: the source of a string literal, or the text of a documentation comment. Out: text. `clean_docstring` gives the
+same result as `inspect.cleandoc`, but does not use Python's own parser to evaluate the literal: that one warns about
+unknown escapes and takes longer than everything else in reading the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SOMETIMES_LAST = frozenset(("etc", "inc", "ltd", "corp", "al", "no"))
 
 
 def clean_docstring(raw_literal: str) -> str:
-    """A string literal's text with its indentation evened, as `inspect.cleandoc(ast.literal_eval(…))` gives it."""
+    """Return a literal's text without common indentation, equal to `inspect.cleandoc(ast.literal_eval(…))`."""
     match = _PREFIX.match(raw_literal)
     if match is None:
         return _dedented(raw_literal)
@@ -77,7 +77,7 @@ def _dedented(text: str) -> str:
 
 
 def summary(doc: str) -> str:
-    """The first sentence, on one line: "" where a documentation comment holds but signatures, fields or code."""
+    """Return the first sentence on one line; "" if a comment contains only signatures, fields or code."""
     title = ""
     for paragraph in _BLANK.split(doc):
         lines = [line.strip() for line in paragraph.strip().split("\n")]
@@ -105,7 +105,7 @@ def summary(doc: str) -> str:
 
 
 def _without_signature(lines: list[str]) -> list[str]:
-    """A paragraph's lines behind the signatures that built-in functions' docstrings open with."""
+    """Return a paragraph's lines after the signatures that docstrings of built-in functions start with."""
     kept, depth = 0, 0
     for place, line in enumerate(lines):
         if depth == 0 and not _SIGNATURE.match(line):

@@ -1,22 +1,22 @@
-"""Nested keys of configuration and data files: what YAML, JSON and TOML's inline values share.
+"""Nested keys of configuration and data files: the code shared by YAML, JSON and TOML's inline values.
 
-In: the pairs, sequences and items of a file as flat stretches of bytes. Out: `key` symbols in the
-draft, nested as the file is.
+In: the pairs, sequences and items of a file as a flat list of byte ranges. Out: `key` symbols in the draft, nested
+as in the file.
 
-What gives a symbol is a rule of structure, never a limit:
+Which parts become symbols depends on the structure only, never on a limit:
 
-- a key outside of sequences gives a symbol;
-- an item of a sequence that is a mapping gives one, named by the text under its `name`, `id`,
-  `func` or `key` (of a text that reads as a signature, `add.Tensor(Tensor self)`, by what stands
-  before the bracket), else by its place from 0 on, and so do the keys in it;
-- a sequence of two or more mappings without names that all have the same keys is a table: its rows
-  say nothing by their keys, so each distinct path in it gives one symbol, `rows.[].column`, where it
-  first stands, with the number of times in its signature; so does all that lies in a table;
-- where `rows` is set (JSON, which programs write), every sequence is read as a table; in an outermost
-  one, the items with names give symbols too.
+- A key outside sequences becomes a symbol.
+- An item of a sequence that is a mapping becomes a symbol, and so do the keys in it. It is named by the text under
+  its `name`, `id`, `func` or `key` (if that text looks like a signature, `add.Tensor(Tensor self)`, by the part
+  before the bracket), otherwise by its index, starting at 0.
+- A sequence of two or more mappings without names that all have the same keys is a table. The keys of its rows carry
+  no information of their own, so each distinct path in the table becomes one symbol, `rows.[].column`, at its first
+  occurrence, with the number of occurrences in its signature. The same applies to everything inside a table.
+- If `rows` is set (for JSON, which programs write), every sequence is read as a table; in an outermost sequence, the
+  items with names also become symbols.
 
-A signature is `key = value`, for people to look at: a mapping's is its key alone, a value of several
-lines is shown by its first, and no more than 160 characters of it.
+A signature is `key = value`, for display only. The signature of a mapping is the key alone, a value of several lines
+is represented by its first, and at most 160 characters are shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from concordance.base.model import Kind
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
-SEQUENCE, ITEM, PAIR = range(3)  # in the order in which they nest where they start at one place
+SEQUENCE, ITEM, PAIR = range(3)  # in nesting order, for parts that start at the same offset
 
 _NAMING = ("name", "id", "func", "key")
 _SIGNATURE = re.compile(r"([\w.:]+)\(")
@@ -37,13 +37,13 @@ _OPENER = re.compile(r"[|>][-+\d]*(?:\s+#.*)?|\"\"\"|'''")
 _WORD = re.compile(r"[^\W\d_]")
 _CONSTANTS = frozenset(("true", "false", "null", "yes", "no", "on", "off"))
 _SHOWN = 160  # characters of a value in a signature
-# A symbol's key holds the names of all around it, so a file nested 100,000 deep would cost their
-# square; what is deeper than any real file is entered beside, not inside, what is around it.
+# A symbol's key contains the names of everything around it, so a file nested 100,000 levels deep would cost the square
+# of that. Parts deeper than in any real file are therefore placed beside, not inside, their parent.
 _DEEP = 200
 
 
 class KeyedPart(NamedTuple):
-    """A stretch of a file: a pair of key and value, a sequence, or an item of one."""
+    """A range of a file: a pair of key and value, a sequence, or an item of a sequence."""
 
     start: int
     end: int
@@ -55,24 +55,24 @@ class KeyedPart(NamedTuple):
 
 @dataclass(slots=True)
 class KeyedOutline:
-    """The parts of a file in the order of the text, each with the place of the part around it."""
+    """The parts of a file in the order of the text, each with the index of its parent."""
 
     parts: list[KeyedPart]
     parents: list[int] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)  # of pairs; "" of the others
+    names: list[str] = field(default_factory=list)  # of pairs; "" for other parts
     items: dict[int, list[int]] = field(default_factory=dict)  # of a sequence
-    pairs: dict[int, list[int]] = field(default_factory=dict)  # of an item, those right in it
+    pairs: dict[int, list[int]] = field(default_factory=dict)  # direct pairs of an item
 
 
 def enter(draft: Draft, parts: list[KeyedPart], rows: bool = False) -> KeyedOutline:
-    """Enters all symbols that the parts give."""
+    """Define the symbols that the parts give, and return the outline."""
     outline = _outline(draft.source, parts)
     _Entry(draft, outline, rows).run()
     return outline
 
 
 def unquoted(source: Source, start: int, end: int) -> tuple[int, int]:
-    """A scalar's stretch without its quotes."""
+    """Return the range of a scalar without its quotes."""
     data = source.data
     if end - start >= 2 and data[start] in b"\"'" and data[end - 1] == data[start]:
         return start + 1, end - 1
@@ -80,7 +80,7 @@ def unquoted(source: Source, start: int, end: int) -> tuple[int, int]:
 
 
 def shown(source: Source, key: str, value: tuple[int, int], shape: str) -> str:
-    """A pair's signature."""
+    """Return a pair's signature."""
     start, end = value
     if shape in ("", "mapping") or start >= end:
         return key
@@ -121,13 +121,13 @@ class _Entry:
     draft: Draft
     outline: KeyedOutline
     rows: bool
-    merged: list[int] = field(default_factory=list)  # per part, its path in a table; -1 outside of tables
+    merged: list[int] = field(default_factory=list)  # per part: its path in a table, -1 outside tables
     depth: list[int] = field(default_factory=list)
-    roots: list[int] = field(default_factory=list)  # per path, the table that it starts in
+    roots: list[int] = field(default_factory=list)  # per path: the table that it starts in
     paths: list[tuple[str, ...]] = field(default_factory=list)
     known: dict[tuple[int, str], int] = field(default_factory=dict)  # path and name to path
-    found: dict[int, tuple[Definition, int]] = field(default_factory=dict)  # per path, its symbol, how many times
-    indexes: dict[int, int] = field(default_factory=dict)  # per item, its place in its sequence
+    found: dict[int, tuple[Definition, int]] = field(default_factory=dict)  # per path: its symbol, its count
+    indexes: dict[int, int] = field(default_factory=dict)  # per item: its index in its sequence
 
     def run(self) -> None:
         outline = self.outline
@@ -164,7 +164,7 @@ class _Entry:
         return len(self.paths) - 1
 
     def _step(self, path: int, name: str) -> int:
-        """The path one step further in."""
+        """Return the path that is one level further in."""
         further = self.known.get((path, name))
         if further is None:
             if len(self.paths[path]) >= _DEEP:
@@ -175,7 +175,7 @@ class _Entry:
         return further
 
     def _naming(self, item: int) -> tuple[int, str] | None:
-        """The pair by whose value an item is named, and the name."""
+        """Return the pair whose value names an item, and the name."""
         outline = self.outline
         pairs = outline.pairs.get(item, ())
         for wanted in _NAMING:
@@ -190,7 +190,7 @@ class _Entry:
 
     def _item(self, place: int, part: KeyedPart, parent: int, path: int) -> None:
         outline, source = self.outline, self.draft.source
-        if path >= 0 and self.paths[path]:  # in a table's row
+        if path >= 0 and self.paths[path]:  # inside a table's row
             return
         if parent < 0 or outline.parts[parent].what != SEQUENCE or part.shape == "scalar":
             return

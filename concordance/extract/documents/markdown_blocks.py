@@ -1,8 +1,9 @@
-"""Markdown's blocks: which lines are headings, prose, code, raw HTML or comments.
+"""Splits Markdown into blocks: headings, prose, code, raw HTML and comments.
 
-In: the lines of a file. Out: `Block`s in the order of the text, after CommonMark: quotes and lists hold
-blocks of their own, a fence hides what is in it, an underline makes a heading of the paragraph above it.
-Written by hand, for only the kind of each line matters here, and a grammar's tree costs ten times as much.
+In: the lines of a file. Out: `Block`s in the order of the text, following CommonMark: quotes and list items contain
+blocks of their own, the content of a fence is not parsed, and an underline turns the paragraph above it into a
+heading. The parser is written by hand because only the kind of each line matters here, and building a grammar's
+syntax tree takes ten times as long. `Directives` reads the Sphinx directives in fences.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ _LISTS = frozenset(("toctree", "autosummary"))
 
 
 class Block(NamedTuple):
-    """A run of lines of one kind; lines count from 0, `last` is included."""
+    """A run of lines of one kind; lines count from 0, and `last` is included."""
 
     kind: str  # "heading", "prose", "code", "html", "comment"
     first: int
     last: int
     level: int = 0  # of a heading
-    text: str = ""  # a heading's, as written, or a fence's language
+    text: str = ""  # a heading's text as written, or a fence's language
 
 
 _ATX = re.compile(r"(#{1,6})(?=[ \t]|$)")
@@ -45,7 +46,7 @@ _BLOCK_TAGS = (
     "track|ul"
 )
 _RAW = "script|pre|style|textarea"
-# How an HTML block starts, and what ends it ("" is a blank line); the last cannot interrupt a paragraph.
+# Start and end pattern of HTML blocks; None means a blank line. The last kind cannot interrupt a paragraph.
 _HTML = (
     (re.compile(rf"<(?:{_RAW})(?:\s|>|$)", re.I), re.compile(rf"</(?:{_RAW})>", re.I)),
     (re.compile(r"<!--"), re.compile(r"-->")),
@@ -57,11 +58,11 @@ _HTML = (
 )
 _COMMENT, _ANY_TAG = 1, 6
 _QUOTE = -1
-_DEEPEST = 100  # containers; nobody nests deeper but to break a reader
+_DEEPEST = 100  # containers; only hostile files nest deeper
 
 
 def front_matter(lines: list[str]) -> int:
-    """How many lines of settings a file opens with."""
+    """Return the number of lines of front matter at the start of a file."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     for number, line in enumerate(lines[1:], 1):
@@ -73,7 +74,7 @@ def front_matter(lines: list[str]) -> int:
 
 
 def blocks(lines: list[str]) -> list[Block]:
-    """The blocks of a file."""
+    """Return the blocks of a file."""
     reader = _Reader()
     start = front_matter(lines)
     for number in range(start, len(lines)):
@@ -84,21 +85,21 @@ def blocks(lines: list[str]) -> list[Block]:
 
 
 class _Reader:
-    """Reads line by line; what is open is a stack of containers and at most one leaf."""
+    """Reads line by line, keeping a stack of open containers and at most one open leaf block."""
 
     def __init__(self) -> None:
         self.found: list[Block] = []
         self.containers: list[int] = []  # `_QUOTE`, or the width of a list item's indentation
         self.leaf = ""  # "", "prose", "fence", "html", "indented"
         self.first = 0
-        self.depth = 0  # how many containers the leaf is in
+        self.depth = 0  # number of containers around the leaf
         self.fence = ""
         self.language = ""
         self.html = 0
-        self.headed: list[str] = []  # the open paragraph's lines
+        self.headed: list[str] = []  # lines of the open paragraph
 
     def line(self, number: int, line: str) -> None:
-        """Takes the next line."""
+        """Process the next line."""
         at, matched = self._inside(line)
         rest = line[at:]
         if matched < self.depth and self.leaf in ("fence", "html", "indented"):
@@ -118,7 +119,7 @@ class _Reader:
         unmatched = matched if matched < len(self.containers) and not opened else -1
         if self.leaf == "prose":
             if indent >= 4 or not self._starts_leaf(number, bare, unmatched):
-                self.headed.append(bare)  # a paragraph's line, though it may lack its container's marks
+                self.headed.append(bare)  # lazy continuation: a paragraph's line may lack its containers' markers
             return
         if unmatched >= 0:
             del self.containers[unmatched:]
@@ -130,7 +131,7 @@ class _Reader:
             self.headed = [bare]
 
     def finish(self, last: int) -> None:
-        """Closes the open leaf behind a line."""
+        """Close the open leaf block; `last` is its last line."""
         if self.leaf == "prose":
             self.found.append(Block("prose", self.first, last))
         elif self.leaf in ("fence", "indented"):
@@ -143,7 +144,7 @@ class _Reader:
         self.leaf, self.first, self.depth = leaf, number, len(self.containers)
 
     def _inside(self, line: str) -> tuple[int, int]:
-        """How much of a line the open containers take, and how many of them go on."""
+        """Return how many columns of a line the open containers take, and how many of them continue."""
         at = matched = 0
         for width in self.containers:
             rest = line[at:]
@@ -163,7 +164,7 @@ class _Reader:
         return at, matched
 
     def _open_containers(self, line: str, at: int, matched: int, number: int) -> tuple[int, bool]:
-        """Opens the quotes and list items that a line starts."""
+        """Open the quotes and list items that start on a line."""
         opened = False
         while True:
             rest = line[at:]
@@ -193,7 +194,7 @@ class _Reader:
             at += taken
 
     def _goes_on(self, number: int, rest: str) -> bool:
-        """Whether an open fence or HTML block takes a line."""
+        """True if the line belongs to the open fence or HTML block."""
         bare = rest.strip()
         if self.leaf == "fence":
             indent = len(rest) - len(rest.lstrip(" "))
@@ -209,7 +210,7 @@ class _Reader:
         return True
 
     def _starts_leaf(self, number: int, bare: str, unmatched: int) -> bool:
-        """Opens, or adds, the block that a line starts, if it starts any."""
+        """Open or add the block that starts on a line; return False if none does."""
         sign = bare[0]
         if self.leaf == "prose" and unmatched < 0 and sign in "=-" and _SETEXT.match(bare) and self._has_words():
             self.found.append(Block("heading", self.first, number, 1 if sign == "=" else 2, "\n".join(self.headed)))
@@ -231,7 +232,7 @@ class _Reader:
         return sign == "<" and self._starts_html(number, bare, unmatched)
 
     def _has_words(self) -> bool:
-        """Whether the open paragraph is more than definitions of references, which cannot be a heading."""
+        """True if the open paragraph is more than link reference definitions, which cannot become a heading."""
         return not all(_REFERENCE.match(line) for line in self.headed)
 
     def _starts_html(self, number: int, bare: str, unmatched: int) -> bool:
@@ -246,40 +247,37 @@ class _Reader:
         return False
 
     def _interrupt(self, number: int, unmatched: int) -> None:
-        """Closes the paragraph that a line ends, and the containers whose marks the line lacks."""
+        """Close the paragraph that a line interrupts, and the containers whose markers the line lacks."""
         self.finish(number - 1)
         if unmatched >= 0:
             del self.containers[unmatched:]
 
 
 def _atx_text(rest: str) -> str:
-    """The text of a heading behind its opening hashes, without the closing ones."""
+    """Return the text of an ATX heading after its opening hashes, without the closing ones."""
     text = rest.strip(" \t")
     bare = text.rstrip("#")
     closed = len(bare) < len(text) and (not bare or bare[-1] in " \t")
     return bare.rstrip(" \t") if closed else text
 
 
-# ---
-# Directives of Sphinx in Markdown: what a fence brings in from elsewhere.
-#
-# In: a fenced block whose language is in braces (```` ```{toctree} ````), or a stretch of reST in one (`{eval-rst}`).
-# Out: imports whose form is the directive's name, as the reader of reST makes them: documents, included files, Python
-# modules and names, these together with the module that a directive before made the current one.
+# Sphinx directives in Markdown: a fenced block whose language is in braces (```` ```{toctree} ````), or reST in one
+# (`{eval-rst}`). They become imports whose form is the directive's name, as in the reST reader: documents, included
+# files, Python modules, and Python names together with the current module.
 
 
 class Directives:
-    """Reads the fences of one file, in their order."""
+    """Reads the directive fences of one file, in order."""
 
     def __init__(self, draft: Draft, lines: list[str]) -> None:
         self._draft = draft
         self._source: Source = draft.source
         self._lines = lines
-        self._module = ""  # the current one
+        self._module = ""  # the current module
         self._list = ""  # the directive whose entries follow
 
     def read(self, first: int, last: int) -> None:
-        """One block, its fence included."""
+        """Read one block, including its fence."""
         match = _FIRST.match(self._lines[first])
         if match is None:
             return

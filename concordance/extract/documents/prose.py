@@ -1,7 +1,7 @@
-"""What the readers of Markdown, reStructuredText and plain text share.
+"""Code shared by the readers of Markdown, reStructuredText and plain text.
 
-In: headings with their levels, code spans, link targets, blocks. Out: headings with their extents, the names
-of code that a span mentions, whether a target lies in the repository, and what a text says of itself.
+In: headings with their levels, code spans, link targets, paragraphs. Out: headings with their extents, the code
+names that a span mentions, whether a target is in the repository, and a document's opening paragraph.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NO_WORDS = re.compile(r"[\W_]*+$")
 
 
 class DocumentHeading(NamedTuple):
-    """A heading; offsets are bytes."""
+    """A heading; offsets are in bytes."""
 
     level: int
     name: str  # without markup
@@ -32,16 +32,17 @@ class DocumentHeading(NamedTuple):
 
 
 class ByteOffsets:
-    """Turns offsets in a block's lines, joined by one character, into byte offsets of the file.
+    """Converts offsets in a block's lines, joined by one character, to byte offsets in the file.
 
-    Offsets come in ascending order, so that the text between two of them is encoded once: a line can be a whole file.
+    Offsets must be given in ascending order, so that the text between two of them is only encoded once: a single
+    line can be a whole file.
     """
 
     def __init__(self, source: Source, lines: list[str], first: int) -> None:
         self.source, self.lines, self.line = source, lines, first
-        self.start = 0  # the offset of the current line
-        self.reached = 0  # the last offset in it
-        self.width = 0  # the bytes before that in it
+        self.start = 0  # offset of the current line
+        self.reached = 0  # last offset in the current line
+        self.width = 0  # bytes before it in the line
 
     def __call__(self, offset: int) -> int:
         while offset > self.start + len(self.lines[self.line]) and self.line + 1 < len(self.lines):
@@ -58,7 +59,7 @@ class ByteOffsets:
 
 
 def add_headings(draft: Draft, headings: list[DocumentHeading]) -> None:
-    """Defines headings, each up to the next of its level or above."""
+    """Define headings, each extending to the next one of the same or a higher level."""
     size = len(draft.source.data)
     ends = [size] * len(headings)
     open_: list[int] = []
@@ -74,7 +75,7 @@ def add_headings(draft: Draft, headings: list[DocumentHeading]) -> None:
 
 
 def code_names(start: int, code: str) -> Iterator[tuple[int, str]]:
-    """The names that a code span mentions: itself, if it is a name or a call, else the dotted names in it."""
+    """Yield the names that a code span mentions: itself if it is a name or a call, otherwise the dotted names in it."""
     lead = len(code) - len(code.lstrip())
     match = NAME_IN_CODE.match(code, lead)
     if match and _CALL.match(code, match.end()):
@@ -88,10 +89,10 @@ def code_names(start: int, code: str) -> Iterator[tuple[int, str]]:
 
 
 def is_relative(target: str) -> bool:
-    """Whether a link's target is in this repository: no scheme, no host."""
+    """True if a link's target is in this repository: it has no scheme and no host."""
     return bool(target) and not _SCHEME.match(target)
 
 
 def opening(paragraphs: Iterable[str]) -> str:
-    """What a text says of itself: its first paragraph with words; pictures and badges before it have none."""
+    """Return the first paragraph that contains words; images and badges contain none."""
     return next((words for words in paragraphs if not _NO_WORDS.match(words)), "")

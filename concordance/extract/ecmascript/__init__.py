@@ -1,1 +1,1 @@
-"""Reads JavaScript and TypeScript."""
+"""The reader for JavaScript and TypeScript."""

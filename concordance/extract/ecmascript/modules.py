@@ -1,8 +1,7 @@
-"""Modules of JavaScript and TypeScript: what a file takes in, and what it offers.
+"""Modules of JavaScript and TypeScript: imports and exports.
 
-In: a draft with a file's definitions, and the captured nodes. Out: imports of every form
-(`import`, `export … from`, `require`, `import()`), the names that the file exports, and the names
-by which it knows those itself.
+In: a draft with a file's definitions, and the captured nodes. Out: imports of every form (`import`, `export … from`,
+`require`, `import()`), the names that the file exports, and the local names of these.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ def _unquoted(node: Node | None) -> str:
 
 
 def _word(node: Node | None) -> str:
-    """A name, or a name in quotes."""
+    """Return a name without its quotes, if it has any."""
     words = trees.text(node) if node is not None else ""
     return words[1:-1] if words[:1] in ("'", '"') else words
 
 
 def note_imports(draft: Draft, found: dict[str, list[Node]]) -> None:
-    """All that a file takes in."""
-    aliases = found.get("alias", ())  # names that others will know a thing by, and that mean nothing here
+    """Record everything that a file imports."""
+    aliases = found.get("alias", ())  # names under which others know an export; they mean nothing in this file
     draft.add_names(((node.start_byte, node.end_byte) for node in aliases), Role.MENTION)
     for node in found.get("import.statement", ()):
         _note_import(draft, node)
@@ -86,7 +85,7 @@ def _note_passed_on(draft: Draft, node: Node, module: str) -> None:
             if one.type == "export_specifier":
                 name, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
                 draft.add_import(one.start_byte, module, name=_word(name), alias=_word(alias), form="export")
-                # A query that asks for the source behind each of these is quadratic in their number.
+                # Doing this with a query on the source after each specifier would be quadratic in their number.
                 if name is not None and name.type == "identifier":
                     draft.add_names([(name.start_byte, name.end_byte)], Role.IMPORT)
                     draft.members.add(name.start_byte)
@@ -98,7 +97,7 @@ def _required(call: Node) -> str:
 
 
 def _note_required(draft: Draft, node: Node) -> int:
-    """`const … = require(…)`; gives where the call stands."""
+    """Record `const … = require(…)`; return where the call is."""
     target, call = node.child_by_field_name("name"), node.child_by_field_name("value")
     member = ""
     if call is not None and call.type == "member_expression":
@@ -124,7 +123,7 @@ def _note_required(draft: Draft, node: Node) -> int:
 
 
 def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] | None:
-    """What a file offers; gives the names by which the file itself knows it, or nothing where it has no exports."""
+    """Record what a file exports; return the local names of the exports, or None if there are none."""
     starts: dict[int, list[Definition]] = {}
     for d in draft.definitions:
         starts.setdefault(d.start, []).append(d)
@@ -135,7 +134,7 @@ def note_exports(draft: Draft, found: dict[str, list[Node]]) -> frozenset[str] |
     for node in found.get("export", ()):
         while spaces and spaces[0][0] < node.start_byte:
             reached = max(reached, spaces.pop(0)[1])
-        if node.start_byte < reached:  # what a namespace exports is not what the file does
+        if node.start_byte < reached:  # exports of a namespace are not exports of the file
             _note_export(node, starts, {}, {})
         else:
             _note_export(node, starts, exported, local)
@@ -185,7 +184,7 @@ def _note_export(
 
 
 def _note_declared(given: Node, exported: dict[str, None], local: dict[str, None]) -> None:
-    """The names of `export const a = 1, { b, c: [d] } = …`."""
+    """Record the names of `export const a = 1, { b, c: [d] } = …`."""
     pending = [c.child_by_field_name("name") for c in reversed(given.named_children) if c.type == "variable_declarator"]
     while pending:
         node = pending.pop()
@@ -204,7 +203,7 @@ def _note_declared(given: Node, exported: dict[str, None], local: dict[str, None
 def _note_object(
     node: Node, starts: dict[int, list[Definition]], exported: dict[str, None], local: dict[str, None]
 ) -> bool:
-    """`module.exports = {…}` offers its keys; `Thing.prototype = {…}` gives Thing its members."""
+    """Handle `module.exports = {…}`, which exports its keys, and `Thing.prototype = {…}`, which gives Thing members."""
     left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or value is None:
         return False

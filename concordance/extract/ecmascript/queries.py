@@ -1,7 +1,7 @@
-"""What is asked of JavaScript's and TypeScript's syntax trees.
+"""Tree-sitter queries for JavaScript and TypeScript.
 
-Out: the queries that both languages share and those that only one of them has. The two grammars
-name most things alike; where a node has another name, the query stands with its language.
+Out: the queries that both languages share, and those that only one of them needs. The two grammars use mostly the same
+node names; where they differ, each language has its own query.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _HOLDER = f"""(object (pair key: (_) @name
 
 
 def _in_each(body: str) -> str:
-    """A pattern for each place in which an object literal is as good as a class."""
+    """Return a pattern for each place in which an object literal acts like a class."""
     return f"""
 (program (lexical_declaration (variable_declarator name: (identifier) value: {body})))
 (program (variable_declaration (variable_declarator name: (identifier) value: {body})))
@@ -26,7 +26,7 @@ def _in_each(body: str) -> str:
 
 
 def _values(around: str) -> str:
-    """Patterns for the variables of a module or namespace."""
+    """Return patterns for the variables of a module or namespace."""
     return "\n".join(
         around.replace("…", pattern)
         for pattern in (

@@ -1,8 +1,8 @@
-"""Reading JavaScript and TypeScript, which share nearly all of their syntax.
+"""The reader for JavaScript and TypeScript, which share nearly all of their syntax.
 
-In: text, and the grammar of one of the two. Out: a `Draft`. A function is a definition where it
-is declared, bound to a name, or made a member of a class, a prototype, `exports` or an object
-literal of the module; every other function is only a scope.
+In: text, and the grammar of one of the two. Out: a `Draft`. A function is a definition if it is declared, bound to a
+name, or made a member of a class, a prototype, `exports` or an object literal of the module; any other function is only
+a scope.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WORDS = frozenset(
     ("static", "async", "get", "set", "*", "readonly", "abstract", "declare", "accessor", "const", "override",
      "accessibility_modifier", "override_modifier")
 )  # fmt: skip
-_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_LONG = 100  # a value that is longer, or has several lines, is left out of signatures
 _FUNCTIONS = frozenset(("arrow_function", "function_expression", "generator_function"))
 _KEYWORD = re.compile(rb"(?:\b(?:const|let|var)\s+)\Z")
 _SPACE = re.compile(rb"(?:\s|/\*.*?\*/|//[^\n]*\n)*", re.S)
@@ -32,7 +32,7 @@ _LITERALS = frozenset(("string", "number", "object", "array", "template_string",
 
 
 def describe(source: Source, node: Node, definition: Definition) -> None:
-    """Completes a definition from its node; what turns out to be none is left without a kind."""
+    """Complete a definition from its node; if it turns out not to be one, its kind is set to ""."""
     kind = node.type
     _name(node, definition)
     if kind == "variable_declarator":
@@ -64,7 +64,7 @@ def describe(source: Source, node: Node, definition: Definition) -> None:
 
 
 def _name(node: Node, definition: Definition) -> None:
-    """A name in quotes or brackets, or none at all, does not stand in the text as a name."""
+    """Normalise a name that is quoted, computed or qualified, and thus not written as a name in the text."""
     if definition.name[:1] in ("'", '"', "[", "`") or definition.name[:1].isdigit():
         definition.occurs = False
         if definition.name[0] in "'\"`":
@@ -81,7 +81,7 @@ def _name(node: Node, definition: Definition) -> None:
 
 
 def _describe_function(source: Source, node: Node, definition: Definition) -> None:
-    """What a function node says, whatever it is bound to."""
+    """Fill in what a function node says, whatever it is bound to."""
     definition.parameters = parameters(node)
     returned = node.child_by_field_name("return_type")
     if returned is not None:
@@ -105,7 +105,7 @@ def _signature(source: Source, node: Node, start: int, body: Node | None) -> str
 
 
 def _bound_signature(source: Source, node: Node, value: Node) -> str:
-    """The signature of a name that a function or a class is bound to."""
+    """Return the signature of a name that is bound to a function or a class."""
     return _signature(source, node, node.start_byte, value.child_by_field_name("body"))
 
 
@@ -164,7 +164,7 @@ def _describe_field(source: Source, node: Node, definition: Definition, start: i
 
 
 def _describe_assignment(source: Source, node: Node, definition: Definition) -> None:
-    """`Thing.prototype.name = function …` and its like; the assigned thing must be new, not another name for one."""
+    """Handle `Thing.prototype.name = function …` and the like; the value must be new, not an alias."""
     left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
     receiver = left.child_by_field_name("object") if left is not None else None
     if value is None or receiver is None or not definition.name.replace("$", "_").isidentifier():
@@ -198,7 +198,7 @@ def _describe_assignment(source: Source, node: Node, definition: Definition) -> 
 
 
 def _describe_default(source: Source, node: Node, definition: Definition) -> None:
-    """What `export default` is given without a declaration."""
+    """Handle the value of an `export default` without a declaration."""
     own = node.child_by_field_name("name")
     definition.name = trees.text(own) if own is not None else "default"
     definition.occurs = False
@@ -214,7 +214,7 @@ def _describe_default(source: Source, node: Node, definition: Definition) -> Non
 
 
 def read(source: Source, grammar: trees.Grammar) -> Draft:
-    """One file of JavaScript or TypeScript."""
+    """Read one file of JavaScript or TypeScript."""
     draft, _, found = trees.read(source, grammar)
     draft.definitions = _chosen(draft, found)
     _note_patterns(draft, found)
@@ -228,10 +228,10 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
 
 
 def _chosen(draft: Draft, found: dict[str, list[Node]]) -> list[Definition]:
-    """Each definition once, for one thing may match as a function and as a constant; and only true ones.
+    """Return each definition once, because one may match both as a function and as a constant, and drop false ones.
 
-    A function that is set as a member inside of another function is a definition if it is the
-    module's, a prototype's or that of a function or class of this file; else it is a mere value.
+    A function that is assigned as a member inside another function is a definition only if the receiver is the
+    module, a prototype, or a function or class of this file; otherwise it is just a value.
     """
     top = {node.start_byte for node in found.get("top", ())}
     own = {d.name for d in draft.definitions if d.kind in (Kind.FUNCTION, Kind.CLASS)}
@@ -250,7 +250,7 @@ def _chosen(draft: Draft, found: dict[str, list[Node]]) -> list[Definition]:
 
 
 def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
-    """Names that are taken apart from a value, and names that are none."""
+    """Define the names that destructuring patterns bind, and drop names that are not really names."""
     data = draft.source.data
     for node in found.get("assigned", ()):
         draft.bound.difference_update([at for at in _inside(draft, node) if at in draft.bound])
@@ -269,13 +269,13 @@ def _note_patterns(draft: Draft, found: dict[str, list[Node]]) -> None:
             signature = f"{keyword[0].decode().strip() if keyword else ''} {words}".strip()
             draft.define(kind, name, at, start, node.end_byte, signature=signature, nests=False)
     draft.sent.update((node.start_byte, "hoist") for node in found.get("hoist", ()))
-    # A tag in small letters is an element of the page, not a name of the program.
+    # A lower-case tag is an HTML element, not a name of the program.
     tags = [node.start_byte for node in found.get("tag", ())]
     draft.forget(at for at in tags if data[at : at + 1].islower())
 
 
 def _inside(draft: Draft, node: Node) -> list[int]:
-    """The starts of the names inside a pattern."""
+    """Return the starts of the names inside a pattern."""
     found, pending = [], [node]
     while pending:
         here = pending.pop()
@@ -307,7 +307,7 @@ def _note_scopes(draft: Draft, found: dict[str, list[Node]]) -> None:
 
 
 def _note_decorators(draft: Draft, found: dict[str, list[Node]]) -> None:
-    """TypeScript's grammar sets a method's decorators beside it; `declare` stands around what it speaks of."""
+    """Add decorators, which TypeScript's grammar puts next to a method, and `declare`, which surrounds a definition."""
     before: dict[int, Node] = {}
     for node in found.get("decorator", ()):
         match = _SPACE.match(draft.source.data, node.end_byte)
@@ -325,7 +325,7 @@ def _note_decorators(draft: Draft, found: dict[str, list[Node]]) -> None:
 
 
 def _note_nesting(draft: Draft, offered: frozenset[str] | None) -> None:
-    """What is public, and whose member a constructor's `private x` is."""
+    """Decide what is public, and make a constructor's `private x` a member of the class."""
     stack: list[Definition] = []
     for d in sorted(draft.definitions, key=lambda d: (d.start, -d.end, d.at)):
         while stack and stack[-1].end <= d.start:
@@ -353,14 +353,11 @@ def _note_nesting(draft: Draft, offered: frozenset[str] | None) -> None:
             stack.append(d)
 
 
-# ---
-# What stands in the head of a JavaScript or TypeScript definition.
-#
-# In: a definition's node. Out: its modifiers and decorators, its parameters, its bases.
+# The head of a definition: its modifiers and decorators, its parameters, its bases.
 
 
 def head(node: Node) -> tuple[tuple[str, ...], int]:
-    """Modifiers and decorators, and where the definition goes on behind its decorators."""
+    """Return the modifiers and decorators, and where the definition starts after its decorators."""
     words: list[str] = []
     start = node.start_byte
     for child in node.children:
@@ -381,7 +378,7 @@ def _after(child: Node, node: Node) -> int:
 
 
 def parameters(node: Node) -> tuple[Parameter, ...]:
-    """A function's parameters; one that is taken apart has its pattern for a name."""
+    """Return a function's parameters; a destructured one has its pattern as its name."""
     single = node.child_by_field_name("parameter")
     if single is not None:
         return (Parameter(trees.text(single), ""),)
@@ -410,7 +407,7 @@ def _parameter(node: Node) -> Parameter:
 
 
 def bases(node: Node) -> tuple[str, ...]:
-    """What a class or interface extends and implements, as written."""
+    """Return what a class or interface extends and implements, as written."""
     found: list[str] = []
     for child in node.named_children:
         if child.type == "extends_type_clause":

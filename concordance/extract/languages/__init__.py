@@ -1,4 +1,4 @@
-"""How each language is recognised and read, one file each; see `LanguageReader`."""
+"""Language plug-ins: one file per language says which files belong to it and how to parse them."""
 
 from __future__ import annotations
 

@@ -12,5 +12,5 @@ LANGUAGE = Language("c", "C", extensions=(".c", ".h"), separator="::", has_macro
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
-    """One C file."""
+    """Parse one C file into a `Draft`."""
     return reader.read(source, reader.C, macros)

@@ -1,8 +1,8 @@
-"""CMake: functions, macros, targets, options and variables, and what a file includes.
+"""CMake: functions, macros, targets, options, variables and included files.
 
-Lexed by hand after CMake's own rules: line and bracket comments, quoted, bracket and unquoted
-arguments; commands in any case. A symbol's condition is the innermost `if()` around it. Names that are
-put together (`${prefix}_FLAGS`) come out as written. A variable set in a function is local to it.
+The lexer is written by hand and follows CMake's own rules: line and bracket comments; quoted, bracket and unquoted
+arguments; command names in any case. A symbol's condition is the innermost `if()` around it. Composed names
+(`${prefix}_FLAGS`) are kept as written. A variable set in a function is local to it.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ _TARGET_WORDS = frozenset(
         "ALL",
     )
 )
-_ASKING = frozenset((b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND"))  # what `list` reads with
+_ASKING = frozenset((b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND"))  # subcommands of `list` that only read
 _SHOWN = 200
 
 
 class Argument(NamedTuple):
-    """One argument; the stretch is without quotes or brackets."""
+    """One argument of a command; its extent excludes quotes and brackets."""
 
     start: int
     end: int
@@ -94,7 +94,7 @@ class Argument(NamedTuple):
 
 @dataclass(slots=True)
 class Command:
-    """One command, with all arguments in one list, those in inner brackets too."""
+    """One command; its arguments are in one flat list, including those in inner parentheses."""
 
     name: str
     start: int
@@ -103,7 +103,7 @@ class Command:
 
 
 def read(source: Source) -> Draft:
-    """One CMake file."""
+    """Parse one CMake file into a `Draft`."""
     draft = Draft(source)
     commands, closed = _commands(draft, resume=False)
     if not closed:
@@ -118,10 +118,14 @@ def read(source: Source) -> Draft:
 
 
 def _commands(draft: Draft, resume: bool) -> tuple[list[Command], bool]:
-    """All commands; where one is never closed, a second run resumes at each line that starts like a command."""
+    """Return all commands, and whether every one is closed.
+
+    A second run with `resume`, for files in which a command is never closed, starts over at each line that looks
+    like a command.
+    """
     data = draft.source.data
     found: list[Command] = []
-    word: re.Match[bytes] | None = None  # what may be a command's name
+    word: re.Match[bytes] | None = None  # possibly a command's name
     depth = 0
     for match in _TOKEN.finditer(data):
         kind = match.lastgroup or ""
@@ -180,7 +184,7 @@ def _argument(match: re.Match[bytes], kind: str) -> Argument:
 class _Reading:
     draft: Draft
     conditions: list[str] = field(default_factory=list)
-    open: list[Definition] = field(default_factory=list)  # functions and macros
+    open: list[Definition] = field(default_factory=list)  # functions and macros that are not closed yet
 
     def command(self, command: Command) -> None:
         name, start = command.name, command.start
@@ -204,7 +208,7 @@ class _Reading:
             self._flow(command)
 
     def finish(self, end: int) -> None:
-        """Ends what was left open."""
+        """End functions and macros that are still open, and report them."""
         for definition in self.open:
             definition.end = end
             self.draft.problem(definition.start, definition.at, "syntax error: its end is missing")

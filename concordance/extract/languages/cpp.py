@@ -1,4 +1,4 @@
-"""C++: namespaces, classes, templates, functions in and out of line, operators, aliases, macros."""
+"""C++: namespaces, classes, templates, functions defined inside and outside classes, operators, aliases, macros."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ LANGUAGE = Language(
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
-    """One C++ file."""
+    """Parse one C++ file into a `Draft`."""
     return reader.read(source, reader.CPP, macros)

@@ -1,4 +1,4 @@
-"""CUDA and HIP: C++ with kernels, which carry `__global__` among their modifiers."""
+"""CUDA and HIP: C++ with kernels, which have `__global__` among their modifiers."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ LANGUAGE = Language(
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
-    """One CUDA file."""
+    """Parse one CUDA or HIP file into a `Draft`."""
     return reader.read(source, reader.CUDA, macros)

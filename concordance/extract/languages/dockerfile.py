@@ -1,9 +1,9 @@
-"""Dockerfile: stages, build arguments, environment variables, labels; the images that stages come from.
+"""Dockerfile: stages, build arguments, environment variables, labels, and the images that stages are based on.
 
-Read instruction by instruction: a line that ends in the escape sign goes on, comment lines and empty
-lines inside it notwithstanding, and a here-document goes on to its mark. `FROM` and `COPY --from=`
-are imports, with the form "stage" where they name a stage of this file, which is then read there; so is each file that
-`COPY` and `ADD` take from the folder that is built, with the form "copy".
+The text is read instruction by instruction. A line that ends in the escape character continues on the next line,
+skipping comment lines and blank lines, and a here-document continues up to its terminator. `FROM` and `COPY --from=`
+are imports; if they name a stage of this file, their form is "stage" and the name is also recorded as a read. Each
+file that `COPY` and `ADD` take from the build context is an import of form "copy".
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WORDS = _EXPANDED | frozenset(b"HEALTHCHECK MAINTAINER SHELL".split())
 
 
 def read(source: Source) -> Draft:
-    """One Dockerfile."""
+    """Parse one Dockerfile into a `Draft`."""
     reading = _Reading(Draft(source))
     for start, lines, body in _instructions(source.data, reading.draft.comments):
         reading.instruction(start, lines, body)
@@ -53,12 +53,15 @@ def read(source: Source) -> Draft:
 
 
 def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[int, bytes, int]]:
-    """Each instruction's place, its text with comments and line joints blanked, and its end with here-documents."""
+    """Return each instruction's offset, its text and its end including here-documents.
+
+    Comments and line joints are blanked out in the text, so that offsets still match.
+    """
     sign = b"`" if _ESCAPE.match(data) else b"\\"
     found: list[tuple[int, bytes, int]] = []
     text = bytearray()
     start = 0
-    marks: deque[bytes] = deque()  # that end the documents whose lines follow
+    marks: deque[bytes] = deque()  # terminators of the here-documents that follow
     last_lines = _last_lines(data)
     for match in _LINE.finditer(data):
         raw = match[0]
@@ -87,7 +90,7 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
         if bytes(text.lstrip()[:4]).upper() in (b"RUN ", b"COPY", b"ADD "):
             marks.extend(mark[2] for mark in _HEREDOC.finditer(text))
             if marks and last_lines.get(marks[-1], -1) < match.end():
-                marks.clear()  # a shift of bits, or a document that nothing ends
+                marks.clear()  # a bit shift, or a here-document without an end
         text = bytearray()
     if text.strip():
         found.append((start, bytes(text), start + len(text)))
@@ -95,7 +98,10 @@ def _instructions(data: bytes, comments: list[tuple[int, int]]) -> list[tuple[in
 
 
 def _last_lines(data: bytes) -> dict[bytes, int]:
-    """The offset of the last line of each content, tabs before it left out; empty where no document can start."""
+    """Map the content of each line, without leading tabs, to the offset of its last occurrence.
+
+    The result is empty if the file cannot contain a here-document.
+    """
     if b"<<" not in data:
         return {}
     found, at = {}, 0
@@ -135,12 +141,12 @@ class _Reading:
             if word != b"RUN" and not taken:
                 self._copied(start, text, at)
         if word in _EXPANDED:
-            # The names before "=" are written, not read; a pattern of what is read starts with "$".
+            # Names before "=" are written, not read; `_USE` only matches names that start with "$".
             uses = [(m.start(1), m.end(1)) if m[1] else (m.start(2), m.end(2)) for m in _USE.finditer(text, at)]
             self.draft.add_names(((start + a, start + b) for a, b in uses), Role.READ)
 
     def close(self, at: int) -> None:
-        """Ends a stage, where the next one starts or the file ends."""
+        """End the current stage, at the start of the next one or at the end of the file."""
         if self.stage is not None:
             self.stage.end = max(self.stage.end, at)
         self.stage = None
@@ -171,7 +177,7 @@ class _Reading:
             self.draft.add_names([(start + match.start(group), start + match.end(group))], Role.READ)
 
     def _copied(self, start: int, text: bytes, at: int) -> None:
-        """What is taken from the folder that is built: all words but the last, which says where to."""
+        """Record the files copied from the build context: every argument except the last, which is the destination."""
         words = [match for match in _COPIED.finditer(text, at) if not match[0].startswith((b"--", b"<<"))]
         for match in words[:-1]:
             module = match[0].strip(b"\"',").decode("utf-8", "replace")
@@ -180,7 +186,10 @@ class _Reading:
                 self.draft.add_import(at, module, form="copy")
 
     def _pairs(self, word: bytes, start: int, text: bytes, at: int, first: int) -> None:
-        """`first`: where the instruction's word ends, 0 for one behind ONBUILD."""
+        """Define the variables or labels of an instruction.
+
+        `first` is the offset at which the instruction's keyword ends, or 0 if the instruction follows ONBUILD.
+        """
         spaced = _SPACED.match(text, at) if word != b"ARG" else None
         if spaced and b"=" not in spaced[1]:
             self._define(word, start, text, spaced.span(1), spaced.span(2), at == first)
@@ -198,7 +207,8 @@ class _Reading:
         at = start + key[0]
         if name.startswith('"'):
             name, at = name.strip('"'), at + 1
-        # Only the instruction's first pair starts with it; a comment above speaks of that one.
+        # Only the first pair starts with the instruction's keyword; a comment above the instruction documents that
+        # pair.
         begin = start + len(text) - len(text.lstrip()) if is_first else at
         words = shown(self.draft.source, name, (start + value[0], start + value[1]), "scalar" if value[1] else "")
         kind = Kind.KEY if word == b"LABEL" else Kind.VARIABLE

@@ -1,7 +1,7 @@
 """Go: packages, functions, methods with their receiver, types, fields, constants.
 
-In: the text of a Go file. Out: a `Draft`. A method belongs to its receiver's type, an embedded
-type is a base and a field at once, and a build constraint is the condition of the whole file.
+In: the text of a Go file. Out: a `Draft`. A method belongs to its receiver's type. An embedded type is both a base
+and a field. A build constraint is the condition of the whole file.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ NAMES = """
 (import_spec) @import.spec
 """
 
-_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_LONG = 100  # a longer value, or one of several lines, is left out of the signature
 _CONSTRAINT = re.compile(rb"^//[ \t]*(go:build|\+build)[ \t]+(.+?)[ \t]*$", re.M)
 _DIRECTIVE = re.compile(r"^(?:go:[a-z]+|export|line|extern)\b.*\n?", re.M)
 _DIRECTIVE_SIGNS = (b"//go:", b"//export ")
@@ -111,7 +111,7 @@ def _parameters(node: Node) -> tuple[Parameter, ...]:
 
 
 def _embedded(body: Node, kind: str) -> tuple[str, ...]:
-    """The types that a struct or an interface takes over whole."""
+    """Return the names of the types that a struct or interface embeds."""
     if kind == "struct_type":
         listed = body.named_children[0].named_children if body.named_child_count else []
         rows = [c for c in listed if c.type == "field_declaration" and c.child_by_field_name("name") is None]
@@ -145,7 +145,10 @@ def _describe_type(source: Source, node: Node, definition: Definition) -> None:
 
 
 def _describe_value(source: Source, node: Node, definition: Definition) -> None:
-    """A constant, variable or field; several may share one line, and only the last can hold what is nested."""
+    """Complete the definition of a constant, variable or field.
+
+    Several names may share one declaration; only the last of them can contain nested definitions.
+    """
     names = [n for n in node.children_by_field_name("name") if n.is_named]
     definition.nests = not names or names[-1].start_byte == definition.at
     kind = node.child_by_field_name("type")
@@ -176,7 +179,7 @@ def _describe(source: Source, node: Node, definition: Definition) -> None:
         definition.parameters = _parameters(node)
         result = node.child_by_field_name("result")
         definition.returns = trees.one_line(trees.text(result)) if result is not None else ""
-        # A function without a body is written in assembly.
+        # A function without a body is implemented in assembly.
         definition.declaration = kind != "method_elem" and node.child_by_field_name("body") is None
         receiver = node.child_by_field_name("receiver")
         if receiver is not None:
@@ -201,7 +204,7 @@ def _note_imports(draft: Draft, specs: list[Node]) -> None:
 
 
 def _note_directives(draft: Draft) -> None:
-    """Takes what is said to the compiler out of the documentation below which it stands."""
+    """Move compiler directives (`//go:…`, `//export`) from a definition's documentation to its modifiers."""
     data = draft.source.data
     lines = {draft.source.line(start) for start, _ in draft.comments if data.startswith(_DIRECTIVE_SIGNS, start)}
     if not lines:
@@ -227,10 +230,10 @@ def _note_constraint(draft: Draft) -> None:
 
 
 def read(source: Source) -> Draft:
-    """One Go file."""
+    """Parse one Go file into a `Draft`."""
     draft, _, found = trees.read(source, GRAMMAR)
     data = source.data
-    draft.forget([at for at, end in draft.ends.items() if end - at == 1 and data[at] == 95])  # "_" names nothing
+    draft.forget([at for at, end in draft.ends.items() if end - at == 1 and data[at] == 95])  # the blank identifier
     draft.definitions = [d for d in draft.definitions if d.name != "_"]
     draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
     ends = {d.at + len(d.name.encode()): d.end for d in draft.definitions} if "generic" in found else {}

@@ -1,9 +1,9 @@
-"""INI files and their kin (.cfg, .properties, .editorconfig, .gitconfig, .desktop): sections and keys.
+"""INI files and similar formats (.cfg, .properties, .editorconfig, .gitconfig, .desktop): sections and keys.
 
-Comments start a line with `;`, `#` or `!`. A line indented further than the key above it goes on with that
-key's value, as Python's configparser has it, and so does one behind a line that ends in a backslash. A
-word alone is a key only inside a section (git's flags). A file in another syntax that is named alike
-(blocks in braces, tags) gives its comments and no keys: nothing in it can be told to be one.
+A comment line starts with `;`, `#` or `!`. A line that is indented further than the key above it continues that
+key's value, as in Python's configparser, and so does a line after one that ends in a backslash. A single word is a
+key only inside a section (git's flags). Some files with these extensions use another syntax (blocks in braces,
+tags); only their comments are read, because nothing in them can be identified as a key with certainty.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ELSE = re.compile(rb"^[ \t]*(?:[^#;=\s][^\r\n#;=]*\{[ \t]*\r?$|<[/\w?!][^\r\n]*
 
 
 def read(source: Source) -> Draft:
-    """One INI file."""
+    """Parse one INI file into a `Draft`."""
     reading = _Reading(Draft(source), bool(_ELSE.search(source.data)))
     for match in _LINE.finditer(source.data):
         if match.end() > match.start():
@@ -46,12 +46,12 @@ def read(source: Source) -> Draft:
 @dataclass(slots=True)
 class _Reading:
     draft: Draft
-    foreign: bool  # in a syntax of another kind
+    foreign: bool  # the file uses another syntax
     section: Definition | None = None
     key: Definition | None = None
-    value: tuple[int, int] = (0, 0)  # of the key
-    indent: int = 0  # of the key
-    continued: bool = False  # whether the line above ends in a backslash
+    value: tuple[int, int] = (0, 0)  # extent of the key's value
+    indent: int = 0  # of the key's line
+    continued: bool = False  # the line above ends in a backslash
 
     def line(self, at: int, raw: bytes) -> None:
         words = raw.strip()
@@ -100,7 +100,7 @@ class _Reading:
         self.key = None
 
     def close(self, at: int) -> None:
-        """Ends the section, at the next one or the end of the file."""
+        """End the current section, at the start of the next one or at the end of the file."""
         self._close_key()
         if self.section is not None:
             data = self.draft.source.data

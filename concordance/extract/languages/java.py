@@ -1,7 +1,7 @@
 """Java: packages, types with their members, constants, records, annotations, imports.
 
-In: the text of a Java file. Out: a `Draft`. The members of an anonymous class are named inside
-`new Type`, so that they do not pass for members of the method around them.
+In: the text of a Java file. Out: a `Draft`. The members of an anonymous class belong to a symbol named `new Type`,
+so that they are not mistaken for members of the enclosing method.
 """
 
 from __future__ import annotations
@@ -93,14 +93,14 @@ NAMES = """
 (lambda_expression) @lambda
 """
 
-_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_LONG = 100  # a longer value, or one of several lines, is left out of the signature
 _TYPES = frozenset((Kind.CLASS, Kind.INTERFACE, Kind.ENUM))
 _ANNOTATIONS = ("annotation", "marker_annotation")
 _COMMENTS = ("line_comment", "block_comment")
 
 
 def _modifiers(node: Node) -> tuple[tuple[str, ...], int]:
-    """Modifiers and annotations, and where the declaration goes on behind the annotations before it."""
+    """Return the modifiers and annotations, and the offset of the declaration after leading annotations."""
     first = node.children[0] if node.child_count else None
     if first is None or first.type != "modifiers":
         return (), node.start_byte
@@ -140,7 +140,10 @@ def _bases(node: Node) -> tuple[str, ...]:
 
 
 def _describe_value(source: Source, node: Node, definition: Definition) -> None:
-    """A field or constant; of several in one declaration, only the last can hold what is nested."""
+    """Complete the definition of a field or constant.
+
+    Several names may share one declaration; only the last of them can contain nested definitions.
+    """
     declarators = node.children_by_field_name("declarator")
     definition.nests = not declarators or definition.at >= declarators[-1].start_byte
     kind = node.child_by_field_name("type")
@@ -210,7 +213,10 @@ def _note_imports(draft: Draft, nodes: list[Node]) -> None:
 
 
 def _note_nesting(draft: Draft) -> None:
-    """Members of an interface are public without saying so, and what is local or anonymous is not."""
+    """Set the visibility that follows from nesting.
+
+    Members of an interface are public by default; local definitions and members of anonymous classes are not.
+    """
     stack: list[Definition] = []
     for d in sorted(draft.definitions, key=lambda d: (d.start, -d.end, d.at)):
         while stack and stack[-1].end <= d.start:
@@ -228,11 +234,11 @@ def _note_nesting(draft: Draft) -> None:
 
 
 def read(source: Source) -> Draft:
-    """One Java file."""
+    """Parse one Java file into a `Draft`."""
     draft, _, found = trees.read(source, GRAMMAR)
     draft.forget(node.start_byte for what in ("label", "nothing") for node in found.get(what, ()))
     draft.add_names(((node.start_byte, node.end_byte) for node in found.get("permitted", ())), Role.TYPE)
-    # The type parameters of a method stand before its name, which is the class's all the same.
+    # A generic method's scope starts at its type parameters, which precede its name; but the name belongs to the class.
     draft.holes.extend((node.start_byte, node.end_byte) for node in found.get("generic", ()))
     bodies = {node.start_byte for node in found.get("body", ())}
     draft.scopes.extend(

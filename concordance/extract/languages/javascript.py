@@ -1,6 +1,6 @@
-"""JavaScript, with JSX: functions, classes, objects of functions, modules of both kinds.
+"""JavaScript with JSX: functions, classes, object literals of functions, ES and CommonJS modules.
 
-In: the text of a JavaScript file. Out: a `Draft`. What it shares with TypeScript stands in
+In: the text of a JavaScript file. Out: a `Draft`. The code shared with TypeScript is in
 `concordance/extract/ecmascript/reader.py`.
 """
 
@@ -28,5 +28,5 @@ GRAMMAR = trees.Grammar(
 
 
 def read(source: Source) -> Draft:
-    """One JavaScript file."""
+    """Parse one JavaScript file into a `Draft`."""
     return reader.read(source, GRAMMAR)

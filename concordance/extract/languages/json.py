@@ -1,8 +1,8 @@
-"""JSON, also with comments: keys, nested as they stand.
+"""JSON, with or without comments: keys with their nesting.
 
-An array's objects are rows: each distinct path under them gives one symbol (`items.[].name`), and in
-an outermost array each object that names itself gives one; the rule stands in `extract/documents/keyed.py`.
-Several values behind one another (a line each) are read as the items of one array.
+The objects of an array are treated as rows: each distinct path below them becomes one symbol (`items.[].name`). In a
+top-level array, each object that has a name also becomes a symbol. The rules are in `extract/documents/keyed.py`.
+Several top-level values in one file (JSON Lines) are read as the items of one array.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SHAPES = {"object": "mapping", "array": "sequence"}
 
 
 def read(source: Source) -> Draft:
-    """One JSON file."""
+    """Parse one JSON file into a `Draft`."""
     draft, tree, found = trees.read(source, GRAMMAR)
     parts = [part for node in found.get("pair", ()) if (part := _pair(node)) is not None]
     parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))

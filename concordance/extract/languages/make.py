@@ -1,8 +1,9 @@
 """Make: targets with their prerequisites, variables, included files.
 
-Read by lines, as make itself does: a backslash joins lines, a tab behind a rule is a recipe, `define` runs to
-its `endef`. What stands in `$( )` hides no colon or sign. Recipes are the shell's; of them only the
-uses of make's variables are taken. `.PHONY` marks targets and is none; a `##` behind a rule is its help text.
+Files are read line by line, as make does: a backslash joins lines, a line that starts with a tab after a rule is a
+recipe, and `define` runs to its `endef`. Colons and equals signs inside `$( )` are ignored. Recipes are shell code;
+only their uses of make variables are recorded. `.PHONY` marks targets and is not a target itself. A `##` comment
+after a rule is the target's help text.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _SPECIAL = frozenset(
 
 
 def read(source: Source) -> Draft:
-    """One makefile."""
+    """Parse one makefile into a `Draft`."""
     reading = _Reading(Draft(source))
     text = bytearray()
     start = 0
@@ -71,11 +72,11 @@ def read(source: Source) -> Draft:
 
 
 def _masked(line: bytes) -> bytes:
-    """A line with the insides of references blanked, and its joints too."""
+    """Return a line with the inside of variable references and its line joints blanked out."""
     line = line.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
     if b"$" not in line:
         return line
-    for _ in range(20):  # each turn takes out the innermost; deeper nesting no one writes
+    for _ in range(20):  # each turn removes the innermost level; nobody nests deeper than this
         plain = _REFERENCE.sub(lambda m: b"x" * len(m[0]), line)
         if plain == line and (b"$(" in line or b"${" in line):
             plain = _INNER.sub(lambda m: b"x" * len(m[0]), line)
@@ -89,11 +90,11 @@ def _masked(line: bytes) -> bytes:
 class _Reading:
     draft: Draft
     rule: list[Definition] = field(default_factory=list)  # the targets whose recipe may follow
-    recipe_end: int = 0  # of the recipe read so far
+    recipe_end: int = 0  # end of the recipe read so far
     in_rule: bool = False
     conditions: list[str] = field(default_factory=list)
-    block: Definition | None = None  # the define that is open
-    depth: int = 0  # of defines
+    block: Definition | None = None  # the open `define`
+    depth: int = 0  # nesting depth of `define`
     phony: set[str] = field(default_factory=set)
 
     def line(self, at: int, raw: bytes) -> None:
@@ -109,7 +110,7 @@ class _Reading:
             self._statement(at, raw)
 
     def finish(self) -> None:
-        """Marks phony targets, and tells of what is left open."""
+        """Mark phony targets, and report a `define` that is not closed."""
         self._close_rule()
         for definition in self.draft.definitions:
             if definition.kind == Kind.TARGET and definition.name in self.phony:
@@ -118,7 +119,7 @@ class _Reading:
             self.draft.problem(self.block.start, self.block.at, "syntax error: `endef` is missing")
 
     def _close_rule(self) -> None:
-        """Extends the targets of a rule over its recipe."""
+        """Extend the targets of the current rule over its recipe."""
         for definition in self.rule:
             definition.end = max(definition.end, self.recipe_end)
         self.rule = []
@@ -162,7 +163,7 @@ class _Reading:
             self.draft.add_names(((at + a, at + b) for a, b in said if _NAME.match(raw[a:b])), Role.READ)
 
     def _directive(self, at: int, raw: bytes, line: bytes) -> bool:
-        """Conditionals, includes and defines; whether the line was one."""
+        """Read a conditional, an include or a `define`; return True if the line was one."""
         define = _DEFINE.match(raw)
         if define:
             self.in_rule = False
@@ -217,7 +218,7 @@ class _Reading:
 
     def _rule(self, at: int, raw: bytes, line: bytes, match: re.Match[bytes], help_text: str) -> None:
         specific = _ASSIGN.match(line, match.end())
-        if specific:  # a variable of one target
+        if specific:  # target-specific variable
             self._variable(at, raw, specific, at + match.end())
             words = [w.span() for w in _WORD.finditer(line, 0, match.end(1))]
             self.draft.add_names(((at + a, at + b) for a, b in words if _NAME.match(raw[a:b])), Role.READ)

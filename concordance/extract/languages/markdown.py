@@ -1,10 +1,15 @@
-"""Markdown: headings with what stands under them, anchors, relative links and images, code that prose mentions.
+"""Markdown: headings with their sections, anchors, relative links and images, and the code that the prose mentions.
 
-In: a file. Out: a heading for each heading, from its line to the next of its level or above, its name
-without markup and its signature as written; a label for each anchor (`{#id}`, `<a name="id">`); an import
-of form "link" or "image" for each target that is relative, so that a later stage can resolve it, and of a
-directive's name for what Sphinx brings in (```` ```{include} ````); a mention for each code span that is a name, and
-for dotted names within the others. Code blocks, comments and front matter are not prose.
+In: a file. Out:
+
+- a symbol for each heading, extending to the next one of the same or a higher level; its name is without markup,
+  its signature as written
+- a label for each anchor (`{#id}`, `<a name="id">`)
+- an import of form "link" or "image" for each relative target, to be resolved at a later stage
+- an import for each file that a Sphinx directive includes (```` ```{include} ````); its form is the directive's name
+- a mention for each code span that is a name, and for each dotted name in other code spans
+
+Code blocks, comments and front matter are not prose.
 """
 
 from __future__ import annotations
@@ -38,9 +43,10 @@ _DEFINITION = re.compile(r"^[ >]{0,6}\[(?!\^)((?:[^\[\]\\]|\\.)+)\]:[ \t]*+\n?[ 
 _ID = re.compile(r"#([\w:.-]+)")
 _ATTRIBUTE = re.compile(r"\b(name|id|href|src)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
 _TARGET = re.compile(r"^[ \t]*\(([\w:.-]+)\)=[ \t]*$", re.M)
-# Looking for pairs of signs takes time in proportion to the text and to the signs that nothing closes.
+# The search for pairs of delimiters takes time in proportion to the length of the text times the number of unclosed
+# delimiters, so both are limited.
 _LONGEST = 5_000  # characters of a heading or first paragraph
-_MOST_SIGNS = 100  # that may open markup in such a text
+_MOST_SIGNS = 100  # delimiters in such a text that may open markup
 _OPENING_SIGN = re.compile(r"(?<!\w)(?:[*_]|~~)|<!--")
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -51,7 +57,7 @@ _MARKUP = re.compile(
 
 
 def read(source: Source) -> Draft:
-    """One Markdown file."""
+    """Parse one Markdown file into a `Draft`."""
     draft = Draft(source)
     lines = _LINE_END.split(source.text)
     found = blocks(lines)
@@ -81,7 +87,7 @@ def read(source: Source) -> Draft:
 
 
 def plain(text: str) -> str:
-    """Inline text without its markup; what is code stays as it is."""
+    """Return inline text without its markup; code spans keep their content unchanged."""
     if len(text) > _LONGEST or sum(1 for _ in _OPENING_SIGN.finditer(text)) > _MOST_SIGNS:
         return " ".join(text.split())
     codes: list[str] = []
@@ -89,7 +95,7 @@ def plain(text: str) -> str:
         blanked, spans = _code_spans(text)
         codes = [code.strip() or code for _, code in spans]
         text = re.sub("\x00+", "\x00", blanked)
-    for _ in range(3):  # emphasis in a link in emphasis
+    for _ in range(3):  # emphasis can contain a link that contains emphasis
         bare = _MARKUP.sub(lambda m: next((g for g in (m[1], m[2], m[3], m[5]) if g is not None), ""), text)
         if bare == text:
             break
@@ -116,7 +122,7 @@ def _heading(source: Source, lines: list[str], block: Block) -> DocumentHeading:
 
 
 def _explicit_id(text: str) -> tuple[str, int, int]:
-    """The id in braces that ends a heading, its offset, and the offset at which the text before the braces ends."""
+    """Return the `{#id}` that ends a heading, its offset, and the offset at which the text before the braces ends."""
     bare = text.rstrip(" \t")
     start, end = bare.rfind("{"), len(bare) - 1
     if start < 0 or bare[-1] != "}" or "}" in bare[start:end]:
@@ -134,8 +140,8 @@ def _end(source: Source, line: int) -> int:
 
 
 def _inline(draft: Draft, place: ByteOffsets, text: str, raw: bool) -> None:
-    """Enters what stands in prose: code spans, links, images, anchors."""
-    events: list[tuple[int, str, str]] = []  # offset, what, text
+    """Record what a piece of prose contains: code spans, links, images, anchors."""
+    events: list[tuple[int, str, str]] = []  # offset, kind, text
     if "`" in text and not raw:
         text, spans = _code_spans(text)
         events += [(at, "mention", name) for start, code in spans for at, name in code_names(start, code)]
@@ -160,7 +166,10 @@ def _inline(draft: Draft, place: ByteOffsets, text: str, raw: bool) -> None:
 
 
 def _code_spans(text: str) -> tuple[str, list[tuple[int, str]]]:
-    """The text with its code spans blanked, and the spans; each run of ticks ends at the next of its length."""
+    """Return the text with its code spans blanked out, and the spans.
+
+    Each run of backticks closes at the next run of the same length.
+    """
     runs = [(match.start(), match.end()) for match in _TICKS.finditer(text)]
     later: dict[int, list[int]] = {}
     for number in range(len(runs) - 1, -1, -1):

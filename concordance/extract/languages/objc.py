@@ -12,5 +12,5 @@ LANGUAGE = Language("objc", "Objective-C", extensions=(".m",), separator="::", h
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
-    """One Objective-C file."""
+    """Parse one Objective-C file into a `Draft`."""
     return reader.read(source, reader.CPP, macros, objects=True)

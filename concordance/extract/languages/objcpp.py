@@ -14,5 +14,5 @@ LANGUAGE = Language(
 
 
 def read(source: Source, macros: Macros | None = None) -> Draft:
-    """One Objective-C++ file."""
+    """Parse one Objective-C++ file into a `Draft`."""
     return reader.read(source, reader.CPP, macros, objects=True)

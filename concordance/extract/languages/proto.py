@@ -1,8 +1,8 @@
 """Protocol Buffers (proto2, proto3, editions): messages, fields, enums, services.
 
-Read by tokens with a stack of open blocks; no declaration needs more than its own tokens. A field that
-extends another message stands where it is written, with that message as its base. Options, reserved and
-extension ranges give no symbols. A syntax error costs the statement it stands in.
+The text is read token by token with a stack of open blocks; no declaration needs more than its own tokens. A field
+that extends another message is defined where it is written, with that message as its base. Options, reserved ranges
+and extension ranges give no symbols. A syntax error only loses the statement that contains it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OPENING = {b"{": 1, b"[": 1, b"(": 1, b"}": -1, b"]": -1, b")": -1}
 
 
 class ProtoToken(NamedTuple):
-    """A word or sign with its place."""
+    """A word or sign with its offsets."""
 
     start: int
     end: int
@@ -55,17 +55,17 @@ class ProtoToken(NamedTuple):
 
 @dataclass(slots=True)
 class _Block:
-    word: bytes  # "message", "enum", …, "skip" for what holds no declarations
+    word: bytes  # "message", "enum", …, or "skip" for a block without declarations
     definition: Definition | None
     extends: str = ""
 
 
 def read(source: Source) -> Draft:
-    """One proto file."""
+    """Parse one proto file into a `Draft`."""
     draft = Draft(source, sees_members=True)
     reading = _Reading(draft)
     statement: list[ProtoToken] = []
-    depth = 0  # of brackets inside a statement
+    depth = 0  # nesting depth of brackets inside a statement
     for match in _TOKEN.finditer(source.data):
         kind = match.lastgroup or ""
         if kind == "comment":
@@ -87,7 +87,7 @@ def read(source: Source) -> Draft:
 
 
 def _holds_values(statement: list[ProtoToken]) -> bool:
-    """Whether a brace behind these tokens opens a value and not a block of declarations."""
+    """True if a brace after these tokens opens a value rather than a block of declarations."""
     return bool(statement) and (statement[0].text == b"option" or statement[-1].text in (b"=", b":"))
 
 
@@ -113,7 +113,7 @@ class _Reading:
             self.blocks.append(opened or _Block(b"skip", None))
 
     def finish(self, tokens: list[ProtoToken]) -> None:
-        """Tells of what was left open."""
+        """Report an unfinished statement and blocks that were never closed."""
         if tokens:
             self._wrong(tokens)
         for block in self.blocks:
@@ -178,7 +178,7 @@ class _Reading:
         return _Block(b"skip", definition)
 
     def _member(self, tokens: list[ProtoToken], end: ProtoToken) -> _Block | None:
-        """A field, a map, or a proto2 group, which is a field and a message in one."""
+        """Define a field, a map, or a proto2 group, which is a field and a message in one."""
         at = 1 if tokens[0].text in _LABELS and len(tokens) > 3 else 0
         kind = tokens[at]
         if kind.text == b"group" and tokens[at + 1].kind == "name" and end.text == b"{":
@@ -211,7 +211,7 @@ class _Reading:
         )  # fmt: skip
 
     def _type(self, token: ProtoToken) -> None:
-        """Enters a type's name, part by part."""
+        """Record each part of a type's name."""
         if token.text in _SCALARS:
             return
         parts = [(token.start + m.start(), token.start + m.end()) for m in _PART.finditer(token.text)]

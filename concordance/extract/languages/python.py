@@ -1,9 +1,9 @@
-"""Python, and its stubs: what a file defines, imports, binds and says of itself.
+"""Python and its stub files: definitions, imports, name bindings and docstrings.
 
-In: the text of a module. Out: a draft whose definitions and imports equal those of CPython's `ast`
-and whose bindings equal those of its `symtable` (both are oracles in the tests), for every file
-that CPython can read, and as much as can be read of every other: newer syntax, Python 2, a file
-in the middle of an edit. One parser serves both, for a second reader would be a second truth.
+In: the text of a module. Out: a draft whose definitions and imports equal those of CPython's `ast` and whose
+bindings equal those of its `symtable` (the tests compare with both) for every file that CPython can parse. Of any
+other file (newer syntax, Python 2, a file in the middle of an edit) it holds as much as can be read. The same parser
+is used for both kinds of file, because two readers could disagree.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ GRAMMAR = trees.Grammar("tree_sitter_python", names=_NAMES)
 
 
 def read(source: Source) -> Draft:
-    """One Python file."""
+    """Parse one Python file into a `Draft`."""
     tools = trees.compiled(GRAMMAR)
     draft = Draft(source)
     tree = _tree(tools, draft)
@@ -99,7 +99,11 @@ def read(source: Source) -> Draft:
 
 
 def _tree(tools: trees.Compiled, draft: Draft) -> Tree:
-    """The tree that best fits the text, with what does not fit in it noted."""
+    """Return the syntax tree with the fewest errors, and record the remaining errors in the draft.
+
+    If the text does not parse, it is parsed again after repairs: with lines joined, or without brackets that are
+    never closed.
+    """
     data = draft.source.data
     tree = tools.parser.parse(data)
     if tree.root_node.has_error:

@@ -1,11 +1,16 @@
-"""reStructuredText: sections, labels, directives, and the code that prose mentions.
+"""reStructuredText: sections, labels, directives, and the code that the prose mentions.
 
-In: a file. Out: a heading for each section title, its level by the order in which the adornments appear; a
-label for each `.. _name:`; a declaration for each directive that documents a thing (`.. function::`); an
-import, its form the directive's or role's name, for what is brought in from elsewhere (`automodule`,
-`currentmodule`, `toctree`, `include`, `image`, `:doc:`), what `autodoc` names with the current module; a
-mention for each role that names code (``:class:`~torch.nn.Module` ``) or a label, and for names in
-literals. What stands in code directives, literal blocks and comments is not read.
+In: a file. Out:
+
+- a heading for each section title; levels follow the order in which the adornments first appear
+- a label for each `.. _name:`
+- a declaration for each directive that documents a symbol (`.. function::`)
+- an import for each reference to another file or module (`automodule`, `currentmodule`, `toctree`, `include`,
+  `image`, `:doc:`); its form is the name of the directive or role, and names given to `autodoc` are combined with the
+  current module
+- a mention for each role that names code (``:class:`~torch.nn.Module` ``) or a label, and for each name in a literal
+
+The content of code directives, literal blocks and comments is not read.
 """
 
 from __future__ import annotations
@@ -48,9 +53,10 @@ _MARKUP = re.compile(
     rf"``(.+?)``|(?::[\w.+-]++)++:`~?(?:{_TITLE}<[^`<>]*>|([^`]+))`|`{_TITLE}(?:<[^`<>]*>)?`_{{0,2}}|\\(\W)|"
     r"(?<!\w)\*\*?(\S|\S.*?\S)\*\*?(?!\w)|\|([^|]+)\|_?"
 )
-# Looking for pairs of signs takes time in proportion to the text and to the signs that nothing closes.
+# The search for pairs of delimiters takes time in proportion to the length of the text times the number of unclosed
+# delimiters, so both are limited.
 _LONGEST = 5_000  # characters of a title or first paragraph
-_MOST_SIGNS = 200  # that may open markup in such a text
+_MOST_SIGNS = 200  # delimiters in such a text that may open markup
 _OPENING_SIGN = re.compile(r"(?<!\w)\*|`|:[\w.+-]")
 _SIGNATURE_NAME = re.compile(r"(?:[\w:<>*&~,\s]*?\s)?([A-Za-z_]\w*+(?:(?:\.|::)~?\w++)*+)\s*(?:[(\[{=:].*)?$", re.S)
 
@@ -122,12 +128,12 @@ _LITERAL_ROLES = frozenset(("code", "literal", "file", "program", "command"))
 
 
 def read(source: Source) -> Draft:
-    """One reStructuredText file."""
+    """Parse one reStructuredText file into a `Draft`."""
     return _Reader(source).read()
 
 
 def plain(text: str) -> str:
-    """Inline text without its markup."""
+    """Return inline text without its markup."""
     if len(text) > _LONGEST or sum(1 for _ in _OPENING_SIGN.finditer(text)) > _MOST_SIGNS:
         return " ".join(text.split())
     bare = _MARKUP.sub(lambda m: next((group for group in m.groups() if group is not None), ""), text)
@@ -135,10 +141,10 @@ def plain(text: str) -> str:
 
 
 def _spans(text: str) -> Iterator[re.Match[str]]:
-    """The roles, literals and quoted stretches of a text.
+    """Yield the roles, literals and quoted spans of a text.
 
-    Behind the last place at which a literal can end none is looked for, but of one character: each "``" there would
-    search to the end.
+    After the last place at which a literal can end, only literals of one character are searched: otherwise each "``"
+    there would scan to the end of the text.
     """
     end = text.rfind("``")
     while end > 0 and (text[end - 1] == "`" or text[end - 1].isspace()):
@@ -151,7 +157,7 @@ def _spans(text: str) -> Iterator[re.Match[str]]:
 
 
 def _columns(text: str) -> int:
-    """How wide a title is: a character of a wide script takes two columns."""
+    """Return the display width of a title; a character of a wide script takes two columns."""
     return len(text) if text.isascii() else sum(1 + (east_asian_width(sign) in "WF") for sign in text)
 
 
@@ -160,7 +166,7 @@ def _width(text: str) -> int:
 
 
 class _Reader:
-    """Reads line by line; `at` is the next line."""
+    """Reads a file line by line; `at` is the index of the next line."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -175,7 +181,7 @@ class _Reader:
         self.paragraphs: list[str] = []
 
     def read(self) -> Draft:
-        """The whole file."""
+        """Read the whole file and return its draft."""
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if not line:
@@ -193,10 +199,10 @@ class _Reader:
         self.draft.doc = opening(map(plain, self.paragraphs))
         return self.draft
 
-    # --- sections and paragraphs
+    # Sections and paragraphs.
 
     def _title(self) -> bool:
-        """Reads the section title that starts here, if one does."""
+        """Read the section title or transition that starts here; return False if there is none."""
         at, lines = self.at, self.lines
         line = lines[at]
         following = lines[at + 1] if at + 1 < len(lines) else ""
@@ -210,7 +216,7 @@ class _Reader:
                 return True
             if len(line) < 4 or following:
                 return False
-            self.at += 1  # a transition
+            self.at += 1  # a transition: a line of adornment on its own
             return True
         if self.indents[at] != 0 or not following or not _ADORNMENT.match(following):
             return False
@@ -231,7 +237,7 @@ class _Reader:
         self._inline(at, at + 1)
 
     def _paragraph(self) -> None:
-        """Reads lines of prose, and passes over the literal block that they may announce."""
+        """Read a paragraph, and skip the literal block that it may announce."""
         first, lines, indents = self.at, self.lines, self.indents
         indent = indents[first]
         while self.at < len(lines) and lines[self.at] and indents[self.at] == indent:
@@ -241,7 +247,7 @@ class _Reader:
                 break
             self.at += 1
             if listed and self.at < len(lines) and indents[self.at] > indent:
-                break  # what follows is the item's own text
+                break  # the following lines are the item's own text
         text = "\n".join(lines[first : self.at])
         self.draft.prose.append((first + 1, text))
         if indent == 0 and not self.paragraphs and not _OPTION.match(text) and not _BULLET.match(text):
@@ -251,7 +257,7 @@ class _Reader:
             self._skip_block(indent)
 
     def _skip_block(self, indent: int) -> int:
-        """Passes over blank lines and those indented deeper; gives the line behind the last of them."""
+        """Skip blank lines and lines indented deeper than `indent`; return the line after the last indented one."""
         end = self.at
         while self.at < len(self.lines) and (self.indents[self.at] < 0 or self.indents[self.at] > indent):
             if self.indents[self.at] >= 0:
@@ -259,7 +265,7 @@ class _Reader:
             self.at += 1
         return end
 
-    # --- explicit markup: directives, labels, comments
+    # Explicit markup: directives, labels, comments.
 
     def _explicit(self, bare: str) -> None:
         at, indent = self.at, self.indents[self.at]
@@ -310,7 +316,7 @@ class _Reader:
                 self._inline(at, at + 1)
 
     def _documented(self, at: int, kind: Kind, argument: str, indent: int) -> None:
-        """A thing that is documented here and defined elsewhere; its text is the directive's content."""
+        """Declare a symbol that is documented here and defined elsewhere; its doc is the directive's content."""
         lines = [(at, argument)] if argument else []
         pieces = [argument]
         while pieces[-1].endswith("\\") and self.at < len(self.lines):
@@ -336,7 +342,7 @@ class _Reader:
                 )  # fmt: skip
 
     def _content(self, first: int, indent: int) -> str:
-        """The text under a directive, up to the next directive in it."""
+        """Return the text under a directive, up to the first explicit markup in it."""
         found: list[str] = []
         for at in range(first, len(self.lines)):
             line = self.lines[at]
@@ -347,7 +353,7 @@ class _Reader:
         return "\n".join(line[margin:] for line in found).strip()
 
     def _options(self, indent: int) -> dict[str, tuple[int, str]]:
-        """The options under a directive."""
+        """Read the options under a directive: for each name, its line and value."""
         found = {}
         while self.at < len(self.lines) and self.indents[self.at] > indent:
             option = _OPTION.match(self.lines[self.at].strip())
@@ -358,7 +364,7 @@ class _Reader:
         return found
 
     def _entries(self, name: str, indent: int) -> None:
-        """What a directive lists, a line each."""
+        """Import each entry that a directive lists, one per line."""
         self._options(indent)
         while self.at < len(self.lines) and (self.indents[self.at] < 0 or self.indents[self.at] > indent):
             entry = self.lines[self.at].strip()
@@ -368,7 +374,7 @@ class _Reader:
             self.at += 1
 
     def _bring_in(self, line: int, module: str, form: str) -> None:
-        """Enters a module that what follows is about."""
+        """Import the module that the following text is about."""
         if module:
             self.draft.add_import(self._offset(line, module), module, form=form)
 
@@ -383,10 +389,10 @@ class _Reader:
         elif target:
             self.draft.add_import(at, target, form=form)
 
-    # --- inline markup
+    # Inline markup.
 
     def _inline(self, first: int, end: int) -> None:
-        """Enters roles, literals and links of some lines."""
+        """Record the roles, literals and links of some lines."""
         text = "\n".join(self.raw[first:end])
         if "`" not in text:
             return
@@ -425,7 +431,7 @@ class _Reader:
         return [(start, "mention", bare)] if role in _CODE_ROLES and bare and "\n" not in bare else []
 
     def _offset(self, line: int, words: str) -> int:
-        """The byte at which words stand on a line."""
+        """Return the byte offset of `words` on a line."""
         raw = self.raw[line]
         return self.source.line_bytes[line] + _width(raw[: max(0, raw.find(words))])
 

@@ -1,8 +1,11 @@
-"""Rust: items, the members that `impl` blocks give a type, use trees, attributes and conditions.
+"""Rust: items, members of `impl` blocks, use trees, attributes and conditions.
 
-In: the text of a Rust file. Out: a `Draft`. A method belongs to the type it is implemented for,
-wherever the `impl` block stands; inside a macro there are only tokens, so what stands there is a
-call where a bracket follows it, a mention where the macro itself is written, and else a read.
+In: the text of a Rust file. Out: a `Draft`. A method belongs to the type it is implemented for, wherever the `impl`
+block is. Inside a macro the grammar only sees tokens, so a name there is a call if a bracket follows it, a mention
+if it is in a macro definition, and otherwise a read.
+
+Attributes and documentation comments are siblings of the item they belong to, not its children, so `Attributes`
+chains them by where each of them ends.
 """
 
 from __future__ import annotations
@@ -18,21 +21,13 @@ from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import CODE, Definition, Draft, innermost
 from concordance.extract.text.source_text import Source
 
-# ---
-# What Rust's items say around their name: attributes, documentation, `impl` blocks, use trees.
-#
-# In: a draft with the definitions of a Rust file, and the captured nodes. Out: the same definitions with what is
-# written before and around them. Attributes and documentation are siblings of the item that they speak of, so they
-# are chained here by where each ends.
-
-
-_LONG = 100  # a value longer than this, or of several lines, is no part of a signature
+_LONG = 100  # a longer value, or one of several lines, is left out of the signature
 _SPACE = re.compile(rb"\s*")
 _DOC_ATTRIBUTE = re.compile(r'doc\s*=\s*r?#*"(.*)"#*', re.S)
 
 
 def describe(source: Source, node: Node, definition: Definition) -> None:
-    """Completes a definition from its node."""
+    """Complete a definition with the details of its syntax node."""
     kind = node.type
     modifiers: list[str] = []
     definition.public = kind == "enum_variant"
@@ -99,13 +94,13 @@ def _parameters(node: Node) -> tuple[Parameter, ...]:
 
 
 class Attributes:
-    """The attributes and documentation comments of a file, found by the item that follows them."""
+    """The attributes and documentation comments of a file, looked up by the item that follows them."""
 
     def __init__(self, draft: Draft, found: dict[str, list[Node]]) -> None:
         self.draft = draft
         self.source = draft.source
         self._outer = {node.start_byte for node in found.get("outer", ())}
-        self._before: dict[int, tuple[int, int, bool]] = {}  # by the next item's start: start, end, is an attribute
+        self._before: dict[int, tuple[int, int, bool]] = {}  # by the next item's start: start, end, is attribute
         for start, end in draft.comments:
             self._chain(start, end, False)
         for node in found.get("attribute", ()):
@@ -116,7 +111,7 @@ class Attributes:
         self._before[match.end() if match else end] = (start, end, attribute)
 
     def above(self, start: int) -> tuple[int, list[str], list[str]]:
-        """Where an item starts with its attributes, the attributes, and the documentation between them."""
+        """Return the item's start including its attributes, the attributes, and the documentation between them."""
         attributes: list[str] = []
         documents: list[str] = []
         first = at = start
@@ -135,11 +130,11 @@ class Attributes:
         return first, attributes[::-1], documents[::-1]
 
     def condition(self, start: int) -> str:
-        """The condition that an item's attributes set."""
+        """Return the condition given by an item's `cfg` attributes."""
         return " and ".join(words for words in self.above(start)[1] if words.startswith("cfg("))
 
     def note_definitions(self, definitions: list[Definition]) -> None:
-        """Gives each definition its attributes, conditions and documentation."""
+        """Add attributes, conditions and documentation to each definition."""
         for d in definitions:
             if d.start not in self._before:
                 continue
@@ -150,7 +145,7 @@ class Attributes:
             d.doc = _document(documents) or d.doc
 
     def note_file(self, found: dict[str, list[Node]]) -> None:
-        """What is written of the thing around it: `//!` and `#![…]`."""
+        """Add inner documentation (`//!`, `#![doc = …]`) to the definition or file that contains it."""
         data = self.draft.source.data
         said: dict[int, list[str]] = {}
         nodes = sorted([*found.get("inner", ()), *found.get("attribute.inner", ())], key=lambda node: node.start_byte)
@@ -173,13 +168,16 @@ class Attributes:
 
 
 def _document(parts: list[str]) -> str:
-    """The words of documentation; line comments that follow one another are one text."""
+    """Return the documentation's text; consecutive line comments are cleaned as one text."""
     block = [part for part in parts if part.startswith("/*")]
     return "\n".join(clean(part) for part in parts) if block else clean("\n".join(parts))
 
 
 def note_members(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> list[tuple[int, int, str]]:
-    """Gives `impl` members their type, trait members their kind; tells which conditions hold in which stretch."""
+    """Assign `impl` members to their type, and mark foreign items as declarations.
+
+    Return the extents of `impl` blocks that have a condition, with the condition.
+    """
     places = {d.at: d for d in draft.definitions}
     types = {d.name: d for d in draft.definitions if d.kind in (Kind.STRUCT, Kind.ENUM, Kind.UNION, Kind.TYPE)}
     around: list[tuple[int, int, str]] = []
@@ -213,7 +211,7 @@ def _items(node: Node, places: dict[int, Definition]) -> list[Definition]:
 
 
 def _type_name(node: Node) -> str:
-    """The name of the type that an `impl` block is for."""
+    """Return the name of the type that an `impl` block is for."""
     while True:
         inner = node.child_by_field_name("type" if node.type in ("generic_type", "reference_type") else "name")
         if inner is None or node.type not in ("generic_type", "reference_type", "scoped_type_identifier"):
@@ -222,7 +220,7 @@ def _type_name(node: Node) -> str:
 
 
 def _note_tuple(draft: Draft, node: Node) -> None:
-    """The fields of a tuple struct are named by their place."""
+    """Define the fields of a tuple struct, named by their index."""
     public, place = False, 0
     for child in node.named_children:
         if child.type == "visibility_modifier":
@@ -237,7 +235,7 @@ def _note_tuple(draft: Draft, node: Node) -> None:
 
 
 def note_nesting(draft: Draft, around: list[tuple[int, int, str]]) -> None:
-    """Hands down what holds for all that lies inside: conditions, and a trait's or an enum's being public."""
+    """Propagate to nested definitions what they inherit: conditions, and the visibility of a trait or enum."""
     whole = " and ".join(m[1].decode("utf-8", "replace") for m in _FILE_CONDITION.finditer(draft.source.data))
     rows: list[tuple[int, int, str, Definition | None]] = [(d.start, d.end, d.condition, d) for d in draft.definitions]
     rows.extend((start, end, condition, None) for start, end, condition in around)
@@ -260,7 +258,7 @@ _FILE_CONDITION = re.compile(rb"^#!\[(cfg\(.*\))\]", re.M)
 
 
 def note_uses(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> None:
-    """Imports: every leaf of a use tree, `extern crate`, and `mod name;`, which takes in a file."""
+    """Record imports: each leaf of a use tree, `extern crate`, and `mod name;`, which includes a file."""
     for node in found.get("use", ()):
         tree = node.child_by_field_name("argument")
         if tree is not None:
@@ -276,7 +274,7 @@ def note_uses(draft: Draft, found: dict[str, list[Node]], attributes: Attributes
     for d in sorted((d for d in draft.definitions if d.kind == Kind.NAMESPACE), key=lambda d: (d.start, -d.end)):
         while around and around[-1].end <= d.start:
             around.pop()
-        if d.declaration:  # its file lies in a folder for each module around it
+        if d.declaration:  # its file is in a folder for each enclosing module
             draft.add_import(d.at, "::".join([*(o.name for o in around), d.name]), form="mod", condition=d.condition)
         else:
             around.append(d)
@@ -310,9 +308,6 @@ def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:
 def _joined(before: str, after: str) -> str:
     after = "".join(after.split())
     return f"{before}::{after}" if before and after else before or after
-
-
-# ---
 
 
 LANGUAGE = Language("rust", "Rust", extensions=(".rs",), separator="::")
@@ -420,9 +415,9 @@ GRAMMAR = trees.Grammar("tree_sitter_rust", DEFINITIONS, NAMES, describe=describ
 
 
 def read(source: Source) -> Draft:
-    """One Rust file."""
+    """Parse one Rust file into a `Draft`."""
     draft, _, found = trees.read(source, GRAMMAR)
-    draft.definitions = [d for d in draft.definitions if d.name != "_"]  # `const _: () = …` names nothing
+    draft.definitions = [d for d in draft.definitions if d.name != "_"]  # `const _: () = …` defines no name
     _note_names(draft, found)
     _note_scopes(draft, found)
     attributes = Attributes(draft, found)
@@ -441,7 +436,7 @@ def _note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
     for node in found.get("pattern", ()):
         start, end = node.start_byte, node.end_byte
         draft.ends[start] = end
-        # By the compiler's own naming rules, a capital in a pattern is a constant or a variant, not a new name.
+        # By Rust's naming conventions, a capitalised name in a pattern is a constant or a variant, not a new binding.
         if data[start : start + 1].isupper():
             draft.roles[start] = read_
         else:
@@ -453,7 +448,7 @@ def _note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
 
 
 def _note_tokens(draft: Draft, found: dict[str, list[Node]]) -> None:
-    """Names inside of macros and attributes, where no syntax tells them apart."""
+    """Assign roles to names inside macros and attributes, where there is no syntax to tell them apart."""
     data = draft.source.data
     attributes = sorted(
         (node.start_byte, node.end_byte) for what in ("attribute", "attribute.inner") for node in found.get(what, ())

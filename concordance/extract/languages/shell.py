@@ -1,8 +1,8 @@
 """Shell (sh, bash, zsh, ksh, bats): functions, global variables, sourced files, commands that are run.
 
-A variable is defined where the file first assigns it outside of functions; further assignments write it.
-One in capitals, or readonly, is a constant. What stands before a command (`A=1 make`) lives for that
-command alone and is no definition. A test of bats is a function, named by its description.
+A variable is defined by the first assignment outside functions; later assignments are writes. A variable in capitals
+or marked readonly is a constant. An assignment before a command (`A=1 make`) only applies to that command and is not
+a definition. A bats test is a function named by its description.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SHOWN = 200
 
 
 def read(source: Source) -> Draft:
-    """One shell script."""
+    """Parse one shell script into a `Draft`."""
     if is_unreadable(source):
         draft = Draft(source)
         draft.problem(0, len(source.data), NOT_READ)
@@ -92,12 +92,12 @@ def read(source: Source) -> Draft:
 
 
 def is_unreadable(source: Source) -> bool:
-    """True if the grammar would skip most of a file, which takes far too long."""
+    """True if the grammar would skip most of the file, which takes far too long."""
     return is_unparsable(_without_documents(source.data), GRAMMAR)
 
 
 def _without_documents(data: bytes) -> bytes:
-    """The text without the lines of here-documents, which are in any language."""
+    """Return the text without the lines of here-documents, whose content may be in any language."""
     if b"<<" not in data:
         return data
     lines = data.split(b"\n")
@@ -115,7 +115,10 @@ def _without_documents(data: bytes) -> bytes:
 
 
 def _without_tests(source: Source) -> tuple[Source, dict[int, tuple[int, int]]]:
-    """The source with each head of a bats test made a function's of the same length, and where its words are."""
+    """Replace the head of each bats test by a function head of the same length.
+
+    Return the changed source, and for each test's offset the extent of its description.
+    """
     tests: dict[int, tuple[int, int]] = {}
     if b"@test" not in source.data:
         return source, tests
@@ -140,7 +143,7 @@ def _variables(draft: Draft, found: dict[str, list[Node]]) -> None:
             if child.type in ("variable_assignment", "variable_name"):
                 declared[child.start_byte] = node
     known = {}
-    flags: dict[int, tuple[int, bool]] = {}  # how far a declaration was searched for a flag, and whether it has one
+    flags: dict[int, tuple[int, bool]] = {}  # how far a declaration was searched for a flag; whether it has one
     for node in assignments:
         name = node.child_by_field_name("name")
         if name is None or name.type != "variable_name" or node.start_byte in passing:
@@ -162,7 +165,7 @@ def _variables(draft: Draft, found: dict[str, list[Node]]) -> None:
             signature=_short(draft.source.slice(node.start_byte, min(node.end_byte, node.start_byte + 4 * _SHOWN))),
             modifiers=(words,) if words else (), nests=False,
         )  # fmt: skip
-    for at, node in declared.items():  # exported or made readonly after it was assigned
+    for at, node in declared.items():  # exported or made readonly after the assignment
         words = node.children[0].type
         end = draft.source.data[at : at + 200].split()[0] if words in ("export", "readonly") else b""
         definition = known.get(end.decode("utf-8", "replace"))
@@ -177,7 +180,7 @@ def _short(words: str) -> str:
 
 
 def _around(draft: Draft, spans: list[tuple[int, int]], starts: list[int]) -> dict[int, int]:
-    """For each start, the place of the innermost span around it, -1 for none."""
+    """Map each start offset to the index of the innermost span around it, or -1."""
     intervals = [(start, end, place) for place, (start, end) in enumerate(spans)]
     intervals.sort(key=lambda interval: (interval[0], -interval[1]))
     starts = sorted(starts)

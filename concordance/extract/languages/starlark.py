@@ -1,8 +1,8 @@
 """Starlark (Bazel, Buck): functions, top-level names, and the targets that rule calls declare.
 
-A call on the top level with `name = "…"` declares a target; one in a function does so only where the
-function is called. A `load` imports each of its names. A label of the same package (`":lib"`) reads
-the target that it names.
+A top-level call with `name = "…"` declares a target; a call inside a function does so only when the function is
+called, so it gives no symbol. `load` imports each of its names. A label of the same package (`":lib"`) is a read of
+the target it names.
 """
 
 from __future__ import annotations
@@ -118,10 +118,10 @@ GRAMMAR = trees.Grammar("tree_sitter_starlark", DEFINITIONS, NAMES, describe=_de
 
 
 def read(source: Source) -> Draft:
-    """One Starlark file."""
+    """Parse one Starlark file into a `Draft`."""
     draft, tree, found = trees.read(source, GRAMMAR)
     draft.doc = _docstring(tree.root_node)
-    keys = found.get("key", ())  # a parameter of what is called, never a name of this file
+    keys = found.get("key", ())  # a parameter of the called function, never a name of this file
     draft.members.update(node.start_byte for node in keys)
     draft.add_names(((node.start_byte, node.end_byte) for node in keys), Role.MENTION)
     draft.scopes.extend((n.start_byte, n.end_byte, "comprehension") for n in found.get("comprehension", ()))

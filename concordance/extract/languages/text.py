@@ -1,7 +1,7 @@
-"""Plain text, and every language without a reader of its own: paragraphs, no structure.
+"""Plain text, and every language that has no reader of its own: paragraphs without structure.
 
-What such a file says of itself is its first paragraph that reads like prose, a title before it passed over;
-where there is none, the title. Lists, tables and logs say nothing of themselves.
+The file's description is its first paragraph that reads like prose, after an optional title; if there is no such
+paragraph, it is the title. Lists, tables and logs give no description.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*[.,:;!?]*$")
 _TITLE = re.compile(r"[^\W\d_].{1,78}[^.,;:{}()=<>\s]$")
 _RULE = re.compile(r"(\W)\1{2,}$")
-_FIRST_LINES = 200  # within which a file introduces itself
+_FIRST_LINES = 200  # a description is only looked for in this many lines
 
 
 def read(source: Source) -> Draft:
-    """One text file."""
+    """Parse one text file into a `Draft`."""
     draft = Draft(source)
     start = 0
     lines = _LINE_END.split(source.text)
@@ -50,7 +50,7 @@ def _opening(paragraphs: list[tuple[int, str]]) -> str:
 
 
 def _reads_like_prose(lines: list[str]) -> bool:
-    """Whether most of the words are words, and they stand in lines of several."""
+    """True if most tokens look like words and the lines have at least three tokens on average."""
     words = [word for line in lines for word in line.split()]
     letters = sum(1 for word in words if _WORD.match(word.lstrip("\"'(").rstrip("\"')")))
     return len(words) >= 5 and letters >= 0.7 * len(words) and len(words) >= 3 * len(lines)

@@ -1,8 +1,8 @@
-"""TOML: tables, arrays of tables and keys, each under the path that its header or dotted key says.
+"""TOML: tables, arrays of tables and keys, each under the path given by its header or dotted key.
 
-A table gives a symbol where its header stands, named by the last part of it; the parts before it are
-its path. Each table of an array (`[[bin]]`) is an item, named as in `extract/documents/keyed.py`, and the
-array itself is a symbol at its first header. Arrays of inline tables follow the rule of that module.
+A table becomes a symbol at its header, named by the last part of the header; the parts before it are its path. Each
+table of an array (`[[bin]]`) is an item, named as described in `extract/documents/keyed.py`, and the array itself is
+a symbol at its first header. Arrays of inline tables follow the rules of that module.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ GRAMMAR = trees.Grammar("tree_sitter_toml", "", NAMES)
 
 _SHAPES = {"inline_table": "mapping", "array": "sequence"}
 _KEYS = ("bare_key", "quoted_key", "dotted_key")
-_DEEPEST = 100  # names in a key; nobody nests deeper but to break a reader
+_DEEPEST = 100  # parts of a key; only hostile files nest deeper
 _NAMING = ("name", "id", "func", "key")
 
 
 def read(source: Source) -> Draft:
-    """One TOML file."""
+    """Parse one TOML file into a `Draft`."""
     if is_unreadable(source):
         draft = Draft(source)
         draft.problem(0, len(source.data), NOT_READ)
@@ -64,12 +64,15 @@ def read(source: Source) -> Draft:
 
 
 def is_unreadable(source: Source) -> bool:
-    """True if the grammar would skip most of a file, which takes far too long."""
+    """True if the grammar would skip most of the file, which takes far too long."""
     return is_unparsable(source.data, GRAMMAR) and not _is_valid(source.text)
 
 
 def _is_valid(text: str) -> bool:
-    """True if a text is TOML: its long arrays look broken where they are cut in pieces."""
+    """True if the text is valid TOML.
+
+    `is_unparsable` parses a text in pieces, and a long array looks broken when it is cut.
+    """
     try:
         tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -78,7 +81,7 @@ def _is_valid(text: str) -> bool:
 
 
 def _key_parts(draft: Draft, node: Node) -> list[tuple[int, int]]:
-    """The stretches of a key's parts, without quotes."""
+    """Return the extents of a key's parts, without quotes, and record all but the last as mentions."""
     found: list[tuple[int, int]] = []
     pending = [node]
     while pending:
@@ -107,11 +110,11 @@ def _pair(draft: Draft, node: Node, dotted: dict[int, tuple[str, ...]]) -> keyed
 
 @dataclass(slots=True)
 class _Tables:
-    """The tables of a file, in the order of the text."""
+    """Collects the tables of a file, in the order of the text."""
 
     draft: Draft
-    arrays: dict[tuple[str, ...], tuple[Definition, int]] = field(default_factory=dict)  # first header, how many
-    latest: dict[tuple[str, ...], str] = field(default_factory=dict)  # the last item of an array
+    arrays: dict[tuple[str, ...], tuple[Definition, int]] = field(default_factory=dict)  # first header, count
+    latest: dict[tuple[str, ...], str] = field(default_factory=dict)  # name of an array's last item
 
     def enter(self, node: Node) -> None:
         draft = self.draft
@@ -143,13 +146,13 @@ class _Tables:
         )  # fmt: skip
 
     def finish(self) -> None:
-        """Says of each array how many tables it has."""
+        """Add the number of tables to the signature of each array."""
         for definition, count in self.arrays.values():
             if count > 1:
                 definition.signature += f" ({count} times)"
 
     def _around(self, path: tuple[str, ...]) -> tuple[str, ...]:
-        """The names around a table, with the item of each array that it lies in."""
+        """Return the names of the enclosing tables, with the current item of each enclosing array."""
         if len(path) > _DEEPEST:
             return ()
         around: list[str] = []
@@ -160,7 +163,7 @@ class _Tables:
         return tuple(around)
 
     def _name(self, node: Node) -> tuple[str, int]:
-        """The name that a table of an array says, and where."""
+        """Return the name of a table in an array, taken from a key such as `name` or `id`, and its offset."""
         said: dict[str, tuple[int, int]] = {}
         for pair in node.named_children:
             if pair.type == "pair" and pair.named_child_count == 2 and pair.named_children[1].type == "string":

@@ -1,8 +1,8 @@
-"""TypeScript, with JSX: all of JavaScript, and interfaces, enums, types, namespaces, declarations.
+"""TypeScript with JSX: all of JavaScript, plus interfaces, enums, type aliases, namespaces and declarations.
 
-In: the text of a TypeScript file. Out: a `Draft`. `<T>x` is a type assertion in one of the two
-grammars and the start of an element in the other, and the text does not say which one is meant:
-the grammar that the text looks like is tried, and the other one where that finds errors.
+In: the text of a TypeScript file. Out: a `Draft`. `<T>x` is a type assertion in one of the two grammars and the
+start of an element in the other, and the file's text does not say which grammar applies. The reader first tries the
+grammar that the text looks like, and if that one reports errors, the other.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def _grammar(function: str, more: str = "") -> trees.Grammar:
 
 GRAMMAR = _grammar("language_typescript")
 ELEMENTS = _grammar("language_tsx", queries.ELEMENT_NAMES)
-_ELEMENT = re.compile(rb"^(?![^\S\n]*(?:\*|//)).*(?:</[A-Za-z>]|/>)", re.M)  # a blank line ends the look ahead
+_ELEMENT = re.compile(rb"^(?![^\S\n]*(?:\*|//)).*(?:</[A-Za-z>]|/>)", re.M)  # the lookahead does not cross a line end
 
 
 def read(source: Source) -> Draft:
-    """One TypeScript file."""
+    """Parse one TypeScript file into a `Draft`."""
     order = (ELEMENTS, GRAMMAR) if _ELEMENT.search(source.data) else (GRAMMAR, ELEMENTS)
     first = reader.read(source, order[0])
     if not first.findings:
         return first
-    # Only a `<` can be read in two ways; without one, the other grammar finds the same errors.
+    # Only `<` is ambiguous; without it, the other grammar reports the same errors.
     second = reader.read(source, order[1]) if b"<" in source.data else first
     return second if _errors(second) < _errors(first) else first
 

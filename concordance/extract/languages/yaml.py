@@ -1,10 +1,12 @@
-"""YAML: keys nested by structure, items of sequences by their names, anchors and aliases.
+"""YAML: nested keys, items of sequences by name, anchors and aliases.
 
-What gives a symbol is said in `extract/documents/keyed.py`. Keys of a second document that the first has too
-come out as repeated ones. A GitHub workflow's or action's `uses:` and CircleCI's orbs are imports,
-where the structure is theirs. A template (`{{ … }}`, `{% … %}`) is no YAML until it is filled in: where
-the text as it stands cannot be parsed, its tags are taken out first, so that the rest gives its facts.
-So are the line ends in quoted texts, which the grammar wants indented further than most parsers do.
+The rules for which keys become symbols are in `extract/documents/keyed.py`. Keys of a second document that also
+occur in the first are recorded as repeated. `uses:` in GitHub workflows and actions and the orbs of CircleCI are
+imports, where the surrounding structure matches.
+
+A template (`{{ … }}`, `{% … %}`) is not valid YAML until it is filled in. If the text cannot be parsed as it is, the
+template tags are blanked out first, so that the rest can still be read. So are line ends in quoted strings, because
+the grammar requires deeper indentation there than most parsers do.
 """
 
 from __future__ import annotations
@@ -50,8 +52,8 @@ _SHAPES = {
     "block_sequence": "sequence",
     "flow_sequence": "sequence",
 }
-# The grammar's scanner keeps the open blocks, of which there may be two at a column, in a fixed space;
-# beyond 250 it writes past the end of it and takes the whole process down.
+# The grammar's scanner keeps the open blocks, of which there may be two per column, in a fixed-size buffer. Beyond 250
+# it writes past the end of the buffer and crashes the whole process.
 _DEEPEST = 110
 _MANY_DOCUMENTS = 300
 _DEEP_LINE = re.compile(rb"^[ \t?:-]{%d}" % _DEEPEST, re.M)
@@ -65,7 +67,7 @@ _LINE_END = re.compile(rb"[\r\n]|\Z")
 
 
 def read(source: Source) -> Draft:
-    """One YAML file."""
+    """Parse one YAML file into a `Draft`."""
     draft, found = _parse(source)
     parts = [_pair(source, node) for node in found.get("pair", ())]
     parts = [part for part in parts if part.key[0] < part.key[1]]
@@ -102,7 +104,10 @@ def _parse(source: Source) -> tuple[Draft, dict[str, list[Node]]]:
 
 
 def _captures(tree: Tree) -> dict[str, list[Node]]:
-    """The captured nodes; a query over many documents at once takes the square of their number."""
+    """Return the captured nodes, querying document by document if there are many.
+
+    A query over all documents at once takes time quadratic in their number.
+    """
     root = tree.root_node
     if root.child_count < _MANY_DOCUMENTS:
         return trees.captures(trees.compiled(GRAMMAR).names, root)
@@ -114,7 +119,7 @@ def _captures(tree: Tree) -> dict[str, list[Node]]:
 
 
 def _depth(data: bytes) -> int:
-    """The most columns at which a block is open at once."""
+    """Return the largest number of columns at which blocks are open at the same time."""
     deepest = 0
     columns: list[int] = []
     for line in _PREFIX.finditer(data):
@@ -129,7 +134,7 @@ def _depth(data: bytes) -> int:
 
 
 def _without_tags(data: bytes) -> tuple[bytes, int]:
-    """The text with a template's tags made blank lines or plain words of the same length."""
+    """Replace template tags by blanks or plain words of the same length; also return the number of bytes replaced."""
     blanked = 0
 
     def blank(match: re.Match[bytes]) -> bytes:
@@ -145,9 +150,12 @@ def _without_tags(data: bytes) -> tuple[bytes, int]:
 
 
 def _tags(data: bytes) -> Iterator[tuple[int, int]]:
-    """The extents of tags, each within a line; the end of a line's last open tag of a kind is looked for once."""
+    """Yield the extents of template tags, each within one line.
+
+    The end of a kind of tag is searched for only once per line after a search has failed.
+    """
     line_end = reached = 0
-    unclosed: set[bytes] = set()  # kinds that nothing closes up to the end of the line
+    unclosed: set[bytes] = set()  # kinds of tag that are not closed on the rest of the line
     for match in _TAG_START.finditer(data):
         inside = match.start() + 2
         sign = data[match.start() : inside]
@@ -172,7 +180,7 @@ def _unbroken(match: re.Match[bytes]) -> bytes:
 
 
 def _broken(tree: Tree) -> int:
-    """How many bytes the parser gave up on."""
+    """Return the number of bytes that the parser could not make sense of."""
     if not tree.root_node.has_error:
         return 0
     found = trees.captures(trees.compiled(GRAMMAR).errors, tree.root_node)
@@ -194,12 +202,12 @@ def _pair(source: Source, node: Node) -> keyed.KeyedPart:
 
 
 def _bare(source: Source, node: Node) -> keyed.KeyedPart:
-    """A key without a value in a flow mapping."""
+    """Return the part for a key without a value in a flow mapping."""
     return keyed.KeyedPart(node.start_byte, node.end_byte, keyed.PAIR, _key_stretch(source, node))
 
 
 def _stretch(node: Node) -> tuple[int, int]:
-    """A node's content, behind its anchor and tag."""
+    """Return the extent of a node's content, after its anchor and tag."""
     start = node.start_byte
     if node.named_child_count > 1:
         start = node.named_children[-1].start_byte
@@ -208,7 +216,7 @@ def _stretch(node: Node) -> tuple[int, int]:
 
 def _key_stretch(source: Source, node: Node) -> tuple[int, int]:
     start, end = _stretch(node)
-    if source.data[start : start + 1] in (b"|", b">"):  # a block scalar's text starts below its sign
+    if source.data[start : start + 1] in (b"|", b">"):  # a block scalar's text starts below its indicator
         start = source.data.find(b"\n", start, end) + 1 or start
         start += len(source.data[start:end]) - len(source.data[start:end].lstrip())
     return keyed.unquoted(source, start, end)
@@ -249,7 +257,7 @@ def _imports(draft: Draft, outline: keyed.KeyedOutline) -> None:
 
 
 def _path(outline: keyed.KeyedOutline, place: int) -> tuple[str, ...]:
-    """The keys down to a part, "-" for an item; of what lies deeper than such structures do, the last ones."""
+    """Return the keys down to a part, "-" for an item; only the last eight levels."""
     path: list[str] = []
     while place >= 0 and len(path) < 8:
         if outline.parts[place].what != keyed.SEQUENCE:

@@ -1,1 +1,1 @@
-"""Reads Python."""
+"""The reader for Python."""

@@ -1,8 +1,8 @@
-"""Python's definitions: classes, functions, and the variables that a module or a class offers.
+"""Definitions in Python: classes, functions, and the variables of modules, classes and instances.
 
-In: the captures of the Python query. Out: definitions in the draft, with parameters, decorators,
-bases, documentation and `__all__`. A module's or class's variable is defined where it is first
-assigned, an instance's where a method first assigns it to `self`.
+In: the captures of the Python query. Out: definitions in the draft, with parameters, decorators, bases, documentation
+and `__all__`. A variable of a module or class is defined where it is first assigned, one of an instance where a method
+first assigns it to `self`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TYPING = re.compile(
 
 
 def definitions(draft: Draft, root: Node, found: Captures) -> None:
-    """Enters all definitions of a module."""
+    """Add all definitions of a module."""
     around = {child.start_byte: node for node in found.get("decorated", ()) for child in node.named_children[-1:]}
     draft.doc = docstring(draft, root)
     comments = {end: start for start, end in draft.comments}
@@ -54,11 +54,11 @@ def definitions(draft: Draft, root: Node, found: Captures) -> None:
 
 
 def docstring(draft: Draft, node: Node) -> str:
-    """The documentation of a module, class or function: the string that is its first statement."""
+    """Return the docstring of a module, class or function: the string that is its first statement."""
     body = node if node.type == "module" else node.child_by_field_name("body")
     if body is None:
         return ""
-    for place in range(body.named_child_count):  # one by one: a body may be long, and its first statement is enough
+    for place in range(body.named_child_count):  # one by one: a body may be long, and only its first statement matters
         statement = body.named_child(place)
         if statement is None or statement.type == "comment":
             continue
@@ -70,7 +70,7 @@ def docstring(draft: Draft, node: Node) -> str:
         doc = _literal(value) if value is not None else ""
         if doc:
             opening = _OPENING.match(draft.source.data, statement.start_byte)
-            at = opening.end() if opening is not None else statement.start_byte  # lines before the first are no words
+            at = opening.end() if opening is not None else statement.start_byte  # skips blank first lines
             draft.prose.append((draft.source.line(at), doc))
         return doc
     return ""
@@ -87,13 +87,13 @@ def _literal(node: Node) -> str:
 
 
 def _is_text(node: Node) -> bool:
-    """Whether a string literal is plain text: neither bytes nor formatted."""
+    """True if a string literal is plain text: neither bytes nor formatted."""
     prefix = text(node)[:4].partition('"')[0].partition("'")[0].lower()
     return "b" not in prefix and "f" not in prefix and "t" not in prefix
 
 
 def _end(draft: Draft, node: Node, comments: dict[int, int]) -> int:
-    """The end of a definition's last statement; the tree counts the comments behind it as its own."""
+    """Return the end of a definition's last statement; the tree includes comments after it."""
     end, data = node.end_byte, draft.source.data
     while end in comments:
         end = comments[end]
@@ -211,7 +211,7 @@ def _parameters(draft: Draft, node: Node, holes: bool) -> tuple[Parameter, ...]:
 
 
 def _written(parameters: tuple[Parameter, ...]) -> str:
-    """A parameter list as one writes it."""
+    """Return a parameter list as it would be written."""
     pieces = []
     kinds = [p.kind for p in parameters]
     for n, p in enumerate(parameters):
@@ -238,7 +238,7 @@ def _alias(draft: Draft, node: Node) -> None:
 
 
 def _place(draft: Draft) -> None:
-    """Tells methods and properties from functions, by what is around each."""
+    """Set each definition's owner, and tell methods and properties from functions."""
     around: list[Definition] = []
     for d in draft.definitions:
         while around and around[-1].end <= d.start:
@@ -250,7 +250,7 @@ def _place(draft: Draft) -> None:
 
 
 def _variables(draft: Draft, found: Captures) -> None:
-    """Defines what a module or class assigns, and what a method assigns to its instance."""
+    """Define the variables that a module or class assigns, and the attributes that methods assign."""
     owners = draft.definitions[:]
     spans = [(0, len(draft.source.data) + 1, -1)]
     spans += sorted((*(d.opens or (d.start, d.end)), n) for n, d in enumerate(owners))
@@ -300,7 +300,7 @@ def _variable(draft: Draft, node: Node, target: Node, owner: Definition | None) 
 def _attribute(
     draft: Draft, node: Node, left: Node, method: Definition, seen: set[tuple[Definition | None, str]]
 ) -> None:
-    """An instance's attribute, where a method assigns it to its first parameter."""
+    """Define an instance attribute where a method assigns it to its first parameter."""
     owner = method.owner
     receiver, name = left.child_by_field_name("object"), left.child_by_field_name("attribute")
     if owner is None or owner.kind != Kind.CLASS or not method.parameters or receiver is None or name is None:
@@ -323,7 +323,7 @@ def _attribute(
 
 
 def _exports(draft: Draft, found: Captures) -> None:
-    """The names in `__all__`; `*m` stands for those of a module `m`."""
+    """Collect the names in `__all__`; `*m` means all names that a module `m` exports."""
     offered: list[str] | None = None
     if b"__all__" not in draft.source.data:
         return
@@ -358,7 +358,10 @@ def _strings(draft: Draft, value: Node) -> list[str]:
 
 
 def _publish(draft: Draft) -> None:
-    """A name is public where neither it nor what is around it is private; `__all__`, where there is one, decides."""
+    """Decide which definitions are public: if there is an `__all__`, it decides at module level.
+
+    Otherwise a name is public if it is not private. A member is public if it is not private and its class is public.
+    """
     for d in sorted(draft.definitions, key=lambda d: (d.start, -d.end)):
         name = d.name
         hidden = name.startswith("_") and not (name.startswith("__") and name.endswith("__"))

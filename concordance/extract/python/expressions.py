@@ -1,8 +1,8 @@
-"""What a Python expression is made of, as expressions of a file's flow.
+"""Builds the flow expressions of Python expressions.
 
-In: a node of the tree. Out: the number of an expression, 0 where nothing can be said of its value.
-Only what leads to a definition is kept: a call's function and first argument, a container's first
-element; of arithmetic the method that does it.
+In: a node of the tree. Out: the number of an expression, 0 if nothing is known about its value. Only what can lead to a
+definition is recorded: a call's function and first argument, a container's first element, and for arithmetic the method
+that implements it.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _HOLDERS = {
     "list": "list", "set": "set", "tuple": "tuple", "expression_list": "tuple", "list_comprehension": "list",
     "set_comprehension": "set", "generator_expression": "Iterator",
 }  # fmt: skip
-_DEEPEST = 60  # how deep an expression is followed: what is nested deeper leads nowhere that a reader would go
+_DEEPEST = 60  # most nesting that is followed; deeper expressions do not help a reader
 
 
 class PythonExpressions:
-    """Builds the values of one file."""
+    """Builds the expressions of one file."""
 
     def __init__(self, woven: FlowBuilder, source: Source) -> None:
         self.woven, self.source = woven, source
         self.depth = 0
 
     def value(self, node: Node | None) -> int:
-        """The value of an expression."""
+        """Return the value of an expression."""
         if node is None or self.depth > _DEEPEST:
             return 0
         kind = node.type
@@ -83,7 +83,7 @@ class PythonExpressions:
         written = sign.type if sign is not None else ""
         if kind == "unary_operator":
             side, method = self.value(node.child_by_field_name("argument")), _SIGNS.get(written, "")
-        elif written == "|":  # of types, or of values that know it
+        elif written == "|":  # union of types, or of values that support it
             sides = node.child_by_field_name("left"), node.child_by_field_name("right")
             return self.woven.either(map(self.value, sides))
         else:
@@ -114,11 +114,11 @@ class PythonExpressions:
         return self.woven.expression(Op.SUPER, self.woven.scopes[scope].symbol + 1) if scope >= 0 else 0
 
     def _index(self, node: Node) -> int:
-        """What stands in the brackets of a subscript."""
+        """Return the expression in the brackets of a subscript."""
         return self._pairs(node.children_by_field_name("subscript"))
 
     def _pairs(self, nodes: list[Node]) -> int:
-        """One value, or several in a row."""
+        """Return the expression for one node, or for several in a row."""
         if len(nodes) == 1 and nodes[0].type != "tuple":
             return self.type(nodes[0])
         if len(nodes) == 1:
@@ -152,12 +152,12 @@ class PythonExpressions:
     # --- types -------------------------------------------------------------------------------
 
     def of_type(self, node: Node) -> int:
-        """A value of the type that an annotation names."""
+        """Return a value of the type that an annotation names."""
         named = self.type(node)
         return self.woven.expression(Op.OF_TYPE, named) if named else 0
 
     def type(self, node: Node) -> int:
-        """What an annotation names."""
+        """Return the type that an annotation names."""
         kind = node.type
         if kind == "type" and node.named_child_count:
             return self.type(node.named_children[0])
@@ -181,7 +181,7 @@ class PythonExpressions:
         return sign is not None and sign.type == "|"
 
     def _quoted(self, node: Node) -> int:
-        """A type in quotes, which is read when everything is defined."""
+        """Return a type in quotes, whose names are looked up once everything is defined."""
         written = (node.text or b"").decode("utf-8", "replace").strip("rRuU").strip("\"'")
         if len(written) > 500:
             return 0
@@ -217,7 +217,7 @@ class PythonExpressions:
         return 0
 
     def _looked_up(self, name: int, scope: int) -> tuple[int, int, int]:
-        """A name in a scope: the variable of the nearest scope that binds it, or one that nothing here binds."""
+        """Look up a name: the variable of the nearest scope that binds it, or a LOOKUP if none in this file does."""
         at = scope
         while at >= 0:
             if (at, name) in self.woven.variables and (at == scope or self.woven.scopes[at].kind != "class"):
@@ -228,28 +228,28 @@ class PythonExpressions:
     # --- what statements bind ----------------------------------------------------------------
 
     def each(self, node: Node) -> int:
-        """What a loop over an expression gives."""
+        """Return the value of an element of an iterable."""
         value = self.value(node)
         return self.woven.expression(Op.EACH, value) if value else 0
 
     def entered(self, node: Node) -> int:
-        """What `with` gives."""
+        """Return the value that `with` binds."""
         value = self.value(node)
         return self.woven.expression(Op.ENTER, value) if value else 0
 
     def caught(self, node: Node) -> int:
-        """What `except` gives."""
+        """Return the value that `except` binds."""
         return self.instance(node)
 
     def instance(self, node: Node) -> int:
-        """A value of a class, or of one of several in a row."""
+        """Return an instance of a class, or of any class in a tuple."""
         if node.type == "tuple":
             return self.woven.either(map(self.instance, node.named_children))
         named = self.type(node)
         return self.woven.expression(Op.OF_TYPE, named) if named else 0
 
     def starred(self, star: str, value: int) -> int:
-        """The value of a parameter that takes the rest."""
+        """Return the value of a `*` or `**` parameter; other parameters keep their value."""
         if not star.endswith("_splat_pattern"):
             return value
         holder = "dict" if star == "dictionary_splat_pattern" else "tuple"

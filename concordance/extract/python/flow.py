@@ -1,8 +1,12 @@
-"""Python's flow: what is bound to each name, so that the linker can say what an attribute hangs on.
+"""Flow of Python: what is bound to each name, so that the linker can resolve attributes.
 
-In: the captures of the Python query, and the names with their scopes. Out: bindings by assignment,
-annotation, loop, `with`, parameter, `isinstance` and `self`; returns, bases and decorators of
-symbols. A name that is bound more than once means, where it stands, what was bound to it last.
+In: the captures of the Python query, and the names with their scopes. Out: bindings by assignment, annotation, loop,
+`with`, parameter, `isinstance` and `self`, and the returns, bases and decorators of symbols. A name that is bound more
+than once refers to what was bound to it last before the place where it is read.
+
+pytest passes arguments by name, so these are recorded, too: the names that each test and fixture asks for (its
+parameters in order, then those of `usefixtures`), the values that its decorators pass to it (`parametrize`), and the
+name that each fixture provides, plus "*" if it applies without being asked for (`autouse`).
 """
 
 from __future__ import annotations
@@ -27,13 +31,13 @@ _FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _CLOSED = frozenset(("return_statement", "raise_statement", "continue_statement", "break_statement"))
 _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"))
 
-# A place where something is bound: from which offset on, the variable, and what makes its value
-# when all names have their expressions; whether it holds inside of its block only, and that block.
+# A binding: the offset from which it holds, the variable, a function that makes its value once all names have their
+# expressions, whether it holds inside its block only, and that block.
 Pending = tuple[int, int, Callable[[], int], bool, tuple[int, int] | None]
 
 
 def weave(draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
-    """Gives a file its flow."""
+    """Build a file's flow."""
     _PythonFlow(draft, woven, root, found).run()
 
 
@@ -45,7 +49,7 @@ class _PythonFlow:
         self.members: list[tuple[int, int, Callable[[], int]]] = []  # class scope, name, value
 
     def run(self) -> None:
-        """Bindings first, without their values; then the names; then the values."""
+        """Collect bindings without values, then build the names, then the values."""
         found, woven = self.found, self.woven
         for node in found.get("assignment", ()):
             self._assignment(node)
@@ -73,14 +77,14 @@ class _PythonFlow:
     # --- where names are bound ---------------------------------------------------------------
 
     def _variable(self, node: Node) -> int | None:
-        """The variable of a name that a statement binds."""
+        """Return the variable of a name that a statement binds."""
         place = self.woven.by_end.get(node.end_byte)
         if place is None or not self.woven.names.bound[place]:
             return None
         return self.woven.variable(self.woven.names.bound[place] - 1, self.woven.names.name[place])
 
     def _bind(self, target: Node, at: int, value: Callable[[], int]) -> None:
-        """Notes that a target is bound from an offset on; a pattern binds its parts."""
+        """Record that a target is bound from an offset on; a pattern binds its parts."""
         kind = target.type
         if kind == "identifier":
             variable = self._variable(target)
@@ -100,7 +104,7 @@ class _PythonFlow:
         return self.woven.expression(Op.PART, value, n) if value else 0
 
     def _bind_member(self, target: Node, value: Callable[[], int]) -> None:
-        """`self.x = …` in a method binds a member of its class."""
+        """Record `self.x = …` in a method as binding a member of its class."""
         receiver, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
         if receiver is None or name is None or receiver.type != "identifier":
             return
@@ -143,7 +147,7 @@ class _PythonFlow:
             self._bind(left, at, lambda: self.values.each(right))
 
     def _as(self, node: Node) -> None:
-        """`with x as y`, `except E as y`."""
+        """Record the binding of `with x as y` or `except E as y`."""
         if node.named_child_count < 2:
             return
         value, target = node.named_children[0], node.named_children[-1]
@@ -158,7 +162,7 @@ class _PythonFlow:
             self._bind(name, node.end_byte, lambda: self.values.value(value))
 
     def _functions(self) -> list[tuple[Node, int]]:
-        """The functions' nodes with their symbols."""
+        """Return the functions' nodes with their symbols."""
         found = []
         for node in self.found.get("function", ()):
             name = node.child_by_field_name("name")
@@ -201,7 +205,7 @@ class _PythonFlow:
     # --- narrowing ---------------------------------------------------------------------------
 
     def _narrowings(self) -> None:
-        """`isinstance(x, C)` says what x is where it must hold."""
+        """Record that `isinstance(x, C)` narrows x wherever the test must have succeeded."""
         data = self.draft.source.data
         at = data.find(b"isinstance(")
         while at >= 0:
@@ -225,7 +229,7 @@ class _PythonFlow:
     # --- from bindings to values -------------------------------------------------------------
 
     def _place(self) -> None:
-        """Lays the bindings of each variable in the order of the text, each with the block that it stands in."""
+        """Store the bindings of each variable in the order of the text, each with the block that it is in."""
         self.pending.sort(key=lambda row: row[0])
         blocks = [(0, len(self.draft.source.data) + 1, 0)]
         spans = sorted((node.start_byte, node.end_byte) for node in self.found.get("block", ()))
@@ -238,7 +242,7 @@ class _PythonFlow:
             self.woven.sites.setdefault(variable, []).append(BindingSite(at, 0, stretch, narrows))
 
     def _transparent(self) -> set[tuple[int, int]]:
-        """The blocks that run whenever what is around them does."""
+        """Return the blocks that run whenever the code around them does."""
         return {(node.start_byte, node.end_byte) for node in self.found.get("run", ())}
 
     def _fill(self) -> None:
@@ -260,7 +264,7 @@ class _PythonFlow:
         return self.values.value(node) if node is not None else 0
 
     def _modules(self) -> None:
-        """Gives the names in import statements what they name."""
+        """Give names in import statements the module or member that they refer to."""
         woven, data = self.woven, self.draft.source.data
         at = 0
         starts = [start for start, _ in sorted(self.draft.imports, key=lambda pair: pair[0])]
@@ -277,7 +281,7 @@ class _PythonFlow:
                 at = self._named_in(row.alias, at, self.woven.expression(Op.IMPORT, n))
 
     def _named_in(self, name: str, at: int, value: int) -> int:
-        """Gives the next name of some spelling behind an offset its expression; the offset behind it."""
+        """Give an expression to the next occurrence of a name after an offset; return the offset after it."""
         for place in self._places(at):
             if self.woven.names.table[self.woven.names.name[place]].endswith(name):
                 self.woven.use[place] = value
@@ -315,7 +319,7 @@ class _PythonFlow:
                 hand(self.woven, symbol, child.start_byte, child.end_byte)
 
     def _returns(self, functions: list[tuple[Node, int]]) -> None:
-        """What a call gives: as declared, or what is returned."""
+        """Record what each function returns: as declared, or else the values of its `return` and `yield`."""
         woven, values = self.woven, self.values
         unsaid: dict[int, list[int]] = {}
         for node, symbol in functions:
@@ -339,7 +343,7 @@ class _PythonFlow:
 
 
 def _holds(call: Node) -> Iterator[tuple[int, int]]:
-    """The stretches of text that are only reached where a condition holds."""
+    """Yield the ranges of text that are reached only if a condition holds."""
     node, around, positive = call, call.parent, True
     while around is not None and around.type in ("boolean_operator", "not_operator", "parenthesized_expression"):
         if around.type == "not_operator":
@@ -366,20 +370,15 @@ def _holds(call: Node) -> Iterator[tuple[int, int]]:
 
 
 def _leaves(body: Node) -> bool:
-    """Whether a block ends by leaving what is around it."""
+    """True if a block ends by leaving the block around it."""
     return bool(body.named_child_count) and body.named_children[-1].type in _CLOSED
 
 
-# ---
-# What pytest fills in by name: which parameters a test asks for, and which function offers them.
-#
-# In: a file's symbols. Out: of each test and fixture the names that it asks for (its parameters in their order, then
-# those of `usefixtures`) and what its decorators hand to it (`parametrize`), and of each fixture the name that it is
-# asked for by; "*" where it comes unasked.
+# pytest's tests and fixtures (see the module docstring).
 
 
 def say(woven: FlowBuilder) -> None:
-    """Notes it in a file's flow."""
+    """Record what the tests and fixtures of a file ask for and provide."""
     for place, symbol in enumerate(woven.symbols):
         if symbol.kind not in _FUNCTIONS:
             continue
@@ -396,7 +395,7 @@ def say(woven: FlowBuilder) -> None:
 
 
 def hand(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
-    """Notes the names inside of a test's or fixture's decorator."""
+    """Record the names inside a decorator of a test or fixture."""
     row = woven.symbols[symbol]
     if row.kind in _FUNCTIONS and (row.name.startswith("test") or _made(row) is not None):
         starts = woven.names.starts
@@ -405,10 +404,10 @@ def hand(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
 
 
 def _made(symbol: Symbol) -> str | None:
-    """The decorator that makes a function a fixture."""
+    """Return the decorator that makes a function a fixture."""
     return next((one for one in symbol.modifiers if _FIXTURE.search(one.partition("(")[0])), None)
 
 
 def _used(symbol: Symbol) -> list[str]:
-    """The fixtures that a decorator asks for."""
+    """Return the fixtures that a function's decorators ask for."""
     return [name for one in symbol.modifiers if "usefixtures(" in one for name in _USED.findall(one)]

@@ -1,8 +1,8 @@
-"""Python's names: what each one does where it stands, and which statement binds it.
+"""Occurrences of names in Python: the role of each, and which statement binds it.
 
-In: the captures of the Python query. Out: roles, scopes, bindings and imports in the draft. The
-rules are the language's: defaults, annotations and a comprehension's first iterable are read in
-the scope around; an assignment expression binds outside of the comprehension it stands in.
+In: the captures of the Python query. Out: roles, scopes, bindings and imports in the draft. These follow the language's
+rules: defaults, annotations and a comprehension's first iterable belong to the enclosing scope, and an assignment
+expression binds outside of the comprehension it is in.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from concordance.extract.text.source_text import Source
 
 Captures = dict[str, list[Node]]
 
-# Patterns that bind what is inside them; an attribute or a subscript as a target binds nothing.
+# Patterns that bind the names inside them; an attribute or subscript as a target binds nothing.
 _PATTERNS = frozenset(
     ("pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "tuple", "list", "list_splat",
      "expression_list", "parenthesized_expression", "as_pattern_target")
@@ -28,7 +28,7 @@ _PATTERNS = frozenset(
 
 
 def names(draft: Draft, found: Captures) -> None:
-    """Enters every identifier with its role, and the scopes that are no definition's."""
+    """Add every identifier with its role, and the scopes that belong to no definition."""
     ends, roles = draft.ends, draft.roles
     for node in found.get("name", ()):
         ends[node.start_byte] = node.end_byte
@@ -62,7 +62,7 @@ def names(draft: Draft, found: Captures) -> None:
 
 
 def _is_type(node: Node) -> bool:
-    """Whether a string in an annotation is a type, and no value of `Literal` or note of `Annotated`."""
+    """True if a string in an annotation is a type, not a value of `Literal` or a note of `Annotated`."""
     around = node.parent.parent if node.parent is not None else None
     form = around.parent if around is not None and around.type == "type_parameter" else None
     if around is None or form is None or not form.named_child_count:
@@ -72,7 +72,7 @@ def _is_type(node: Node) -> bool:
 
 
 def _quoted(draft: Draft, node: Node) -> None:
-    """Enters the names of a type in quotes."""
+    """Add the names of a type in quotes."""
     content = node.named_children[1] if node.named_child_count == 3 else None
     raw = (content.text or b"") if content is not None and content.type == "string_content" else b""
     if content is None or len(raw) > 500 or b"\\" in raw or b"\n" in raw:
@@ -91,7 +91,7 @@ def _quoted(draft: Draft, node: Node) -> None:
 
 
 def mention(draft: Draft, start: int, end: int) -> None:
-    """Enters a name that is only spoken of, in a string."""
+    """Add a name that is only mentioned in a string."""
     draft.ends[start] = end
     draft.roles[start] = CODE[Role.MENTION]
 
@@ -101,7 +101,7 @@ def _starts(found: Captures, capture: str) -> list[int]:
 
 
 def targets(node: Node) -> Iterator[Node]:
-    """The identifiers and attributes that a target sets, out of whatever patterns they stand in."""
+    """Yield the identifiers and attributes that a target sets, looking inside patterns."""
     stack = [node]
     while stack:
         node = stack.pop()
@@ -112,7 +112,7 @@ def targets(node: Node) -> Iterator[Node]:
 
 
 def _set(draft: Draft, target: Node) -> None:
-    """Notes that a name is written; an attribute's is bound by no scope."""
+    """Record that a name is written; the name of an attribute is not bound by any scope."""
     name = target if target.type == "identifier" else target.child_by_field_name("attribute")
     if name is not None:
         draft.roles[name.start_byte] = CODE[Role.WRITE]
@@ -121,7 +121,7 @@ def _set(draft: Draft, target: Node) -> None:
 
 
 def _types(draft: Draft, found: Captures) -> None:
-    """Gives the names inside an annotation their role."""
+    """Give the names inside annotations their role."""
     role = CODE[Role.TYPE]
     reached = 0
     spans = []
@@ -145,13 +145,13 @@ def _types(draft: Draft, found: Captures) -> None:
 
 
 def is_alias(node: Node) -> bool:
-    """Whether a type alias is one: the grammar takes `type(x).y = z` for one, too."""
+    """True if a type alias really is one: the grammar takes `type(x).y = z` for one, too."""
     left = node.child_by_field_name("left")
     return left is not None and left.named_children[0].type in ("identifier", "generic_type")
 
 
 def _type_call(draft: Draft, node: Node) -> None:
-    """`type(x).y = z`: `type` is called, the attribute is set, and nothing is an annotation."""
+    """Handle `type(x).y = z`: `type` is called, the attribute is set, and nothing is an annotation."""
     start = node.start_byte
     draft.ends[start] = start + len("type")
     draft.roles[start] = CODE[Role.CALL]
@@ -167,7 +167,7 @@ def _further_scopes(draft: Draft, found: Captures) -> None:
             if child.type == "for_in_clause":
                 iterable = child.child_by_field_name("right")
                 if iterable is not None:
-                    # `in a, b` is several nodes: the hole reaches to the end of the clause.
+                    # `in a, b` is several nodes, so the hole reaches to the end of the clause.
                     draft.holes.append((iterable.start_byte, child.end_byte))
                 break
     for node in found.get("lambda", ()):
@@ -178,7 +178,7 @@ def _further_scopes(draft: Draft, found: Captures) -> None:
 
 
 def bind_parameters(draft: Draft, parameters: Node) -> list[tuple[Node, Node]]:
-    """Binds each parameter's name; gives back the nodes of parameter and name."""
+    """Bind each parameter's name; return the nodes of parameters and names."""
     found: list[tuple[Node, Node]] = []
     write = CODE[Role.WRITE]
     for child in parameters.named_children:
@@ -196,7 +196,7 @@ def bind_parameters(draft: Draft, parameters: Node) -> list[tuple[Node, Node]]:
 
 
 def imports(draft: Draft, found: Captures) -> None:
-    """Enters the import statements and the names that they bind."""
+    """Add the import statements and the names that they bind."""
     source = draft.source
     for node in found.get("import.statement", ()):
         condition = condition_of(source, node)
@@ -228,12 +228,12 @@ def imports(draft: Draft, found: Captures) -> None:
 
 
 def _dotted(words: str) -> str:
-    """A module's name without the white space and line ends that may stand in it."""
+    """Return a module's name without the white space and line continuations that may be in it."""
     return "".join(words.replace("\\", " ").split())
 
 
 def _mark(draft: Draft, node: Node, binds: Node | None) -> None:
-    """Makes the identifiers of an import name such; only one of them, if any, is bound here."""
+    """Give the identifiers of an import their role; at most one of them is bound here."""
     role = CODE[Role.IMPORT]
     for name in [node] if node.type == "identifier" else _identifiers(node):
         draft.roles[name.start_byte] = role
@@ -252,12 +252,12 @@ def _identifiers(node: Node) -> Iterable[Node]:
 
 
 def starts_line(source: Source, node: Node) -> bool:
-    """Whether a node stands in the first column: most statements of a module do, and need no look around."""
+    """True if a node is in the first column, as most statements of a module are; these need no look around."""
     return source.data[node.start_byte - 1 : node.start_byte] in (b"", b"\n", b"\r")
 
 
 def condition_of(source: Source, node: Node) -> str:
-    """The `if`, `try` or `except` that decides whether a statement runs when its scope does."""
+    """Return the `if`, `try` or `except` that decides whether a statement runs, "" if none does."""
     if starts_line(source, node):
         return ""
     inner, around = node, node.parent
@@ -280,7 +280,7 @@ def condition_of(source: Source, node: Node) -> str:
 
 
 def private(draft: Draft) -> None:
-    """Names that are bound under another: `__x` in a class under the class's, others in their normal form."""
+    """Record names that are bound in another form: `__x` in a class is mangled, non-ASCII names are normalised."""
     data = draft.source.data
     if not draft.source.ascii:
         for start, end in draft.ends.items():

@@ -1,11 +1,11 @@
-"""A second look at Python text that the grammar stumbles over.
+"""Repairs Python text that the grammar fails on.
 
-In: a file's bytes. Out: bytes of the same length that parse better, so that offsets stay those of
-the original text. Tried only where the first parse has errors.
+In: a file's bytes. Out: bytes of the same length that parse better, so that offsets still fit the original text. Used
+only if the first parse has errors.
 
-`joined` makes line ends inside brackets spaces: an indentation there means nothing to Python, but
-ends a block for the grammar. `unclosed` takes out statements whose bracket is never closed: a line
-that starts with `def` or `class` cannot stand inside brackets, and would be lost to them.
+There are two repairs. One replaces line ends inside brackets with spaces: indentation there means nothing to Python,
+but ends a block for the grammar. The other removes statements whose bracket is never closed: a line that starts with
+`def` or `class` cannot be inside brackets, and would otherwise be lost in them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATEMENT = re.compile(
 
 
 def joined(data: bytes) -> bytes:
-    """The text with each bracketed stretch on one line."""
+    """Return the text with each bracketed range on one line."""
     result = bytearray(_FUTURE_STAR.sub(b"__Future__", data))
     depth = 0
     for piece in _PIECES.finditer(data):
@@ -40,11 +40,11 @@ def joined(data: bytes) -> bytes:
 
 
 def unclosed(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
-    """The text without the statements whose bracket is never closed, and where those stood."""
+    """Return the text without the statements whose bracket is never closed, and where they were."""
     result = bytearray(data)
     gone: list[tuple[int, int]] = []
     opened: list[int] = []
-    line = 0  # where the logical line started
+    line = 0  # start of the logical line
     for piece in _PIECES.finditer(data):
         kind = piece.lastgroup
         if kind == "open":

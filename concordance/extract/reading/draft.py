@@ -1,9 +1,8 @@
-"""A file's facts in the making: what a language's reader throws in flat comes out nested.
+"""A file's facts under construction: language readers add them flat and in any order, they come out nested.
 
-In: definitions, scopes, names and imports with byte offsets, in any order. Out: `FileFacts`, with
-parents found by which stretch lies in which, names assigned to the innermost scope around them,
-and every bare name bound to the scope of this file that declares it. Readers of all languages
-share this, so a language states what it sees and never keeps a stack.
+In: definitions, scopes, names and imports with byte offsets. Out: `FileFacts`, in which a symbol's parent is the
+definition whose range contains it, every name is assigned to the innermost scope around it, and every bare name is
+bound to the scope of this file that declares it. All language readers share this, so none has to maintain a stack.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ CODE = {role: place for place, role in enumerate(ROLES)}
 _DEFINE = CODE[Role.DEFINE]
 _DECLARE = CODE[Role.DECLARE]
 
-# The scope that a symbol of a kind opens; the other kinds open none.
+# The kind of scope that a symbol opens; kinds not listed open none.
 _OPENS = {
     Kind.CLASS: "class",
     Kind.STRUCT: "class",
@@ -53,13 +52,13 @@ _ESCAPES = str.maketrans({c: f"%{ord(c):02X}" for c in "%.#+\n\r\t"})
 
 
 def escape(name: str) -> str:
-    """A name as a part of a symbol's key, in which `.`, `#` and `+` mean something."""
+    """Return a name escaped for use in a symbol's key, in which `.`, `#` and `+` are separators."""
     return name.translate(_ESCAPES)
 
 
 @dataclass(slots=True, eq=False)
 class Definition:
-    """A symbol in the making. Offsets are bytes; `start` to `end` is the whole of it."""
+    """A symbol under construction. Offsets are in bytes; `start` to `end` covers the whole definition."""
 
     kind: str
     name: str
@@ -75,12 +74,12 @@ class Definition:
     bases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
-    within: tuple[str, ...] = ()  # names written before this one: ("A",) of `void A::f() {}`
-    opens: tuple[int, int] | None = None  # the stretch of its scope; by default from its name to its end
-    occurs: bool = True  # whether the name stands at `at`; a made-up name ("constructor") does not
-    place: int = -1  # among the file's symbols, known when all are there
-    nests: bool = True  # whether what lies inside it is its own
-    owner: Definition | None = None  # its parent, where that is not the definition around it
+    within: tuple[str, ...] = ()  # qualifiers written before the name: ("A",) in `void A::f() {}`
+    opens: tuple[int, int] | None = None  # range of its scope; by default from the end of its name to its end
+    occurs: bool = True  # whether the name is written at `at`; a synthetic name ("constructor") is not
+    place: int = -1  # index among the file's symbols, set once all are collected
+    nests: bool = True  # whether definitions inside its range are its children
+    owner: Definition | None = None  # its parent, if that is not the enclosing definition
 
 
 @dataclass(slots=True)
@@ -88,45 +87,43 @@ class Draft:
     """Collects one file's facts."""
 
     source: Source
-    sees_members: bool = False  # whether a bare name in a method can mean a member of its class
+    sees_members: bool = False  # whether a bare name in a method can refer to a member of its class
     definitions: list[Definition] = field(default_factory=list)
-    scopes: list[tuple[int, int, str]] = field(default_factory=list)  # further ones: start, end, kind
-    holes: list[tuple[int, int]] = field(default_factory=list)  # inside a scope, but read in the one around it
-    ends: dict[int, int] = field(default_factory=dict)  # of each name, by its start
-    roles: dict[int, int] = field(default_factory=dict)  # a role's code, by the name's start
-    members: set[int] = field(default_factory=set)  # starts of names that hang on a receiver
-    bound: set[int] = field(default_factory=set)  # starts of names that are declared where they stand
-    sent: dict[int, str] = field(default_factory=dict)  # starts in a "global" or "nonlocal" statement, or "hoist"
-    private: dict[int, bytes] = field(default_factory=dict)  # starts of names that are bound under another name
+    scopes: list[tuple[int, int, str]] = field(default_factory=list)  # further scopes: start, end, kind
+    holes: list[tuple[int, int]] = field(default_factory=list)  # ranges in a scope that belong to the one around it
+    ends: dict[int, int] = field(default_factory=dict)  # the end of each name, by its start
+    roles: dict[int, int] = field(default_factory=dict)  # the code of each name's role, by its start
+    members: set[int] = field(default_factory=set)  # starts of names that follow a receiver
+    bound: set[int] = field(default_factory=set)  # starts of names that are declared where they occur
+    sent: dict[int, str] = field(default_factory=dict)  # names in a "global" or "nonlocal" statement, or "hoist"
+    private: dict[int, bytes] = field(default_factory=dict)  # by start, the name it is really bound under
     imports: list[tuple[int, Import]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     comments: list[tuple[int, int]] = field(default_factory=list)  # start, end
-    prose: list[tuple[int, str]] = field(default_factory=list)  # line and words that are neither name nor comment
+    prose: list[tuple[int, str]] = field(default_factory=list)  # line and words that are neither names nor comments
     error_bytes: int = 0
     blanked_bytes: int = 0
     doc: str = ""
     exports: tuple[str, ...] | None = None
-    weave: Callable[[Draft, FlowBuilder], None] | None = (
-        None  # gives names their expressions, where a language has names
-    )
-    branches: list[int] = field(default_factory=list)  # where the way through a function forks
-    root: Node | None = None  # of the syntax tree, where there is one: for the rules
+    weave: Callable[[Draft, FlowBuilder], None] | None = None  # builds the flow, for languages that have names
+    branches: list[int] = field(default_factory=list)  # offsets of branches in control flow
+    root: Node | None = None  # of the syntax tree, if there is one: for the rules
 
     def define(self, kind: str, name: str, at: int, start: int, end: int, **details: object) -> Definition:
-        """Adds a symbol."""
+        """Add a symbol."""
         definition = Definition(kind, name, at, start, end, **details)  # type: ignore[arg-type]
         self.definitions.append(definition)
         return definition
 
     def add_names(self, starts_ends: Iterable[tuple[int, int]], role: Role) -> None:
-        """Adds names that stand in the text, all with one role."""
+        """Add names that occur in the text, all with one role."""
         code = CODE[role]
         for start, end in starts_ends:
             self.ends[start] = end
             self.roles[start] = code
 
     def forget(self, starts: Iterable[int]) -> None:
-        """Takes out names that turned out to name nothing."""
+        """Remove names that turned out not to be names."""
         for start in starts:
             self.ends.pop(start, None)
             self.roles.pop(start, None)
@@ -134,19 +131,19 @@ class Draft:
             self.members.discard(start)
 
     def add_import(self, at: int, module: str, **details: object) -> None:
-        """Adds an import written at a byte offset."""
+        """Add an import written at a byte offset."""
         line, col = self.source.position(at)
         self.imports.append((at, Import(line, col, module, **details)))  # type: ignore[arg-type]
 
     def problem(self, at: int, end: int, message: str, by: str = "syntax") -> None:
-        """Records that a stretch could not be read."""
+        """Record that a range of the text could not be read."""
         line, col = self.source.position(at)
         last = self.source.line(max(at, end - 1))
         self.findings.append(Finding(by, Severity.ERROR, message, line, col, last))
 
     def facts(self) -> FileFacts:
-        """The finished facts; terms, metrics and comments are the engine's to add."""
-        # A parser makes up names that are missing; an empty key of a data file is written there.
+        """Return the finished facts; the engine adds comments, terms and metrics."""
+        # Parsers insert empty names where one is missing; only in a data file can an empty key really be written.
         self.definitions = [d for d in self.definitions if d.name or d.kind == Kind.KEY]
         self.definitions.sort(key=lambda d: (d.start, -d.end, d.at))
         symbols = self._symbols()
@@ -177,7 +174,7 @@ class Draft:
         )
 
     def _complexity(self) -> bytes:
-        """For each symbol the number of ways through it: one, and one more for each fork; 0 for what is no function."""
+        """Return each symbol's cyclomatic complexity: 1 plus its number of branches; 0 if it is not a function."""
         bodies = [d for d in self.definitions if _OPENS.get(d.kind) == "function" and not d.declaration]  # type: ignore[call-overload]
         if not bodies:
             return b""
@@ -185,7 +182,7 @@ class Draft:
         for d in bodies:
             ways[d.place] = 1
         stretches = [(0, len(self.source.data) + 1, -1), *((d.at, d.end, d.place) for d in bodies)]
-        # From its name on: a condition among its decorators is not on the way through it.
+        # The range starts at the name, so that conditions in decorators do not count.
         for place in innermost(sorted(self.branches), stretches):
             if place >= 0:
                 ways[place] += 1
@@ -222,7 +219,7 @@ class Draft:
         return tuple(symbols)
 
     def _scopes(self) -> tuple[list[Scope], list[tuple[int, int, int]]]:
-        """The scopes, and the stretches of text with the scope that each is read in."""
+        """Return the scopes, and the ranges of the text with the scope that each belongs to."""
         source = self.source
         spans: list[tuple[int, int, str, int]] = [(start, end, kind, -1) for start, end, kind in self.scopes]
         for d in self.definitions:
@@ -232,7 +229,7 @@ class Draft:
             start, end = d.opens or (d.at + (len(d.name.encode()) if d.occurs else 0), d.end)
             spans.append((start, end, kind, d.place))
         spans.extend((start, end, "", -1) for start, end in self.holes)
-        # A default that is itself a lambda fills its hole: the hole is around it.
+        # If a default value is itself a lambda, hole and lambda have the same range: the hole goes outside.
         spans.sort(key=lambda s: (s[0], -s[1], s[2] != "", s[3]))
         scopes = [Scope("module", -1, -1, 1, max(1, source.line_count))]
         intervals = [(0, len(source.data) + 1, 0)]
@@ -290,10 +287,10 @@ class Draft:
         ), found
 
     def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:
-        """For each name one more than the scope that binds it: the innermost around it that declares it."""
-        width = max(names, default=0) + 1  # scope and name make one number: half the cost of a pair
+        """Return for each name the scope that binds it, plus one: the innermost enclosing scope that declares it."""
+        width = max(names, default=0) + 1  # scope and name packed into one number: half the cost of a tuple
         declared, globals_ = self._declared(scopes, starts, places, names, width)
-        outward = []  # per scope, the one in which a name unknown here is looked up next
+        outward = []  # per scope, the next scope to search for a name it does not declare
         for scope in scopes:
             parent = scope.parent
             while parent > 0 and scopes[parent].kind == "class" and not self.sees_members:
@@ -317,7 +314,7 @@ class Draft:
                     found = known.get(key)
                 if found is None:
                     found = known[key] = at + 1
-                for key in passed:  # so that a name used at every depth of a deep nest is looked up once
+                for key in passed:  # so that a name used at every level of a deep nest is looked up once
                     known[key] = found
             bound.append(found)
         return bound
@@ -325,7 +322,7 @@ class Draft:
     def _declared(
         self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int], width: int
     ) -> tuple[set[int], set[int]]:
-        """The names that each scope declares, and those that it says are the file's."""
+        """Return the names that each scope declares, and those that it declares global."""
         own = {d.at for d in self.definitions if d.occurs and not d.within and d.at not in self.members} | self.bound
         sent = self.sent
         globals_, nonlocals = set(), set()
@@ -341,7 +338,7 @@ class Draft:
         for start, place, name in zip(starts, places, names, strict=True):
             if start in own:
                 home = place
-                if start in sent:  # an assignment expression binds outside of the comprehension, a `var` of its block
+                if start in sent:  # `:=` binds outside of the comprehension, `var` outside of its block
                     while scopes[home].kind in ("comprehension", "block"):
                         home = scopes[home].parent
                 key = home * width + name
@@ -350,7 +347,7 @@ class Draft:
         return declared, globals_
 
     def _receivers(self, starts: list[int]) -> bytes:
-        """How each name hangs on a receiver: 0 not, 1 on the name before it, 2 on an expression."""
+        """Return how each name follows a receiver: 0 not at all, 1 directly after a name, 2 after an expression."""
         hangs = bytearray(len(starts))
         members = self.members
         if members:
@@ -372,7 +369,10 @@ def _is_inside_character(data: bytes, at: int) -> bool:
 
 
 def innermost(starts: list[int], intervals: list[tuple[int, int, int]]) -> list[int]:
-    """For each ascending offset, what stands third in the innermost interval around it; the first is around all."""
+    """Return for each of the ascending offsets the value (third item) of the innermost interval around it.
+
+    Intervals are (start, end, value), sorted; the first one contains all others.
+    """
     result: list[int] = []
     around: list[tuple[int, int]] = []
     end, here = len(intervals) and intervals[0][1], intervals[0][2]

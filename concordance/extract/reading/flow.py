@@ -1,8 +1,13 @@
-"""A file's flow in the making: every different expression that ends in a name, once.
+"""Builds a file's flow: every distinct expression that ends in a name, stored once.
 
-In: the names of a file with their scopes and bindings, as `Draft` has them. Out: a `Flow`. Languages
-with types of their own say what is bound to what (`bind`), by byte offsets and values that they
-build here; every language gets names, members of names, symbols and imports by itself.
+In: the names of a file with their scopes and bindings, as collected by `Draft`. Out: a `Flow`, which the linker later
+evaluates to find what each name refers to. Names, members of names, symbols and imports work the same way in every
+language and are handled here. What else is bound to a variable is added by the language's own flow module, through
+`bind` and `sites`, with expressions that it builds here.
+
+The last section is the flow of languages that write types next to names: Java, Go, Rust, TypeScript and JavaScript. It
+adds imports, bases, and the declared type of a name (`Base b`, `s *S`, `f: C`, `x = new Foo`), which it
+recognises by the text between two neighbouring names.
 """
 
 from __future__ import annotations
@@ -15,57 +20,57 @@ from typing import NamedTuple
 from concordance.base.model import KINDS, ROLES, Flow, Given, Import, Kind, Op, Role, Scope, Symbol, packed
 
 _TYPE, _IMPORT, _INHERIT = ROLES.index(Role.TYPE), ROLES.index(Role.IMPORT), ROLES.index(Role.INHERIT)
-VERSION = 1 << 30  # numbers from here on are parts of variables, until all variables are known
-FARTHEST = 16  # bindings looked back at; a name that is bound more often in branches means all of them
+VERSION = 1 << 30  # numbers from here on are versions of variables, renumbered once all variables are known
+FARTHEST = 16  # most bindings to look back at; with more of them in branches, the whole variable is meant
 
 
 class NameColumns(NamedTuple):
-    """The names of a file in the order of the text, in columns of equal length."""
+    """The names of a file in the order of the text, as columns of equal length."""
 
     starts: list[int]
     ends: list[int]
-    name: list[int]  # places in `table`; a private name is under the name that it is bound by
+    name: list[int]  # index into `table`; a private name has the name that it is bound under
     role: bytes
     scope: list[int]
-    bound: list[int]  # the scope that binds it plus one
-    hangs: bytes  # on a receiver: 0 not, 1 on the name before, 2 on an expression
+    bound: list[int]  # the scope that binds it, plus one
+    hangs: bytes  # after a receiver: 0 no, 1 directly after a name, 2 after an expression
     table: list[str]
 
 
 class BindingSite(NamedTuple):
-    """One place where a variable is bound."""
+    """A place where a variable is bound."""
 
-    at: int  # from where on
+    at: int  # the offset from which it holds
     value: int  # an expression
-    block: tuple[int, int]  # the stretch in which this binding is certain to have been run
-    narrows: bool = False  # whether it holds inside of its block only
+    block: tuple[int, int]  # range in which this binding is certain to have been executed
+    narrows: bool = False  # whether it holds only inside its block
 
 
 @dataclass(slots=True)
 class FlowBuilder:
-    """Builds one file's flow."""
+    """Builds the flow of one file."""
 
     names: NameColumns
     scopes: list[Scope]
-    intervals: list[tuple[int, int, int]]  # stretches of text with the scope that each is read in
+    intervals: list[tuple[int, int, int]]  # ranges of the text with the scope that each belongs to
     symbols: tuple[Symbol, ...]
     imports: tuple[Import, ...]
-    defined: dict[int, int]  # symbols by where their names start
+    defined: dict[int, int]  # symbols by the start of their names
     ops: list[int] = field(default_factory=lambda: [Op.UNKNOWN])
     left: list[int] = field(default_factory=lambda: [0])
     right: list[int] = field(default_factory=lambda: [0])
-    use: list[int] = field(default_factory=list)  # per name its expression
+    use: list[int] = field(default_factory=list)  # the expression of each name
     known: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    variables: dict[tuple[int, int], int] = field(default_factory=dict)  # scope and name: the whole variable
-    versions: dict[tuple[int, ...], int] = field(default_factory=dict)  # a whole variable and sites: a part of it
+    variables: dict[tuple[int, int], int] = field(default_factory=dict)  # (scope, name) -> whole variable
+    versions: dict[tuple[int, ...], int] = field(default_factory=dict)  # (whole variable, *sites) -> version of it
     sites: dict[int, list[BindingSite]] = field(default_factory=dict)
-    values: dict[int, list[int]] = field(default_factory=dict)  # of whole variables
+    values: dict[int, list[int]] = field(default_factory=dict)  # by whole variable
     given: list[tuple[int, int, int]] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)  # the names, those of the text first
-    words: dict[str, int] = field(default_factory=dict)  # the place of each among them
-    by_end: dict[int, int] = field(default_factory=dict)  # where a name ends: its place
+    texts: list[str] = field(default_factory=list)  # all names; those that occur in the text come first
+    words: dict[str, int] = field(default_factory=dict)  # index of each name in `texts`
+    by_end: dict[int, int] = field(default_factory=dict)  # end of a name -> its index
     more: dict[str, bytes] = field(default_factory=dict)  # columns of the flow that only some languages have
-    private: set[int] = field(default_factory=set)  # expressions that lead nowhere outside of a function
+    private: set[int] = field(default_factory=set)  # expressions that nothing outside of a function can refer to
 
     def __post_init__(self) -> None:
         self.texts = list(self.names.table)
@@ -73,7 +78,7 @@ class FlowBuilder:
         self.by_end = {end: place for place, end in enumerate(self.names.ends)}
 
     def word(self, name: str) -> int:
-        """The place of a name among the names."""
+        """Return the index of a name in `texts`, adding it if it is new."""
         place = self.words.get(name)
         if place is None:
             place = self.words[name] = len(self.texts)
@@ -81,7 +86,7 @@ class FlowBuilder:
         return place
 
     def expression(self, op: int, left: int, right: int = 0) -> int:
-        """The number of an expression; the same one for the same parts."""
+        """Return the number of an expression; equal parts give the same number."""
         key = (op, left, right)
         found = self.known.get(key)
         if found is None:
@@ -92,11 +97,11 @@ class FlowBuilder:
         return found
 
     def variable(self, scope: int, name: int) -> int:
-        """The variable of a name in a scope."""
+        """Return the variable for a name in a scope."""
         return self.variables.setdefault((scope, name), len(self.variables))
 
     def either(self, values: Iterable[int]) -> int:
-        """Any of some expressions."""
+        """Return an expression for any of the given ones; 0 if there is none."""
         found = 0
         for value in dict.fromkeys(values):
             if value:
@@ -104,30 +109,33 @@ class FlowBuilder:
         return found
 
     def bind(self, scope: int, name: int, value: int) -> None:
-        """Adds a value to a variable, wherever it is read."""
+        """Add a value to a variable, valid wherever the variable is read."""
         values = self.values.setdefault(self.variable(scope, name), [])
         if value and value not in values:
             values.append(value)
 
     def say(self, symbol: int, what: Given, value: int) -> None:
-        """Notes what an expression says of a symbol."""
+        """Record a fact about a symbol (its base, type, …) as an expression."""
         if value:
             self.given.append((symbol, what, value))
 
     def ending(self, end: int) -> int:
-        """The expression of the name that ends at an offset."""
+        """Return the expression of the name that ends at an offset, 0 if none does."""
         place = self.by_end.get(end)
         return self.use[place] if place is not None else 0
 
     def weave(
         self, receiver: Callable[[int], int], version: Callable[[int, int], int] | None = None, nested: bool = False
     ) -> None:
-        """Gives every name its expression. `receiver` is asked for what a name that hangs on an expression hangs on,
-        by the name's place; `version` for the variable that a name at some place means, where it is bound often;
-        `nested` says that it matters in which scope a name stands that nothing in this file binds."""
+        """Give every name its expression.
+
+        `receiver` returns, for the index of a name that follows an expression, that expression. `version` returns, for
+        the index of a name and a variable with several binding sites, the version of the variable that the name reads.
+        With `nested`, names that nothing in this file binds keep their scope, because it matters for their lookup.
+        """
         use, expression, variable = self.use, self.expression, self.variable
         names, sites = self.names, self.sites
-        plain: dict[int, int] = {}  # the expressions of names that mean the same wherever they are read
+        plain: dict[int, int] = {}  # expressions of names that mean the same wherever they are read
         width = len(names.table)
         rows = zip(names.name, names.scope, names.bound, names.hangs, strict=True)
         for place, (name, scope, bound, hangs) in enumerate(rows):
@@ -135,10 +143,10 @@ class FlowBuilder:
                 use.append(expression(Op.MEMBER, use[-1], name))
             elif hangs:
                 on = receiver(place)
-                # What an argument is called, where it is not known of what function, names nothing.
+                # The name of a keyword argument means nothing if the called function is not known.
                 use.append(expression(Op.MEMBER, on, name) if on or names.role[place] != _MENTION else 0)
             elif bound:
-                key = bound * width + name  # half the cost of a pair
+                key = bound * width + name  # half the cost of a tuple
                 known = plain.get(key)
                 if known is None:
                     whole = variable(bound - 1, name)
@@ -151,7 +159,7 @@ class FlowBuilder:
                 use.append(expression(Op.LOOKUP, name, scope if nested else 0))
 
     def reaching(self, place: int, whole: int) -> int:
-        """The variable that a name means where it stands: what was bound to it last, on every way that leads there."""
+        """Return the version of a variable that a name reads: the bindings that can reach it (reaching definitions)."""
         sites = self.sites.get(whole)
         if sites is None or whole in self.values or self.names.role[place] in _BINDS:
             return whole
@@ -159,7 +167,7 @@ class FlowBuilder:
         while scope != home and self.scopes[scope].kind == "comprehension":
             scope = self.scopes[scope].parent
         if scope != home:
-            return whole  # read in another function, at a time that the text does not tell
+            return whole  # read in another function, at an unknown time
         at = self.names.starts[place]
         last = bisect_right(sites, at, key=_at) - 1
         found: list[int] = []
@@ -174,7 +182,7 @@ class FlowBuilder:
         return self.versions.setdefault((whole, *sorted(found)), VERSION + len(self.versions))
 
     def define(self) -> None:
-        """Binds symbols to their names."""
+        """Bind symbols to their names."""
         names, defined = self.names, self.defined
         for place, start in enumerate(names.starts):
             if start in defined:
@@ -185,7 +193,7 @@ class FlowBuilder:
                 self.use[place] = value
 
     def bring_in(self) -> None:
-        """Binds what imports bring in: under the alias, the name or the first part of the module."""
+        """Bind what imports bring in: under the alias, the name, or the first part of the module's name."""
         for place, row in enumerate(self.imports):
             bound = row.alias or row.name or row.module.split(".")[0]
             if bound == "*" or bound not in self.words:
@@ -199,7 +207,7 @@ class FlowBuilder:
                 self.bind(scope, self.words[bound], value)
 
     def flow(self, exports: tuple[str, ...] | None) -> Flow:
-        """The finished flow."""
+        """Return the finished flow."""
         parts = [(self.versions[key], key) for key in self.versions]
         whole = len(self.variables)
         shift = {version: whole + n for n, (version, _) in enumerate(sorted(parts))}
@@ -235,7 +243,7 @@ class FlowBuilder:
         )  # fmt: skip
 
     def _owners(self) -> dict[tuple[int, int], int]:
-        """The symbol that each variable is: the first that is defined under its name in its scope."""
+        """Return the symbol of each variable: the first one defined under its name in its scope."""
         opened = {scope.symbol: place for place, scope in enumerate(self.scopes) if scope.symbol >= 0}
         found: dict[tuple[int, int], int] = {}
         for place, symbol in enumerate(self.symbols):
@@ -247,8 +255,10 @@ class FlowBuilder:
         return found
 
     def _users(self) -> dict[tuple[int, int], int]:
-        """Which symbol names which expressions, what for (the lower bits) and how often (those above); a definition
-        does not use itself."""
+        """Return the expressions that each symbol uses, with roles (lower bits) and count (higher bits).
+
+        Definitions and declarations do not count as uses of themselves.
+        """
         around = [-1] * len(self.scopes)
         for place, scope in enumerate(self.scopes):
             around[place] = scope.symbol if scope.symbol >= 0 or scope.parent < 0 else around[scope.parent]
@@ -265,7 +275,7 @@ def _at(site: BindingSite) -> int:
     return site.at
 
 
-# Kinds that hold a value of another kind: what they are is what is bound to them.
+# Symbols of these kinds hold a value: their meaning is what is bound to them.
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))
 _BINDS = frozenset(
     place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE, Role.WRITE, Role.IMPORT)

@@ -1,8 +1,8 @@
-"""One file as a rule sees it: where names stand, what is called with what, and what repeats.
+"""A file as a rule sees it: where names occur, how functions are called, and which calls are in a loop.
 
-In: the draft of a file, with its tree still at hand. Out: calls, with what stands around each. A rule is
-asked only where a name that it speaks of occurs, so what is worked out here is worked out for few places:
-from the root of the tree down to a name, which costs a step per level and nothing per file.
+In: the draft of a file, with its syntax tree still available. Out: calls, each with the nodes around it. A rule runs
+only if a name that it looks for occurs in the file, so this module does work only for those few occurrences: it walks
+from the root of the tree down to the name, which costs one step per level and nothing for the rest of the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CALLS = frozenset(("call", "call_expression", "new_expression"))
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "for_range_loop", "for_in_statement",
                     "list_comprehension", "set_comprehension", "dictionary_comprehension",
                     "generator_expression"))  # fmt: skip
-_ONCE = ("initializer", "left", "right", "alternative", "type", "declarator")  # what of a loop is not repeated
+_ONCE = ("initializer", "left", "right", "alternative", "type", "declarator")  # fields of a loop that run only once
 _BLOCKS = frozenset(("block", "compound_statement", "statement_block"))
 _LEAVES = frozenset(("return_statement", "break_statement", "raise_statement", "throw_statement"))
 _FUNCTIONS = frozenset(("function_definition", "lambda", "class_definition", "lambda_expression", "class_specifier",
@@ -43,17 +43,17 @@ _WORDY = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 
 
 class Match(NamedTuple):
-    """What a rule has to say of a stretch of the text."""
+    """A place in the text that a rule reports."""
 
     start: int
     end: int
     message: str
-    severity: str = ""  # the rule's own where it is empty
+    severity: str = ""  # the rule's own severity if empty
 
 
 @dataclass(slots=True)
 class Call:
-    """A call, with the nodes around it, the outermost first."""
+    """A call, with the nodes around it, outermost first."""
 
     name: str
     node: Node
@@ -63,21 +63,21 @@ class Call:
 
     @property
     def is_member(self) -> bool:
-        """Whether it is called on an object."""
+        """True if the function is called on an object."""
         return self.function.type in ("attribute", "field_expression", "member_expression")
 
     @property
     def loop(self) -> Node | None:
-        """The innermost loop of the same function that repeats it."""
+        """The innermost loop of the same function that repeats this call."""
         return loop_around([*self.around, self.node])
 
     @property
     def body(self) -> Node:
-        """The function around it, or the file."""
+        """The innermost function or class around the call, or the file."""
         return next((node for node in reversed(self.around) if node.type in _FUNCTIONS), self.around[0])
 
     def keyword(self, name: str) -> Node | None:
-        """The value of a keyword argument of Python."""
+        """Return the value of a keyword argument (Python)."""
         for one in self.arguments:
             if one.type == "keyword_argument" and one.child_by_field_name("name").text == name.encode():  # type: ignore[union-attr]
                 return one.child_by_field_name("value")
@@ -85,14 +85,14 @@ class Call:
 
     @property
     def receiver(self) -> Node | None:
-        """What a method is called on."""
+        """The object that a method is called on."""
         return self.function.child_by_field_name("object") or self.function.child_by_field_name("argument")
 
 
 def loop_around(path: list[Node]) -> Node | None:
-    """The innermost loop that repeats the last node of a path, in the same function.
+    """Return the innermost loop in the same function that repeats the last node of a path.
 
-    What is followed by the end of the function or the loop in its own block happens once.
+    A node whose block ends by leaving the function or the loop runs only once.
     """
     broken = False
     for place in range(len(path) - 2, -1, -1):
@@ -115,7 +115,7 @@ def loop_around(path: list[Node]) -> Node | None:
 
 
 def _repeats(loop: Node, child: Node) -> bool:
-    if loop.type.endswith(("comprehension", "generator_expression")):  # what the first `for` goes over is made once
+    if loop.type.endswith(("comprehension", "generator_expression")):  # the first iterable is evaluated once
         first = next((c for c in loop.named_children if c.type == "for_in_clause"), None)
         return first is None or child != first
     if loop.type == "while_statement" and child.type == "else_clause":
@@ -124,7 +124,7 @@ def _repeats(loop: Node, child: Node) -> bool:
 
 
 class RuleContext:
-    """A file and its tree."""
+    """A file's draft and syntax tree, with the lookups that rules and bridges share."""
 
     def __init__(self, draft: Draft, imports: tuple[Import, ...]) -> None:
         self.draft = draft
@@ -134,20 +134,20 @@ class RuleContext:
         self.imports = imports
 
     def at(self, node: Node, message: str, severity: str = "") -> Match:
-        """A finding on a node."""
+        """Return a match that covers a node."""
         return Match(node.start_byte, node.end_byte, message, severity)
 
     def text(self, node: Node | None) -> str:
-        """A node as it is written, whatever the parser was shown in its place."""
+        """Return a node's text as written in the file, even where the parser was given something else."""
         return self.source.slice(node.start_byte, node.end_byte) if node is not None else ""
 
     def short(self, node: Node | None) -> str:
-        """The same on one line, and no longer than fits in a sentence."""
+        """Return a node's text on one line, cut to fit in a sentence."""
         words = re.sub(r"\s+", " ", self.text(node))
         return words if len(words) <= 60 else words[:57] + "…"
 
     def places(self, *names: str) -> list[int]:
-        """Where names stand, in the order of the text."""
+        """Return the offsets at which any of the names occurs, ascending."""
         found = []
         ends = self.draft.ends
         for name in names:
@@ -160,7 +160,7 @@ class RuleContext:
         return sorted(found)
 
     def path(self, at: int) -> list[Node]:
-        """The nodes around an offset, the outermost first."""
+        """Return the nodes around an offset, outermost first."""
         root = self.draft.root
         if root is None:
             return []
@@ -174,12 +174,12 @@ class RuleContext:
         return path
 
     def calls(self, *names: str) -> Iterator[Call]:
-        """The calls of functions and methods of some names."""
+        """Yield the calls of functions and methods with any of these names."""
         for at in self.places(*names):
             yield from self._called(at, names)
 
     def _called(self, at: int, names: tuple[str, ...]) -> Iterator[Call]:
-        """The call whose function's name stands at an offset."""
+        """Yield the call whose function name starts at an offset, if there is one."""
         path = self.path(at)
         place = len(path) - 1
         name = path[place] if path else None
@@ -193,13 +193,13 @@ class RuleContext:
         called = call.child_by_field_name("function") or call.child_by_field_name("constructor")
         if called == function:
             word = self.text(name)
-            if word not in names:  # imported under another name
+            if word not in names:  # imported under an alias
                 word = self.bound[word].rpartition(".")[2]
             yield Call(word, call, function, arguments(call), path[: place - 1])
 
     @cached_property
     def bound(self) -> dict[str, str]:
-        """What each name of a Python file that is imported stands for: "np" is "numpy"."""
+        """The dotted name that each imported name of a Python file refers to: "np" is "numpy"."""
         table = {}
         for row in self.imports:
             if row.name:
@@ -212,7 +212,7 @@ class RuleContext:
         return table
 
     def dotted(self, node: Node) -> str:
-        """What a dotted name of Python means by the imports: "torch.load"; "" where they do not say."""
+        """Return a dotted Python name as resolved by the imports, e.g. "torch.load"; "" if they do not bind it."""
         if node.type == "identifier":
             return self.bound.get(self.text(node), "")
         if node.type == "attribute":
@@ -222,9 +222,9 @@ class RuleContext:
         return ""
 
     def imported_calls(self, *names: str) -> Iterator[tuple[str, Call]]:
-        """The calls of a Python file whose function is imported, or hangs on what is, with what it means.
+        """Yield the calls of a Python file whose function is imported, or a member of an import, with its full name.
 
-        What stands before a name is looked at first: most calls of `load` or `append` hang on a variable.
+        The text before a name is checked first, because most calls of `load` or `append` are on a local variable.
         """
         bound = self.bound
         wanted = {*names, *(alias for alias, meaning in bound.items() if meaning.rpartition(".")[2] in names)}
@@ -236,7 +236,7 @@ class RuleContext:
                         yield meaning, call
 
     def _first(self, at: int) -> str:
-        """The first part of the dotted name that ends in the name at an offset."""
+        """Return the first part of the dotted name that ends with the name at an offset."""
         data, start = self.data, at
         while start and data[start - 1] in _WORDY:
             start -= 1
@@ -246,28 +246,28 @@ class RuleContext:
         return data[start:end].decode("utf-8", "replace")
 
     def imports_any(self, *packages: str) -> bool:
-        """Whether a Python file imports from one of some packages."""
+        """True if a Python file imports from any of the packages."""
         return any(meaning.partition(".")[0] in packages for meaning in self.bound.values())
 
     @cached_property
     def defined(self) -> frozenset[str]:
-        """The names of what the file defines."""
+        """The names that the file defines."""
         return frozenset(d.name for d in self.draft.definitions)
 
     def library_calls(self, *names: str) -> Iterator[Call]:
-        """The calls of the C library's functions, which the file does not define itself."""
+        """Yield the calls of C library functions, leaving out those that the file defines itself."""
         for call in self.calls(*names):
             known = self.text(call.function) in (call.name, f"std::{call.name}", f"::{call.name}")
             if known and call.name not in self.defined:
                 yield call
 
     def is_rare(self, call: Call, loop: Node) -> bool:
-        """Whether a loop of Python calls something every so many turns only, to log."""
+        """True if a Python loop makes a call only every N iterations (`if step % n`), as for logging."""
         inside = [node for node in call.around if node.type == "if_statement" and node.start_byte > loop.start_byte]
         return any("%" in self.text(node.child_by_field_name("condition")) for node in inside)
 
     def holds_literal(self, value: str) -> bool:
-        """Whether a C file gives a variable a literal text, or a table that a value is taken from its texts."""
+        """True if a C file initialises the variable with a string literal, or from a table that it fills itself."""
         name = re.match(r"[A-Za-z_]\w*", value)
         if name is None:
             return False
@@ -278,11 +278,11 @@ class RuleContext:
         return any(match[1] or self._is_table(match[2]) for match in re.finditer(given, self.data))
 
     def _is_table(self, name: bytes) -> bool:
-        """Whether a C file fills a table itself."""
+        """True if a C file initialises the table itself."""
         return re.search(rb"\b%s\s*(?:\[[^\]]*\])+\s*=\s*(?:/\*.*?\*/\s*)?\{" % name, self.data, re.S) is not None
 
     def is_bounded(self, call: Call, text: str) -> bool:
-        """Whether the function has measured or compared a text of C before, or written a bounded or fixed one there."""
+        """True if, before the call, the function measures or compares the C string, or fills it in a bounded way."""
         before = self.source.slice(call.body.start_byte, call.node.start_byte)
         word = re.escape(text)
         measured = rf"(?:strlen|strnlen|wcslen)\s*\(\s*{word}|str\w*(?:cmp|eq)\s*\(\s*{word}\s*,\s*\""
@@ -293,7 +293,7 @@ class RuleContext:
         return re.search(f"{measured}|{written}|{cut}", before) is not None
 
     def in_comment(self, at: int) -> bool:
-        """Whether an offset lies in a comment."""
+        """True if an offset lies in a comment."""
         place = bisect_right(self._comment_starts, at) - 1
         return place >= 0 and at < self._comment_ends[place]
 
@@ -303,17 +303,17 @@ class RuleContext:
 
     @cached_property
     def _comment_ends(self) -> list[int]:
-        """For each start, the farthest end of the comments up to it."""
+        """For each start, the farthest end of all comments up to and including that one."""
         return list(accumulate((end for _, end in sorted(self.draft.comments)), max))
 
 
 def _is_last(joined: Node, name: Node) -> bool:
-    """Whether a name is what a joined name ends in."""
+    """True if a name is the last part of a qualified name."""
     return joined.end_byte == name.end_byte or joined.child_by_field_name("name") == name
 
 
 def arguments(call: Node) -> list[Node]:
-    """What a call hands over, as it is written."""
+    """Return the argument nodes of a call, without comments."""
     given = call.child_by_field_name("arguments")
     if given is None:
         return []

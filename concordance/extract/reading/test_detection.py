@@ -1,8 +1,8 @@
-"""Which of a file's symbols are tests, by what test runners look for.
+"""Finds the tests among a file's symbols, by the rules that test runners use.
 
-In: a file's symbols and imports, its language and path. Out: the places of the tests. Whether the file is one of tests
-at all is its category's to say, but in Rust, whose tests stand beside what they test. In JavaScript a test has no name
-of its own: there the file is the test.
+In: a file's symbols and imports, its language, category and path. Out: the indices of the tests. Only files of category
+"test" have tests, except in Rust, where tests are in the same file as what they test. In JavaScript and TypeScript
+tests have no names of their own, so the whole file counts as the test.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from concordance.base.model import Category, FileFacts, Kind, Symbol
 
-WHOLE = frozenset(("javascript", "typescript"))  # languages in which a file is a test
+WHOLE = frozenset(("javascript", "typescript"))  # languages in which the whole file is a test
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _FRAMEWORKS = frozenset(("pytest", "unittest", "hypothesis", "nose"))
 _C_MACRO = re.compile(r"(?:[A-Z]+_)*TEST(?:_[A-Z]+)*\s*\(|(?:SCENARIO|SUBCASE)\s*\(")
@@ -22,7 +22,7 @@ _RUST = re.compile(r"(?:^|::)(?:test|rstest|test_case|quickcheck|proptest)\b")
 
 
 def places(facts: FileFacts, language: str, category: str, path: str) -> list[int]:
-    """The places of a file's tests."""
+    """Return the indices of the symbols that are tests."""
     rule = _RULES.get(language)
     if rule is None or (category != Category.TEST and language != "rust"):
         return []
@@ -32,7 +32,7 @@ def places(facts: FileFacts, language: str, category: str, path: str) -> list[in
 
 
 def _is_collected(facts: FileFacts, path: str) -> bool:
-    """Whether a runner takes functions of a file for tests: `tests.py` may as well be what a package calls tests."""
+    """True if a test runner collects functions of this file; a `tests.py` may also be ordinary code about tests."""
     name = path.rpartition("/")[2]
     if name.startswith("test_") or name.endswith("_test.py"):
         return True

@@ -1,13 +1,12 @@
-"""Reading a file by its syntax tree: a language is a grammar, two queries and a few hooks.
+"""Read a file by its syntax tree: a language is a grammar, two queries and a few hooks.
 
-In: text, and a `Grammar`. Out: a `Draft`. The queries' capture names are the whole contract:
+In: text and a `Grammar`. Out: a `Draft`. The capture names of the queries are the whole contract:
 
-`definitions` (run as matches): `@definition.KIND` is the whole, `@name` its name.
-`names` (run as captures): every identifier under its role, `@read`, `@call`, `@write`, `@type`,
-`@import`, `@inherit`, `@mention`, the later in `_ROLE_ORDER` winning where two match; beside a
-role, `@member` marks a name that hangs on a receiver, `@local` one that is declared where it
-stands; `@scope` is a further scope, `@branch` a place where the way through a function forks,
-`@comment` a comment, `@import.module` the text of a module that is imported by itself.
+`definitions` (run as matches): `@definition.KIND` is the whole definition, `@name` its name.
+`names` (run as captures): every identifier under its role: `@read`, `@call`, `@write`, `@type`, `@import`, `@inherit`,
+`@mention`. If several match, the last in `_ROLE_ORDER` wins. In addition to a role, `@member` marks a name that follows
+a receiver (`a.b`) and `@local` a name that is declared where it occurs. `@scope` is a further scope, `@branch` a branch
+in a function's control flow, `@comment` a comment, and `@import.module` the name of a module that is imported as such.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Grammar:
-    """A parser and what to ask of its trees."""
+    """A parser package and the queries to run on its trees."""
 
     package: str  # "tree_sitter_go"
     definitions: str = ""
     names: str = ""
-    function: str = "language"  # of the package; some hold several grammars
+    function: str = "language"  # the package's function that returns the grammar; some packages hold several
     sees_members: bool = False
     body: tuple[str, ...] = ("body",)  # fields that end a signature
-    describe: Callable[[Source, Node, Definition], None] | None = None  # completes a definition from its node
+    describe: Callable[[Source, Node, Definition], None] | None = None  # fills in a definition from its node
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A grammar made ready, once in a process."""
+    """A grammar's parser and compiled queries."""
 
     parser: Parser
     definitions: Query
@@ -55,13 +54,13 @@ class Compiled:
 
 @cache
 def syntax(package: str, function: str) -> Syntax:
-    """A grammar's language; opened once in a process."""
+    """Return a grammar's language; loaded once per process."""
     return Syntax(getattr(importlib.import_module(package), function)())
 
 
 @cache
 def compiled(grammar: Grammar) -> Compiled:
-    """A grammar's parser and queries; made once in a process, for compiling a query costs as much as a large file."""
+    """Return a grammar's parser and queries, compiled once per process, since a query costs as much as a large file."""
     language = syntax(grammar.package, grammar.function)
     return Compiled(
         Parser(language),
@@ -72,9 +71,9 @@ def compiled(grammar: Grammar) -> Compiled:
 
 
 def captures(query: Query, node: Node) -> dict[str, list[Node]]:
-    """The nodes under each capture's name, in the order of the text; the library gives them in none.
+    """Return the nodes of each capture in the order of the text; the library itself returns them in no order.
 
-    Names are many, and are sorted when they are all there: those lists are left as they are.
+    Lists of names are left unsorted, because they are long and the draft sorts all names in the end.
     """
     found = QueryCursor(query).captures(node)
     for name, nodes in found.items():
@@ -88,9 +87,9 @@ def _where(node: Node) -> tuple[int, int]:
 
 
 def read(source: Source, grammar: Grammar, tree: Tree | None = None) -> tuple[Draft, Tree, dict[str, list[Node]]]:
-    """Reads definitions and names; the tree and the captures are given back for what only one language has.
+    """Read definitions and names; also return the tree and the captures, for what only one language needs.
 
-    `tree`: that of the source, where it is parsed already.
+    `tree`: the tree of the source, if it is already parsed.
     """
     tools = compiled(grammar)
     tree = tree or tools.parser.parse(source.data)
@@ -104,7 +103,7 @@ def read(source: Source, grammar: Grammar, tree: Tree | None = None) -> tuple[Dr
 
 
 def note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
-    """Enters captured names into the draft, each with its most telling role."""
+    """Add captured names to the draft, each with its most specific role."""
     for role in _ROLE_ORDER:
         draft.add_names(((node.start_byte, node.end_byte) for node in found.get(role.value, ())), role)
     draft.members.update(node.start_byte for node in found.get("member", ()))
@@ -117,14 +116,14 @@ def note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
 
 
 def note_errors(draft: Draft, tree: Tree, query: Query) -> None:
-    """Enters each stretch that the parser gave up on, with its line."""
+    """Record each range that the parser could not parse as a problem."""
     root = tree.root_node
     if not root.has_error:
         return
     found = captures(query, root)
     reached = -1
     for node in sorted(found.get("error", ()), key=lambda n: (n.start_byte, -n.end_byte)):
-        if node.start_byte >= reached:  # an error inside another says nothing new
+        if node.start_byte >= reached:  # an error inside another one adds nothing
             reached = node.end_byte
             draft.error_bytes += node.end_byte - node.start_byte
             words = _SPACE.sub(" ", draft.source.slice(node.start_byte, min(node.end_byte, node.start_byte + 60)))
@@ -135,7 +134,7 @@ def note_errors(draft: Draft, tree: Tree, query: Query) -> None:
 
 
 def error_bytes(tree: Tree, query: Query) -> int:
-    """How much of a text the parser gave up on."""
+    """Return the number of bytes that the parser could not parse."""
     return sum(node.end_byte - node.start_byte for node in captures(query, tree.root_node).get("error", ()))
 
 
@@ -160,13 +159,13 @@ def _define(draft: Draft, grammar: Grammar, match: dict[str, list[Node]]) -> Non
 
 
 def text(node: Node) -> str:
-    """A node's source text."""
+    """Return a node's source text."""
     raw = node.text
     return raw.decode("utf-8", "replace") if raw is not None else ""
 
 
 def signature(source: Source, node: Node, body: tuple[str, ...] = ("body",)) -> str:
-    """A definition up to its body, on one line."""
+    """Return a definition up to its body, on one line."""
     end = node.end_byte
     for field in body:
         inner = node.child_by_field_name(field)
@@ -176,5 +175,5 @@ def signature(source: Source, node: Node, body: tuple[str, ...] = ("body",)) -> 
 
 
 def one_line(words: str) -> str:
-    """Text with every run of white space made one space."""
+    """Return the text with each run of white space replaced by one space."""
     return _SPACE.sub(" ", words).strip()

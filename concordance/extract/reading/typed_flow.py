@@ -26,7 +26,7 @@ _CLASSES = ("class", "struct", "interface", "enum", "union")
 
 
 def weave_typed(draft: Draft, woven: FlowBuilder) -> None:
-    """Gives a file its flow."""
+    """Build the flow of a file."""
     data = draft.source.data
     names = woven.names
     _adopt(woven)
@@ -47,7 +47,7 @@ def weave_typed(draft: Draft, woven: FlowBuilder) -> None:
 
 
 def _adopt(woven: FlowBuilder) -> None:
-    """Gives methods that stand outside of their class (Go, Rust) to it; where it is in another file, notes its name."""
+    """Move methods defined outside of their class (Go, Rust) into it; if it is in another file, record its name."""
     places = {symbol.key: place for place, symbol in enumerate(woven.symbols)}
     within = [0] * len(woven.symbols)
     for place, symbol in enumerate(woven.symbols):
@@ -62,7 +62,7 @@ def _adopt(woven: FlowBuilder) -> None:
 
 
 def _class_around(woven: FlowBuilder, scope: int) -> int:
-    """The class that a scope lies in; an `impl` block's is that of its methods."""
+    """Return the class that a scope lies in; in an `impl` block, the class of the methods."""
     while scope >= 0:
         symbol = woven.scopes[scope].symbol
         while symbol >= 0:
@@ -74,7 +74,7 @@ def _class_around(woven: FlowBuilder, scope: int) -> int:
 
 
 def _imports(draft: Draft, woven: FlowBuilder) -> None:
-    """Gives the names in import statements what they bring in."""
+    """Give names in import statements the import that brings them in."""
     names = woven.names
     rows: dict[str, list[tuple[int, int]]] = {}
     for place, row in enumerate(woven.imports):
@@ -84,12 +84,12 @@ def _imports(draft: Draft, woven: FlowBuilder) -> None:
         if role == _IMPORT and names.table[names.name[place]] in rows:
             line = draft.source.line(names.starts[place])
             named = rows[names.table[names.name[place]]]
-            _, best = min(named, key=lambda row: (row[0] > line, abs(line - row[0])))  # a statement may be many lines
+            _, best = min(named, key=lambda row: (row[0] > line, abs(line - row[0])))  # a statement may span lines
             woven.use[place] = woven.expression(Op.IMPORT, best)
 
 
 def _types(data: bytes, woven: FlowBuilder) -> None:
-    """Binds names to the types that stand beside them."""
+    """Bind names to the types written next to them."""
     names, use = woven.names, woven.use
     for place in range(len(use)):
         if names.role[place] not in _TYPED_BINDS or not names.bound[place] or names.hangs[place]:
@@ -113,7 +113,7 @@ def _types(data: bytes, woven: FlowBuilder) -> None:
 
 
 def _bases(draft: Draft, woven: FlowBuilder) -> None:
-    """Says what a class is built on: the names that stand in its head as such."""
+    """Record the bases of each class: the names in its head with the role `inherit`."""
     names = woven.names
     places = [place for place, role in enumerate(names.role) if role == _INHERIT]
     if not places:

@@ -28,6 +28,6 @@ _BLOCK = re.compile(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Heads of keys with a line of key behind them."""
+    """Find key headers that are followed by a line of key material."""
     for match in _BLOCK.finditer(look.data):
         yield Match(match.start(), match.start() + 30, "a private key stands here in plain text")

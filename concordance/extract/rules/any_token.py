@@ -1,4 +1,4 @@
-"""ANY-TOKEN: a password of a service in the repository."""
+"""ANY-TOKEN: an access token of a service in the repository."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ _TOKEN = re.compile(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Tokens by the form that their service gives them, each once, but those that only show the form."""
+    """Find tokens by the format that their service uses, each once.
+
+    Placeholders that only show the format are left out.
+    """
     for word, match in {match[0].decode(): match for match in reversed(list(_TOKEN.finditer(look.data)))}.items():
         if "EXAMPLE" not in word.upper() and "XXXX" not in word.upper() and _is_random(word):
             yield Match(match.start(), match.end(), f"`{word[:8]}…` looks like an access token")
 
 
 def _is_random(word: str) -> bool:
-    """Whether a word's letters are spread as those of a random one."""
+    """True if a word's characters are distributed as in a random one (Shannon entropy above 3 bits per character)."""
     counts = Counter(word)
     return -sum(n / len(word) * math.log2(n / len(word)) for n in counts.values()) > 3.0

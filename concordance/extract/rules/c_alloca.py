@@ -1,4 +1,4 @@
-"""C-ALLOCA: a stack that grows by what a variable says."""
+"""C-ALLOCA: stack memory whose size depends on a variable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOOD = "std::vector<char> copy(length);"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls whose size is worked out from a variable."""
+    """Find calls whose size is computed from a variable."""
     for call in look.library_calls(*NAMES):
         size = look.text(call.arguments[0]) if call.arguments else ""
         if _variables(size):
@@ -32,7 +32,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _variables(size: str) -> list[str]:
-    """The names in a size that are neither constants by their looks nor the size of a type."""
+    """Return the names in a size expression that do not look like constants, leaving out `sizeof(…)`."""
     return [
         word for word in re.findall(r"[A-Za-z_]\w*", re.sub(r"\bsizeof\s*\([^()]*\)", "", size)) if not word.isupper()
     ]

@@ -1,4 +1,4 @@
-"""C-FORMAT: a format that is no literal and has nothing to format."""
+"""C-FORMAT: a format string that is not a literal, in a call without arguments to format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VALUES = frozenset(("identifier", "field_expression", "subscript_expression", "
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls whose last argument is a format that the program makes."""
+    """Find calls whose last argument is the format, if that is computed at run time."""
     for call in look.library_calls(*NAMES):
         place = _FORMAT[call.name]
         if len(call.arguments) != place + 1 or call.arguments[place].type not in _VALUES:
@@ -43,6 +43,6 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_own(look: RuleContext, call: Call, name: str) -> bool:
-    """Whether a variable is the function's own: a global of another file is a fixed text, mostly."""
+    """True if a variable belongs to the function; a global of another file is usually a fixed string."""
     before = look.source.slice(call.body.start_byte, call.node.start_byte)
     return re.search(rf"[*&\s]{re.escape(name)}\s*[,)=;\[]", before) is not None

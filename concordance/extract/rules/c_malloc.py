@@ -1,4 +1,4 @@
-"""C-MALLOC: memory that is written before anybody asks whether there is any."""
+"""C-MALLOC: allocated memory that is used before the allocation is checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STATEMENT = re.compile(rb"\s*+\)*+\s*+;")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Results that are given a name, of which the next statement that speaks of it goes through it."""
+    """Find results assigned to a variable that the next statement about it dereferences."""
     for call in look.library_calls(*NAMES):
         name = _target(look, call)
         if name and _first_use(look, call.node, name):
@@ -42,7 +42,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _target(look: RuleContext, call: Call) -> bytes:
-    """The variable that a result is given to, "" where it is tested, returned or stored elsewhere at once."""
+    """Return the variable that a result is assigned to; empty if it is tested, returned or stored elsewhere at once."""
     before = look.data[max(0, call.node.start_byte - 200) : call.node.start_byte]
     match = _TARGET.search(before)
     behind = look.data[call.node.end_byte : call.node.end_byte + 40]
@@ -52,7 +52,7 @@ def _target(look: RuleContext, call: Call) -> bytes:
 
 
 def _first_use(look: RuleContext, node: Node, name: bytes) -> bool:
-    """Whether the first statement that speaks of a variable goes through it, and is no test of it."""
+    """True if the first statement that mentions a variable dereferences it and does not test it."""
     rest = look.data[node.end_byte : node.end_byte + 1500]
     rest = re.sub(rb"//[^\n]*|/\*.*?\*/", b"", rest, flags=re.S).partition(b"\n}")[0]
     match = re.search(rb"\b%s\b" % re.escape(name), rest)

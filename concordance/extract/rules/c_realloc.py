@@ -1,4 +1,4 @@
-"""C-REALLOC: the only pointer to a block is overwritten by one that may be null."""
+"""C-REALLOC: the only pointer to a block is overwritten with a result that may be null."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ GOOD = "void* larger = realloc(items, size);\nif (larger)\n  items = larger;"
 
 _ENDS = re.compile(rb"\b(?:exit|_exit|abort|die|panic|fatal|err|errx|BUG_ON|assert\w*|\w+_assert|\w*ASSERT\w*)\s*\(")
 
-_FARTHEST = 4000  # bytes behind a call in which its result is tested
+_FARTHEST = 4000  # bytes after a call in which its result may be tested
 _NEXT = re.compile(rb"\)*+\s*+;\s*+(?:if\s*\([^{;]*?\)\s*(?:\{[^}]*\}|[^;]*;)|[^;]*;)")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Results that are given to what was handed over, where the program goes on without them."""
+    """Find results assigned to the pointer passed in, unless the program ends if the allocation fails."""
     for call in look.library_calls(*NAMES):
-        if len(call.arguments) < 2 or look.text(call.arguments[1]) == "0":  # which frees it
+        if len(call.arguments) < 2 or look.text(call.arguments[1]) == "0":  # size 0 frees the block
             continue
         old = re.sub(r"\s", "", look.text(call.arguments[0]))
         start = look.data.rfind(b"\n", 0, call.node.start_byte) + 1
@@ -46,7 +46,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_known_elsewhere(look: RuleContext, call: Call, old: str) -> bool:
-    """Whether the block is also known under another name: a copy of the pointer, or a parameter."""
+    """True if the block is also known under another name: a copy of the pointer, or a parameter."""
     before = look.source.slice(call.body.start_byte, call.node.start_byte)
     word = re.escape(old)
     handed = rf"^[^{{]*[*\s]{word}\s*[,)]" if old.isidentifier() else r"(?!)"

@@ -1,4 +1,4 @@
-"""C-SCANF: a word of any length read into a buffer of one length."""
+"""C-SCANF: a word of any length read into a buffer of fixed size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _OPEN = re.compile(r"%(?:l|h)?(?:s|\[)")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls whose format reads text without a width, from what is of any length: a line in memory is not."""
+    """Find calls whose format reads text without a width.
+
+    `sscanf` is left out: it reads from memory, which is of limited length.
+    """
     for call in look.library_calls(*NAMES):
         for one in call.arguments[:2]:
             if one.type in ("string_literal", "concatenated_string"):

@@ -1,4 +1,4 @@
-"""C-SPRINTF: text of any length printed into a buffer of one length."""
+"""C-SPRINTF: text of any length printed into a buffer of fixed size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TEXT = re.compile(r"%[-+ #0]*(?:\d+|\*)?s")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls whose format prints text without a precision."""
+    """Find calls whose format prints text of unknown length without a precision."""
     for call in look.library_calls(*NAMES):
         if len(call.arguments) < 3 or call.arguments[1].type not in ("string_literal", "concatenated_string"):
             continue
@@ -46,7 +46,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _signs(text: str) -> list[str]:
-    """What a format says of each argument; a width that is an argument itself counts as one."""
+    """Return the conversion for each argument of a format; a `*` width or precision is an argument of its own."""
     signs = []
     for match in re.finditer(r"%(?:%|[-+ #0]*(\*|\d+)?(?:\.(\*|\d*))?(?:hh?|ll?|[zjtLq])?[A-Za-z])", text):
         if match[0] != "%%":
@@ -55,7 +55,11 @@ def _signs(text: str) -> list[str]:
 
 
 def _is_short(look: RuleContext, text: str) -> bool:
-    """Whether a text's length is its author's: a literal, also by name or in a table, a macro, a choice of these."""
+    """True if the author determines the text's length.
+
+    That is the case for a literal, a variable or table that holds literals, a macro, and a conditional between such
+    texts.
+    """
     text = text.strip().removeprefix("(").removesuffix(")").strip()
     if "?" in text:
         return all(_is_short(look, part) for part in text.partition("?")[2].split(":"))

@@ -1,4 +1,4 @@
-"""C-STRCPY: copies that stop only where the source does."""
+"""C-STRCPY: copies that stop only at the end of the source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _OUTSIDE = re.compile(r"\bargv\s*\[|^optarg$|\bgetenv\s*\(|\.c_str\(\)$|\bd_name
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls whose source comes from the caller or from outside, where the function does nothing about its length."""
+    """Find calls whose source comes from the caller or from outside the program.
+
+    They are left out if the function checks the source's length or allocates the destination to fit.
+    """
     for call in look.library_calls(*NAMES):
         if call.name == "gets":
             if len(call.arguments) == 1:
@@ -46,7 +49,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_given(look: RuleContext, call: Call, source: str) -> bool:
-    """Whether a text is of any length: a parameter, an argument of the program, a variable of its environment."""
+    """True if a text may have any length: a parameter, a program argument, an environment variable."""
     if not source.isidentifier() or _OUTSIDE.search(source):
         return _OUTSIDE.search(source) is not None
     head = look.text(call.body).partition("{")[0]
@@ -54,7 +57,7 @@ def _is_given(look: RuleContext, call: Call, source: str) -> bool:
 
 
 def _is_made_for_it(look: RuleContext, call: Call, to: str) -> bool:
-    """Whether the function has allocated the destination before, or asked how large it is."""
+    """True if the function has allocated the destination before, or used its size."""
     base = re.match(r"[\s(&]*([\w>.-]+)", to)
     before = look.source.slice(call.body.start_byte, call.node.start_byte)
     made = r"\b%s\s*=[^;]*(?:alloc\w*|ALLOC\w*|dup\w*\s*\(|\bnew\b|STACK)|sizeof\s*\(\s*%s"

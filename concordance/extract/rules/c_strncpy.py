@@ -1,4 +1,4 @@
-"""C-STRNCPY: a bound that is taken from the source."""
+"""C-STRNCPY: a bound that is taken from the source instead of the destination."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOOD = 'snprintf(name, sizeof(name), "%s", given);'
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls whose bound is the length or size of the second argument."""
+    """Find calls whose bound is the length or size of the second argument."""
     for call in look.library_calls(*NAMES):
         if len(call.arguments) != 3:
             continue

@@ -1,4 +1,4 @@
-"""C-SYSTEM: a shell that is handed a line made at run time."""
+"""C-SYSTEM: a shell command that is built at run time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUNT = {"popen": 2, "_popen": 2}
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls whose line is no literal."""
+    """Find calls whose command is not a literal."""
     for call in look.library_calls(*NAMES):
         if len(call.arguments) == _COUNT.get(call.name, 1) and call.arguments[0].type not in LITERALS:
             line = look.text(call.arguments[0])

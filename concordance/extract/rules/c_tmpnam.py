@@ -1,4 +1,4 @@
-"""C-TMPNAM: a name for a temporary file, and time for somebody else to take it."""
+"""C-TMPNAM: a name for a temporary file that somebody else can take before the file is created."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ GOOD = "int file = mkstemp(path);"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """All calls."""
+    """Find all calls."""
     for call in look.library_calls(*NAMES):
         yield look.at(call.node, f"`{call.name}` names a file that it does not make")

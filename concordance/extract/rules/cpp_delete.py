@@ -1,4 +1,4 @@
-"""CPP-DELETE: an object that somebody has to remember to free."""
+"""CPP-DELETE: an object that must be freed by hand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _DELETE = re.compile(rb"\bdelete\b(?!\s*[;,)])")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Every `delete` but of the object itself, as reference counts do, and of what a function is handed to free."""
+    """Find `delete` expressions.
+
+    `delete this`, as in reference counting, and the deletion of a function's own parameter are left out.
+    """
     for match in _DELETE.finditer(look.data):
         path = look.path(match.start())
         node = next((one for one in reversed(path) if one.type == "delete_expression"), None)
@@ -42,7 +45,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_handed(look: RuleContext, path: list[Node], words: str) -> bool:
-    """Whether it is a parameter of the function around: a deleter's, mostly, which somebody has to write."""
+    """True if the object is a parameter of the enclosing function, which is then usually a deleter."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "lambda_expression")), None)
     if body is None or not words.isidentifier():
         return False

@@ -1,4 +1,4 @@
-"""CPP-ENDL: a line that is written to the disk before the next one is made."""
+"""CPP-ENDL: a loop that flushes the stream after each line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ERRORS = re.compile(r"(?:std::)?(?:cerr|clog)\b|LOG\(|VLOG\(|[A-Z_]{4,}")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Uses in a loop, but of streams that are not buffered anyway, or are written to memory."""
+    """Find uses in a loop, except on streams that are unbuffered anyway or write to memory."""
     for at in look.places("endl"):
         path = look.path(at)
         if loop_around(path) is None:
@@ -41,7 +41,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_text(look: RuleContext, stream: str) -> bool:
-    """Whether a stream is written to memory, where a flush does nothing."""
+    """True if a stream writes to memory, where a flush does nothing."""
     if not stream.isidentifier():
         return False
     return re.search(rb"stringstream\s*&?\s*%s\b" % stream.encode(), look.data) is not None

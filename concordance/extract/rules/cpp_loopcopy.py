@@ -1,4 +1,4 @@
-"""CPP-LOOPCOPY: a loop that copies what it only looks at."""
+"""CPP-LOOPCOPY: a loop that copies each element without changing the copy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HEAD = re.compile(rb"\bfor\s*\(\s*(?:const\s+)?std::(?:%s)\b[^;&]{0,300}?\s:\s"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Loops over what holds texts or containers, by value, the copy of which is not changed."""
+    """Find loops over strings or containers by value that do not change the copy."""
     for match in _HEAD.finditer(look.data):
         loop = next((node for node in reversed(look.path(match.start())) if node.type == "for_range_loop"), None)
         if loop is None or loop.start_byte != match.start():
@@ -43,7 +43,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_changed(body: str, name: str) -> bool:
-    """Whether a copy is changed or given away, so that it is needed."""
+    """True if the copy is changed or handed to other code, so that it is needed."""
     signs = rf"\b{name}\s*(?:[-+*/|&^]?=(?!=)|\+\+|--|\[[^\]]*\]\s*=(?!=))|(?:\+\+|--|>>\s*){name}\b"
     verbs = r"push_\w+|erase|insert|append|resize|clear|pop_\w+|replace|begin|swap|emplace\w*|assign|reset"
     calls = rf"\b{name}\s*\.\s*(?:{verbs})\b"

@@ -1,4 +1,4 @@
-"""CUDA-LAUNCH: a kernel that may not have started."""
+"""CUDA-LAUNCH: a kernel launch whose success is not checked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ASKED = re.compile(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Launches behind which the rest of the function asks nothing."""
+    """Find launches that the rest of the function does not check."""
     at = look.data.find(b"<<<")
     while at >= 0:
         path = look.path(at)

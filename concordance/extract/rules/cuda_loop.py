@@ -1,4 +1,4 @@
-"""CUDA-LOOP: a host that waits for the device in each turn of a loop."""
+"""CUDA-LOOP: a loop in which the host waits for the device in each iteration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ _ONCE = re.compile(r"nullptr|NULL|!\s*\w|empty\(\)|\.size\(\)|==\s*0")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls that a loop repeats, but over devices or streams or to measure, and but what is done the first time."""
+    """Find calls that a loop repeats.
+
+    Loops over devices or streams, loops that measure, and calls made only in the first iteration are left out.
+    """
     for call in look.calls(*NAMES):
         loop = call.loop
         if call.is_member or loop is None or _DEVICES.search(_head(look, loop)):

@@ -1,4 +1,4 @@
-"""CUDA-UNCHECKED: an error that nobody reads."""
+"""CUDA-UNCHECKED: a CUDA call whose error code is ignored."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOTHING = ("0", "NULL", "nullptr")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls that are statements by themselves, behind which nobody asks for the last error."""
+    """Find calls that are statements of their own and are not followed by a query of the last error."""
     for call in look.calls(*NAMES):
         plain = look.text(call.function) in (call.name, f"::{call.name}")
         if not plain or call.name in look.defined or not call.around or call.around[-1].type != "expression_statement":
@@ -49,6 +49,6 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_in_destructor(look: RuleContext, call: Call) -> bool:
-    """Whether it stands where nothing could be done about it."""
+    """True if the call is in a destructor, where an error could not be handled."""
     head = look.source.slice(call.body.start_byte, call.node.start_byte).partition("{")[0]
     return "~" in head

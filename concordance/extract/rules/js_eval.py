@@ -1,4 +1,4 @@
-"""JS-EVAL: a text that is run as code."""
+"""JS-EVAL: text that is run as code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = "JSON.parse(expression);"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """`eval(…)` and `new Function(…)` of what is no literal."""
+    """Find `eval(…)` and `new Function(…)` whose argument is not a literal."""
     for call in look.calls(*NAMES):
         plain = not call.is_member and call.name not in look.defined
         if plain and call.arguments and call.arguments[-1].type not in LITERALS:

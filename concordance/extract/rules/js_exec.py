@@ -1,4 +1,4 @@
-"""JS-EXEC: a shell that is handed a line made at run time."""
+"""JS-EXEC: a shell command that is built at run time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = 'execFile("git", ["log", path]);'
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls in files that load `child_process`, of a line joined from parts."""
+    """Find calls whose command is assembled from parts, in files that load `child_process`."""
     if b"child_process" not in look.data:
         return
     for call in look.calls(*NAMES):

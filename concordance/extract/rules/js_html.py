@@ -1,4 +1,4 @@
-"""JS-HTML: a text that becomes part of the page."""
+"""JS-HTML: text that is inserted into the page as HTML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = "element.textContent = name;"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Assignments and calls that are given more than a literal."""
+    """Find assignments and calls whose value is more than a literal."""
     for at in look.places("innerHTML", "outerHTML"):
         path = look.path(at)
         node = path[-3] if len(path) > 2 else None
@@ -39,7 +39,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_fixed(look: RuleContext, value: Node) -> bool:
-    """Whether a value is made of literals and plain names (of constants, mostly), or was cleaned by name."""
+    """True if a value consists of literals and plain names (mostly constants), or its text mentions sanitising."""
     text = look.text(value)
     if value.type in LITERALS or (value.type == "template_string" and "${" not in text):
         return True

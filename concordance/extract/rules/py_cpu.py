@@ -1,4 +1,4 @@
-"""PY-CPU: a copy from the device in each turn of a loop."""
+"""PY-CPU: a copy from the device in each iteration of a loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _NUMBERS = frozenset(("numpy", "tolist", "item"))
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """`.cpu().numpy()` and their like that a loop repeats, in a file that imports torch; not every so many turns."""
+    """Find `.cpu().numpy()` and similar calls that a loop repeats, in files that import torch.
+
+    Calls made only every N iterations are left out.
+    """
     if not look.imports_any("torch"):
         return
     for call in look.calls("cpu"):

@@ -1,4 +1,4 @@
-"""PY-EXEC: a text that is run as code."""
+"""PY-EXEC: text that is run as code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = "ast.literal_eval(text)"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls of Python's own functions with a text that does not stand in the call itself."""
+    """Find calls of the built-in functions whose text is not a literal."""
     for call in look.calls(*NAMES):
         written = look.text(call.function)
         plain = written == f"builtins.{call.name}" or (

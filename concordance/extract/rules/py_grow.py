@@ -1,4 +1,4 @@
-"""PY-GROW: an array that is copied whole to become one longer."""
+"""PY-GROW: an array that is copied as a whole each time it grows."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _JOINS = frozenset(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Joins in a loop whose result takes the place of one of the parts, which was there before the loop."""
-    # Lists are appended to everywhere, arrays are not.
+    """Find joins in a loop whose result replaces one of the parts, if that part existed before the loop."""
+    # `append` is common on lists; only files that import numpy or jax may call it on an array.
     names = NAMES if look.imports_any("numpy", "jax") else tuple(name for name in NAMES if name != "append")
     for meaning, call in look.imported_calls(*names):
         if meaning in _JOINS and call.arguments and call.loop is not None:
@@ -46,7 +46,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _grown(look: RuleContext, call: Call) -> str:
-    """The variable that is joined to itself, "" where there is none, or the loop begins it anew."""
+    """Return the variable that is joined to itself; "" if there is none, or if the loop resets it."""
     around = call.around[-1] if call.around else None
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
     loop = call.loop

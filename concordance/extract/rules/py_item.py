@@ -1,4 +1,4 @@
-"""PY-ITEM: a host that asks the device for one number at a time."""
+"""PY-ITEM: a loop in which the host fetches single numbers from the device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = "for batch in batches:\n    total += loss(batch).detach()\ntotal = total.
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls without arguments that a loop repeats, in a file that imports a library of tensors."""
+    """Find calls without arguments that a loop repeats, in files that import a tensor library."""
     if not look.imports_any("torch", "jax", "tensorflow", "cupy"):
         return
     for call in look.calls("item"):

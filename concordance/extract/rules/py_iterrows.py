@@ -1,4 +1,4 @@
-"""PY-ITERROWS: a table read row by row."""
+"""PY-ITERROWS: a data frame that is read row by row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = "total = (frame.price * frame.count).sum()"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """All calls without arguments."""
+    """Find all calls without arguments."""
     for call in look.calls("iterrows"):
         if call.is_member and not call.arguments:
             yield look.at(call.node, f"`{look.short(call.receiver)}` is read row by row")

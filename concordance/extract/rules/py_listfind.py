@@ -1,4 +1,4 @@
-"""PY-LISTFIND: a growing list that is searched from its start in each turn."""
+"""PY-LISTFIND: a growing list that is searched from the start in each iteration."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENDS = (b"", b" ", b":", b")", b"]", b"}", b",", b"\n", b"\r")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Tests in a loop of lists that begin empty and are added to in the same loop."""
+    """Find membership tests, in a loop, of lists that start empty and are appended to in the same loop."""
     data = look.data
     for name in sorted(_begun(data)):
         if name + b".append(" not in data:
@@ -45,7 +45,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _begun(data: bytes) -> set[bytes]:
-    """The names that are given an empty list somewhere."""
+    """Return the names that are assigned an empty list anywhere in the file."""
     names = set()
     for sign in WORDS:
         at = data.find(sign)
@@ -67,7 +67,7 @@ def _tested(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
 
 
 def _grows(look: RuleContext, path: list[Node], loop: Node, word: bytes) -> bool:
-    """Whether a list begins empty before the loop, in the same function, and is added to inside."""
+    """True if the list is created empty before the loop, in the same function, and appended to inside it."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
     begun = rb"^[ \t]*%s(?:\s*:[^=\n]+)?\s*=\s*(?:\[\s*\]|list\(\))" % word
     inside = look.data[loop.start_byte : loop.end_byte]

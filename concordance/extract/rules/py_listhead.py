@@ -1,4 +1,4 @@
-"""PY-LISTHEAD: a list that is moved whole to take or put its first element."""
+"""PY-LISTHEAD: a list whose elements all move because the first one is taken or inserted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = "queue = collections.deque(start)\nwhile queue:\n    visit(queue.popleft(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """`pop(0)` and `insert(0, …)` that a loop repeats."""
+    """Find `pop(0)` and `insert(0, …)` that a loop repeats."""
     for call in look.calls(*NAMES):
         wanted = 1 if call.name == "pop" else 2
         if (

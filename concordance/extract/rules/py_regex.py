@@ -1,4 +1,4 @@
-"""PY-REGEX: a pattern compiled again in each turn of a loop."""
+"""PY-REGEX: a fixed pattern that is compiled again in each iteration of a loop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = 'number = re.compile(r"\\d+")\nfor line in lines:\n    …'
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls of `re.compile` with a literal that a loop repeats."""
+    """Find calls of `re.compile` with a literal that a loop repeats."""
     for meaning, call in look.imported_calls("compile"):
         if meaning in ("re.compile", "regex.compile") and call.arguments and call.loop is not None:
             pattern = call.arguments[0]

@@ -1,4 +1,4 @@
-"""PY-SHELL: a shell that is handed a line made at run time."""
+"""PY-SHELL: a shell command that is built at run time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ALWAYS = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subproces
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls that use a shell by their meaning or because they are told to, of a line that is no literal."""
+    """Find calls that use a shell, always or because of `shell=True`, with a command that is not a literal."""
     for meaning, call in look.imported_calls(*NAMES):
         if meaning in _ALWAYS or (meaning.startswith("subprocess.") and look.text(call.keyword("shell")) == "True"):
             line = _line(call)
@@ -45,7 +45,7 @@ def _line(call: Call) -> Node | None:
 
 
 def _is_fixed(look: RuleContext, line: Node) -> bool:
-    """Whether a line stands in the call: a text without parts to be filled in, also in a list."""
+    """True if the command is a literal without parts to fill in, or a list of such literals."""
     if line.type == "list":
         return all(_is_fixed(look, one) for one in line.named_children)
     text = look.text(line)

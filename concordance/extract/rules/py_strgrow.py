@@ -1,4 +1,4 @@
-"""PY-STRGROW: a text that is copied whole to become a little longer."""
+"""PY-STRGROW: a string that is copied as a whole each time it grows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEXTS = (b'"', b"'", b'f"', b"f'")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Additions to a variable that held a text before the loop."""
+    """Find additions, in a loop, to a variable that held a string before the loop."""
     data = look.data
     at = data.find(b"+= ")
     while at >= 0:
@@ -50,7 +50,7 @@ def _added(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
 
 
 def _is_text_before(look: RuleContext, path: list[Node], loop: Node, name: bytes) -> bool:
-    """Whether the variable was given a text in this function before the loop, and is not begun anew in it."""
+    """True if the function assigned a string to the variable before the loop and the loop does not reassign it."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
     word = re.escape(name)
     before = re.search(

@@ -1,4 +1,4 @@
-"""PY-SYNCHRONIZE: a loop that waits for the device, or empties its cache, in each turn."""
+"""PY-SYNCHRONIZE: a loop that waits for the device, or empties its cache, in each iteration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WHAT = {"synchronize": "waits for the device", "empty_cache": "gives the device
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls of torch's own functions that a loop repeats, but where time is taken."""
+    """Find calls of torch's own functions that a loop repeats, except where time is measured."""
     for meaning, call in look.imported_calls(*NAMES):
         is_torchs = meaning.startswith("torch.") and meaning.count(".") == 2
         near = look.data[max(0, call.node.start_byte - 200) : call.node.end_byte + 200]

@@ -1,4 +1,4 @@
-"""PY-TORCHLOAD: a checkpoint that may run code when it is read."""
+"""PY-TORCHLOAD: a checkpoint that may run code when it is loaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOOD = "torch.load(path, weights_only=True)"
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls of torch's own `load` that do not say `weights_only=True`."""
+    """Find calls of torch's own `load` without `weights_only=True`."""
     for meaning, call in look.imported_calls("load"):
         if meaning not in ("torch.load", "torch.serialization.load"):
             continue
@@ -43,7 +43,7 @@ def find(look: RuleContext) -> Iterator[Match]:
 
 
 def _is_own(look: RuleContext, call: Call) -> bool:
-    """Whether the same function has just saved what it reads."""
+    """True if the same function has saved the file before."""
     name = look.text(call.arguments[0]) if call.arguments else ""
     before = look.source.slice(call.body.start_byte, call.node.start_byte)
     return bool(name) and re.search(rf"\bsave\([^\n]*,\s*{re.escape(name)}\s*[,)]", before) is not None

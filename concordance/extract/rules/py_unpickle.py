@@ -25,7 +25,7 @@ _PICKLES = frozenset(("pickle", "cPickle", "_pickle", "dill", "cloudpickle", "jo
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls that unpickle by their meaning or because they are told to, but of what was pickled in the same call."""
+    """Find calls that unpickle, always or because of `allow_pickle=True`, except data pickled in the same call."""
     for meaning, call in look.imported_calls(*NAMES):
         home, _, name = meaning.rpartition(".")
         if (home.rpartition(".")[2] in _PICKLES and name != "read_pickle") or meaning == "pandas.read_pickle":

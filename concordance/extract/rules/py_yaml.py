@@ -1,4 +1,4 @@
-"""PY-YAML: a document that may make any object when it is read."""
+"""PY-YAML: a YAML document that may create any object when it is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNSAFE = frozenset(f"yaml.{name}" for name in ("Loader", "UnsafeLoader", "CLoad
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Calls of PyYAML's own functions with no loader, or one that is known to make objects."""
+    """Find calls of PyYAML's own functions without a loader, or with one known to create objects."""
     for meaning, call in look.imported_calls(*NAMES):
         if meaning in ("yaml.unsafe_load", "yaml.unsafe_load_all"):
             yield look.at(call.node, f"`{meaning}` makes what the document names")

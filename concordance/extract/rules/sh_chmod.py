@@ -1,4 +1,4 @@
-"""SH-CHMOD: a file that everybody may write."""
+"""SH-CHMOD: a file or folder that everybody may write to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPEN = re.compile(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Modes whose last figure lets others write."""
+    """Find modes that let others write, unless the sticky bit is set."""
     for match in _OPEN.finditer(look.data):
         line = look.data[look.data.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip()
         sticky = re.search(rb"\s1\d\d\d$", match[0])

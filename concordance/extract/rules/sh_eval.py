@@ -26,8 +26,10 @@ _VARIABLE = re.compile(r"[\"']?\\?\$\{?[A-Za-z_@*1-9]")
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """`eval` of words that hold a variable; what another program prints to be evaluated is another matter,
-    and so are the arguments that `getopt` has put in order."""
+    """Find `eval` of words that contain a variable.
+
+    Output of another program that is meant to be evaluated, and arguments reordered by `getopt`, are left out.
+    """
     for at in look.places("eval"):
         command = next((node for node in reversed(look.path(at)) if node.type == "command"), None)
         if command is None or command.start_byte != at:

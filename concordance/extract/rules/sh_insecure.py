@@ -1,4 +1,4 @@
-"""SH-INSECURE: a download from whoever answers."""
+"""SH-INSECURE: a download that does not check the server's certificate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNCHECKED = re.compile(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Options and variables that switch the check off."""
+    """Find options and variables that switch the check off."""
     for match in _UNCHECKED.finditer(look.data):
         if not look.in_comment(match.start()):
             yield Match(match.start(), match.end(), f"`{match[0].split()[0].decode()}` does not check who answers")

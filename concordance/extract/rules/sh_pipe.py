@@ -1,4 +1,4 @@
-"""SH-PIPE: a script from the network that is run unread."""
+"""SH-PIPE: a script that is downloaded and run without inspection."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _PIPED = re.compile(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Downloads that are piped to an interpreter or substituted into one."""
+    """Find downloads that are piped or substituted into an interpreter."""
     for match in _PIPED.finditer(look.data):
         if not look.in_comment(match.start()) and not _is_quoted(look, match.start()):
             yield Match(match.start(), match.end(), "a script is downloaded and run unread")
 
 
 def _is_quoted(look: RuleContext, at: int) -> bool:
-    """Whether the line only prints the command."""
+    """True if the line only prints the command."""
     line = look.data[look.data.rfind(b"\n", 0, at) + 1 : at]
     return re.search(rb"\b(?:echo|printf|cat)\b[^;|&]*[\"']", line) is not None or line.lstrip().startswith(b"#")

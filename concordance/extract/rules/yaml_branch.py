@@ -1,4 +1,4 @@
-"""YAML-BRANCH: an action that is another one tomorrow."""
+"""YAML-BRANCH: an action taken from a branch, whose content can change at any time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _USES = re.compile(rb"^[ \t]*(?:-[ \t]+)?uses:[ \t]*[\"']?([\w.-]+/[\w./-]+)@(ma
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """`uses:` of a branch; what lies in a `.github` folder is mostly of the same people."""
+    """Find `uses:` of a branch.
+
+    Actions in a `.github` folder are skipped, because they mostly belong to the same people.
+    """
     for match in _USES.finditer(look.data):
         if b"/.github/" not in match[1] and not look.in_comment(match.start(1)):
             words = f"`{match[1].decode()}` is whatever its branch `{match[2].decode()}` holds"

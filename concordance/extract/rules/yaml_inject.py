@@ -1,4 +1,4 @@
-"""YAML-INJECT: a script of a workflow with a stranger's words in it."""
+"""YAML-INJECT: a workflow script with text that a stranger controls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RUN = re.compile(rb"^([ \t]*)(?:-[ \t]+)?(?:run|script):[ \t]*([|>][-+\d]*)?", 
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Such texts between a `run:` and the next key of its step."""
+    """Find such text between `run:` and the next key of its step."""
     spans = []
     for match in _RUN.finditer(look.data):
         end = look.data.find(b"\n", match.end())

@@ -33,7 +33,7 @@ _HEAD = re.compile(
 
 
 def find(look: RuleContext) -> Iterator[Match]:
-    """Checkouts of the head in a workflow that such a request starts."""
+    """Find checkouts of the head in a workflow that `pull_request_target` triggers."""
     target = re.search(rb"^(?:on|\"on\"|'on'|true)\s*:[^#]*?\bpull_request_target\b", look.data, re.M | re.S)
     jobs = re.search(rb"^jobs\s*:", look.data, re.M)
     if target is None or jobs is None or target.end() > jobs.start() > target.start():

@@ -1,1 +1,1 @@
-"""Finds the words and phrases of a file that are worth an index entry."""
+"""Index terms: finds the words and phrases of a file that deserve an entry in the index."""

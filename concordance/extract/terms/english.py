@@ -1,9 +1,9 @@
-"""English as comments and manuals use it: which words an index leaves out, and singular for plural.
+"""English word lists for an index: the words that it leaves out, and the singular of plurals.
 
-In: nothing. Out: four lists and `singular`. `STOP` words end a phrase and are never an entry: what only
-joins, points or weighs. Of the others none is an entry by itself: `VERBS` may stand inside a phrase,
-`MODIFIERS` at its start too, `GENERAL` nouns anywhere: "state dict" is an entry, "dict" is none. Words of
-other languages are in no list and so are kept.
+`STOP` words (conjunctions, pronouns, qualifiers) end a phrase and are never an entry. `VERBS` are neither an entry
+nor part of one. `MODIFIERS` may start a phrase or be inside it, but not end it. `GENERAL` nouns may be anywhere in a
+phrase. No entry consists of modifiers and general nouns alone. Words of other languages are in no list and are
+therefore kept.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ variable variant vector version view visit wait walk warning watch week wise wor
 write year zip
 """
 
-# Verbs by their place: nouns elsewhere, but a phrase that opens with one gives an order.
+# Words that are nouns elsewhere, but verbs at the start of a phrase, which is then an instruction.
 IMPERATIVES = frozenset(
     (
         "set",
@@ -250,7 +250,7 @@ _IRREGULAR = {
 
 
 def singular(word: str) -> str:
-    """A lower-case word's singular, as far as its ending tells."""
+    """Return the singular of a lower-case word, as far as its ending tells."""
     if word[-1] != "s" or len(word) < 4:
         return _IRREGULAR.get(word, word)
     if word in _IRREGULAR:

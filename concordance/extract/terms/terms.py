@@ -1,21 +1,22 @@
-"""The words and phrases of one file that are worth an entry in an index.
+"""Finds the words and phrases of one file that deserve an entry in an index.
 
-In: a file's facts, its comments and its prose, each with its line. Out: `Term`s, sorted by text. No list is
-cut; instead a term must earn its entry. It earns
+In: a file's facts, its comments and its prose, each with its line. Out: `Term`s, sorted by text. No list is cut;
+instead, a term must earn its entry. It earns
 
-- 4 points each time that comments, documentation or prose use it (6 in a text of under 150 words),
-- 3 for each name defined here that it is part of, 2 for each other name of code that stands here,
-- 6 where it is a heading, is emphasised, or is in the sentence with which the file or a class speaks of
-  itself; for an acronym that is explained; for a name of code that the text mentions,
+- 4 points for each use in comments, documentation or prose (6 in a text without code that has fewer than 150
+  different words),
+- 3 for each name defined in the file that contains it, 2 for each other name in the file's code,
+- 6 if it is a heading, is emphasised, or is in the first sentence of the documentation of the file or of a class;
+  for an acronym that is explained; for each mention of a code name in the text,
 
-and needs 6: said twice, or said once and found in a name, or shared by two definitions or by three names.
-A word that is only a part of one local variable's name is thus left out, and so is one that a comment uses
-in passing. What a longer phrase has earned does not count again for the words within it: where "fully
-sharded data parallel" is always said in full, "sharded data" is no entry (an acronym still is). Stop-words,
-verbs and nouns that would fit any file ("value", "type") are no entries by themselves (`words.py`).
+and needs 6: for example two uses in text, one use in text and one in a name, or occurrence in two definitions or
+three names. This leaves out words that are only part of one local variable's name, or that a comment uses in
+passing. Points of a longer phrase do not count again for the words in it: if "fully sharded data parallel" is always
+written in full, "sharded data" is not an entry (an acronym still is). Stop words, verbs and nouns that would fit any
+file ("value", "type") are not entries on their own (see `english.py`).
 
-Names of code that the text mentions are entries of kind "name" where the code here does not have them.
-How much a term tells this file from others depends on the others, so `rank` comes later.
+Code names mentioned in the text are entries of kind "name" if the file's code does not contain them. How well a term
+distinguishes a file from others depends on the other files, so `rank` is called later.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _LY_NOUNS = frozenset(("assembly", "anomaly", "family", "reply", "poly", "multip
 
 
 def terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> tuple[Term, ...]:
-    """The entries that a file gives an index."""
+    """Return the index entries of a file."""
     said = TextTokens(pieces(facts, comments, prose))
     said.settle_capitals()
     index = _Index(said, facts)
@@ -69,33 +70,33 @@ def terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[i
 
 
 def weight(times: int, files_with_it: int, files: int) -> float:
-    """How much a term distinguishes a file: often here, in few files elsewhere.
+    """Return how well a term distinguishes a file: frequent in it, rare in other files.
 
-    The tenth mention says less than the second, so times saturate; a term of every file says nothing, and
-    how rare it is counts by its logarithm, for ten files against a thousand is not ten times a hundred.
+    The tenth mention means less than the second, so frequency saturates. A term that every file has means nothing.
+    Rarity counts by its logarithm: being in ten times fewer files does not make a term ten times as telling.
     """
     rarity = math.log(1 + (files - files_with_it + 0.5) / (files_with_it + 0.5))
     return times * 2.2 / (times + 1.2) * max(rarity, 0.0)
 
 
 def rank(found: Iterable[Term], files_with: Mapping[str, int], files: int) -> list[tuple[Term, float]]:
-    """A file's terms with their weights, the most telling first; `files_with` says how many files have each text."""
+    """Return a file's terms with their weights, heaviest first; `files_with` maps each text to its number of files."""
     weighed = [(term, weight(term.times, max(1, files_with.get(term.text, 1)), max(1, files))) for term in found]
     return sorted(weighed, key=lambda pair: (-pair[1], pair[0].text))
 
 
 class _Index:
-    """Candidates, each with its points, its count, and the first name that it is part of."""
+    """The candidates of a file, each with its points, its count, and the first name that contains it."""
 
     def __init__(self, said: TextTokens, facts: FileFacts) -> None:
         self.said = said
         self.facts = facts
-        self.rows: dict[str, list[int]] = {}  # points, times, the name's number or -1
-        self.emphasis: Counter[str] = Counter()  # points for emphasis; a longer phrase does not take them from words
+        self.rows: dict[str, list[int]] = {}  # points, times, index of the first name or -1
+        self.emphasis: Counter[str] = Counter()  # points for emphasis, not deducted from the words in a phrase
         self.acronyms = {token.lower(): token for token in said.counts if is_acronym(token)}
 
     def count_names(self) -> None:
-        """Counts the words that names are made of, and the runs of them."""
+        """Count the words that names consist of, and runs of such words."""
         occurrences = self.facts.occurrences
         used = Counter(unpacked(occurrences.name))
         defined = {symbol.name for symbol in self.facts.symbols if symbol.kind not in (Kind.HEADING, Kind.LABEL)}
@@ -110,7 +111,7 @@ class _Index:
                 else:
                     row[0] += worth
                     row[1] += count
-        if any(lower in rows for lower in acronyms):  # `fsdp_state` speaks of FSDP
+        if any(lower in rows for lower in acronyms):  # `fsdp_state` refers to FSDP
             for gram in [gram for gram in rows if not acronyms.keys().isdisjoint(gram.split(" "))]:
                 self._move(gram, " ".join([acronyms.get(word, word) for word in gram.split(" ")]))
 
@@ -128,13 +129,13 @@ class _Index:
             row[1] += times
 
     def count_prose(self) -> None:
-        """Counts what is said: words, and runs of words that are said twice or are in a name too."""
+        """Count the words in text, and runs of words that occur twice or are also in a name."""
         words, counts, rows = self.said.tokens, self.said.counts, self.rows
         short = not self.facts.occurrences.names and len(counts) < _SHORT_TEXT
         worth = _EMPHASISED if short else _SAID
         pairs = Counter(pairwise(words))
         good = {}
-        # No list says where a phrase ends in a language with letters that English has not.
+        # The lists only know English, so in another language nothing tells where a phrase ends.
         foreign = sum([count for token, count in counts.items() if not token.isascii()]) * 30 > len(words)
         for pair, count in pairs.items() if not foreign else ():
             one, two = pair
@@ -153,7 +154,7 @@ class _Index:
                 self._add(run, worth * count, count)
 
     def emphasise(self, prose: list[tuple[int, str]], stands_for: dict[str, str]) -> None:
-        """Gives headings, emphasised phrases, opening sentences and acronyms that are explained their points."""
+        """Give extra points to headings, emphasised phrases, opening sentences and acronyms that are explained."""
         facts = self.facts
         for acronym in stands_for:
             self._add(acronym, _EMPHASISED, 0)
@@ -170,7 +171,7 @@ class _Index:
             run: list[str] = []
             chunks = sentence.split()
             if chunks and sentence.endswith(".") and chunks[0].endswith("s"):
-                del chunks[0]  # "Holds …": the verb of a documentation's first sentence
+                del chunks[0]  # "Holds …": the verb of a docstring's first sentence
             for token in [*chain.from_iterable(map(tokens, chunks)), ""]:
                 if is_word(token):
                     run.append(self.acronyms.get(token, token))
@@ -181,7 +182,7 @@ class _Index:
                 run = []
 
     def chosen(self) -> list[str]:
-        """What has earned its entry, the longer phrases first."""
+        """Return the candidates that have earned an entry, longer phrases first."""
         covered: dict[str, int] = {}
         kept = []
         rows = self.rows
@@ -191,7 +192,7 @@ class _Index:
             if own < _ENOUGH and not is_acronym(gram):
                 continue
             words = gram.split(" ")
-            if len(gram) > 3 or gram in self.said.counts:  # a name's abbreviation says nothing to others
+            if len(gram) > 3 or gram in self.said.counts:  # no abbreviations that are only in names
                 kept.append(gram)
             taken = max(0, own - self.emphasis[gram])
             for length in range(1, len(words)):
@@ -201,7 +202,7 @@ class _Index:
         return kept
 
     def entries(self, kept: list[str], stands_for: dict[str, str]) -> tuple[Term, ...]:
-        """The terms of what was kept, with the line where each first stands."""
+        """Return the terms for the chosen candidates, each with the line of its first occurrence."""
         names = frozenset(self.facts.occurrences.names)
         said = self._first_said(kept)
         named = self._first_named({self.rows[gram][2] for gram in kept} - {-1})
@@ -213,7 +214,7 @@ class _Index:
             elif is_word(gram):
                 kind = "acronym" if is_acronym(gram) else "word"
             elif gram in names or gram.rpartition(".")[2].rpartition(":")[2] in names:
-                continue  # the code has it, and an entry of its own with it
+                continue  # the code contains it, so it has an entry as a symbol
             else:
                 kind = "name"
             lines = ([named[number]] if number >= 0 else []) + ([self.said.line_of(said[gram])] if gram in said else [])
@@ -221,7 +222,7 @@ class _Index:
         return tuple(sorted(found))
 
     def _first_said(self, kept: list[str]) -> dict[str, int]:
-        """The place of the token that each entry first stands at."""
+        """Return the index of the token at which each entry first occurs in the text."""
         left = set(kept)
         first_words = Counter(gram.partition(" ")[0] for gram in kept)
         found: dict[str, int] = {}
@@ -239,7 +240,7 @@ class _Index:
         return found
 
     def _first_named(self, wanted: set[int]) -> dict[int, int]:
-        """The line on which each name first stands; names are numbered in the order in which they appear."""
+        """Return the line on which each name first occurs; names are numbered in order of appearance."""
         if not wanted:
             return {}
         occurrences = self.facts.occurrences
@@ -256,7 +257,7 @@ class _Index:
 
 
 def _trimmed(run: list[str]) -> str:
-    """A run without the words that it cannot start or end with; nothing where a verb stands inside."""
+    """Return a run without the words that it cannot start or end with; "" if there is a verb inside."""
     while run and (run[0] in IMPERATIVES or not _is_inside(run[0])):
         run = run[1:]
     while run and not _is_last(run[-1]):
@@ -266,13 +267,13 @@ def _trimmed(run: list[str]) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _is_inside(word: str) -> bool:
-    """Whether a word can be a part of a noun phrase: no verb, no adverb."""
+    """True if a word can be part of a noun phrase: it is neither a verb nor an adverb."""
     return word not in VERBS and (not word.endswith("ly") or word in _LY_NOUNS or word in MODIFIERS)
 
 
 @lru_cache(maxsize=1 << 16)
 def _is_last(word: str) -> bool:
-    """Whether a noun phrase can end with a word: a noun, as far as lists and endings tell."""
+    """True if a noun phrase can end with a word: it is a noun, as far as lists and endings tell."""
     if word in MODIFIERS or word == "return" or not _is_inside(word):
         return False
     if word.endswith("ing"):
@@ -292,19 +293,16 @@ def _is_entry(gram: str) -> bool:
     return all(map(_is_inside, words)) and not all(word in GENERAL or word in MODIFIERS for word in words)
 
 
-# ---
-# Acronyms joined to what they stand for, where the file itself says it.
-#
-# In: the lines and words of what is said, the acronyms of a file, its names. Out: what each stands for. Either the
-# text says it ("Fully Sharded Data Parallel (FSDP)", "FSDP (Fully Sharded Data Parallel)") or a name does: of
-# `FullyShardedDataParallel` FSDP are the initials. Two letters, or an acronym that everybody knows, fit too many
-# names by chance and need the text; so does one that several names fit. Nothing is known from elsewhere.
+# Acronyms and their expansions, if the file itself gives them: either in the text ("Fully Sharded Data Parallel
+# (FSDP)", "FSDP (Fully Sharded Data Parallel)"), or in a name: FSDP are the initials of `FullyShardedDataParallel`. An
+# acronym of two letters, or one that everybody knows, matches too many names by chance and must be explained in the
+# text; so must an acronym that matches several names. No outside knowledge is used.
 
 
 def expansions(
     lines: list[tuple[int, str]], said: Mapping[str, int], acronyms: set[str], facts: FileFacts
 ) -> dict[str, str]:
-    """What each acronym stands for; names in the code and among what is said can tell."""
+    """Return the expansion of each acronym, taken from the text or from names in the code or text."""
     if not acronyms:
         return {}
     found: dict[str, str] = {}
@@ -336,7 +334,7 @@ def _from_text(line: str, previous: str, acronyms: set[str], found: dict[str, st
 
 
 def _spelled_before(acronym: str, text: str) -> str:
-    """The words at the end of a text whose initials are the acronym, as written."""
+    """Return the words at the end of a text whose initials are the acronym, as written."""
     words = list(_WORD.finditer(text.rstrip(" \"'`*_")))
     at = len(words) - 1
     start = -1
@@ -355,7 +353,7 @@ def _spelled_before(acronym: str, text: str) -> str:
 
 
 def _spelled_after(acronym: str, text: str) -> str:
-    """The words at the start of a text whose initials are the acronym, as written."""
+    """Return the words at the start of a text whose initials are the acronym, as written."""
     rest = list(acronym)
     for word in _WORD.finditer(text):
         if not rest:

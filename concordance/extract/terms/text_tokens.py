@@ -1,7 +1,7 @@
-"""What a file says in words: its comments, documentation and prose as one run of tokens with their lines.
+"""The natural-language text of a file (comments, documentation, prose) as one sequence of tokens with their lines.
 
 In: the comments and prose of a file, each with its line, and its facts. Out: `TextTokens`. Licences, code samples,
-markup and what is said to tools are left out; documentation that is a comment too is taken once.
+markup and instructions to tools are left out. Documentation that is also a comment is taken once.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _TODO_BY = re.compile(r"\b(?:TODO|FIXME|NB|XXX)\s*\([^()]*\)")
 
 
 def pieces(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Everything said in the file, licence left out; documentation that is a comment too is taken once."""
+    """Return all text of a file, without the licence and without documentation that is already there as a comment."""
     found = sorted(comments + prose) if prose else list(comments)
     legal: set[int] = set()
-    start = 0  # the licence stands in the first comments, which may be a line each
+    start = 0  # the licence is in the first comments, possibly one per line
     while start < len(found) and found[start][0] <= 80:
         end = start + 1
         while end < len(found) and found[end][0] == found[end - 1][0] + 1 and "\n" not in found[end - 1][1]:
@@ -46,7 +46,7 @@ def pieces(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[
 
 
 class TextTokens:
-    """The tokens of everything said, in order, and their lines."""
+    """The tokens of all text, in order, and their lines."""
 
     def __init__(self, found: list[tuple[int, str]]) -> None:
         self.lines: list[tuple[int, str]] = []
@@ -63,16 +63,16 @@ class TextTokens:
         split = [_chunks(text) for _, text in self.lines]
         table = {chunk: tokens(chunk) for chunk in set(chain.from_iterable(split))}
         self.tokens: list[str] = []
-        self.ends: list[int] = []  # the place behind each line's last token
+        self.ends: list[int] = []  # index after each line's last token
         for chunks in split:
             self.tokens.extend(chain.from_iterable(map(table.__getitem__, chunks)))
             self.ends.append(len(self.tokens))
         self.counts = Counter(self.tokens)
 
     def _add_lines(self, line: int, text: str) -> None:
-        """The lines of a text, code samples left out."""
+        """Add the lines of a text, leaving out code samples."""
         add = self.lines.append
-        skip = -1  # the indentation that a code sample is deeper than
+        skip = -1  # lines indented deeper than this belong to a code sample
         fence = ""
         for number, raw in enumerate(text.split("\n"), line):
             bare = raw.strip()
@@ -94,7 +94,7 @@ class TextTokens:
                 add((number, bare))
 
     def settle_capitals(self) -> None:
-        """Joins `FSDP` with `fsdp`, `PyTorch` with `pytorch`, and a word that is only shouted with the word."""
+        """Merge spellings that differ in case: `FSDP` with `fsdp`, `PyTorch` with `pytorch`, `NOTE` with `note`."""
         counts = self.counts
         change = {}
         for token in [t for t in counts if not t.islower() and t.isalnum()]:
@@ -108,12 +108,15 @@ class TextTokens:
             self.counts = Counter(self.tokens)
 
     def line_of(self, place: int) -> int:
-        """The line of a token."""
+        """Return the line of the token with index `place`."""
         return self.lines[min(bisect_right(self.ends, place), len(self.lines) - 1)][0]
 
 
 def _chunks(text: str) -> list[str]:
-    """A line's text between spaces; of a line of code, a sign that says nothing but ends a phrase."""
+    """Split a line at spaces.
+
+    A line of code gives a single "|", which has no meaning but ends a phrase.
+    """
     if not text or text[-1] in ";{}\\" or (
         " = " in text or "==" in text or " += " in text or "(self" in text or "&& " in text
         or " || " in text or "->" in text or "();" in text
@@ -125,5 +128,5 @@ def _chunks(text: str) -> list[str]:
 
 
 def _without_markup(text: str) -> str:
-    """A line without code samples, tags, and what it says to people by name or to tools."""
+    """Return a line without code samples, tags, names after TODO and the like, and instructions to tools."""
     return _TO_TOOLS.sub("", _SPACED_CODE.sub(" | ", _TODO_BY.sub("", text)))

@@ -1,9 +1,9 @@
-"""Text and names taken apart into the words of an index.
+"""Splits text and code names into the tokens of an index.
 
-In: a stretch of text between spaces, or a name of code. Out: tokens: a word in lower case and singular, an
-acronym or a name of code as written, or "" where no phrase can go on (a stop-word, a sign, a number, an
-address, code). Files repeat their words and one another's, so both are remembered; that makes an index
-affordable.
+In: a piece of text without spaces, or a code name. Out: tokens. A token is a word in lower case and singular, an
+acronym or code name as written, or "" where a phrase cannot continue (a stop word, a symbol, a number, an address,
+code). Files repeat their own words and each other's, so both kinds of result are cached; without that, indexing
+would be too slow.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NEVER_NAMES = frozenset(("e.g", "i.e", "a.k.a", "w.r.t", "etc", "vs", "__init__
 
 @lru_cache(maxsize=1 << 17)
 def tokens(chunk: str) -> tuple[str, ...]:
-    """The tokens of a stretch of text without spaces."""
+    """Return the tokens of a piece of text without spaces."""
     if chunk.isalpha():
         return _word(chunk)
     inner = chunk.lstrip("([{\"'“‘*_~|<")
@@ -44,7 +44,7 @@ def tokens(chunk: str) -> tuple[str, ...]:
 
 
 def _word(word: str) -> tuple[str, ...]:
-    """A run of letters."""
+    """Return the tokens of a run of letters."""
     lower = word.lower()
     if not word.isascii():
         return _foreign(word)
@@ -64,13 +64,13 @@ def _word(word: str) -> tuple[str, ...]:
 
 def _foreign(word: str) -> tuple[str, ...]:
     if _EAST_ASIAN.search(word):
-        # Written without spaces: runs of one script are as near to words as one comes without a dictionary.
+        # These scripts have no spaces; without a dictionary, runs of one script are the closest thing to words.
         return tuple(token for run in _HAN_OR_KATAKANA.findall(word) for token in (run, "")) or _BREAK
     return (word.lower(),) if len(word) > 2 else _BREAK
 
 
 def _odd(bare: str, inner: str) -> tuple[str, ...]:
-    """What is not letters alone: names of code, compounds, possessives, addresses, numbers."""
+    """Return the tokens of text that is not only letters: code names, compounds, possessives, addresses, numbers."""
     if "`" in bare:
         role = _ROLE.match(inner)
         code = role[1] if role else bare.strip("`")
@@ -95,7 +95,7 @@ def _odd(bare: str, inner: str) -> tuple[str, ...]:
 
 
 def _name(text: str) -> tuple[str, ...]:
-    """A name of code, if it looks like one; a bare small word could be anything."""
+    """Return a code name if the text looks like one; a plain lower-case word could be anything."""
     text = text.lstrip("~.")
     if _PLURAL_ACRONYM.fullmatch(text) or (text.isupper() and text.isalnum() and text[:1].isalpha() and len(text) < 7):
         return (text.rstrip("s"),) if len(text) > 1 else _BREAK
@@ -107,7 +107,7 @@ def _name(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 17)
 def grams(name: str) -> tuple[str, ...]:
-    """The words of a name, and its runs of two to four words, each once."""
+    """Return the words of a name, and its runs of two to four words, each once."""
     parts = split_name(name)
     found = dict.fromkeys(part for part in parts if part)
     for length in range(2, min(len(parts), LONGEST) + 1):
@@ -119,7 +119,7 @@ def grams(name: str) -> tuple[str, ...]:
 
 
 def split_name(name: str) -> tuple[str, ...]:
-    """The words that a name is made of: `FullyShardedDataParallel`, `state_dict`, `HTTPServer`."""
+    """Split a name into its words: `FullyShardedDataParallel`, `state_dict`, `HTTPServer`."""
     if not name.isascii():
         return tuple(part.lower() for part in name.split("_") if len(part) > 2)
     capitals = name.isupper()
@@ -135,10 +135,10 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 def is_word(token: str) -> bool:
-    """Whether a token can stand in a phrase: a word or an acronym, not a name of code."""
+    """True if a token can be part of a phrase: a word or an acronym, not a code name."""
     return (token.islower() and token.isalnum()) or "-" in token or is_acronym(token)
 
 
 def is_acronym(token: str) -> bool:
-    """Whether a token is an acronym."""
+    """True if a token is an acronym."""
     return token.isupper() and token.isascii() and token.isalnum() and len(token) > 1

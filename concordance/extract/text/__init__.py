@@ -1,1 +1,1 @@
-"""Works on the plain text of a file: lines, highlighting, repeated stretches."""
+"""Works on a file's plain text: offsets and lines, highlighting, repetition, message templates."""

@@ -1,9 +1,10 @@
-"""Which stretches of a text are comments, strings, numbers and words of its language, for eyes alone.
+"""Syntax highlighting: which parts of a text are comments, strings, numbers and keywords, for display only.
 
-In: text and its language. Out: stretches of code points in their order, none over another, each with a letter. Python
-and the C family are cut by expressions, which hold where the syntax is broken; the others by their grammars, of which
-everything is taken from the names of their nodes; what has but a reader of its own shows its comments. A long string
-that nobody closes is no string: it would make the rest of the file one. Names are not told here: the store knows them.
+In: text and its language. Out: non-overlapping character ranges in order, each with a letter for its kind. Python
+and the C family are split by regular expressions, which also work where the syntax is broken. Other languages use
+their grammars, whose node names tell the kinds. A language that only has a reader of its own shows its comments, and
+keywords and strings if there are expressions for them. A multi-line string that is never closed is not treated as a
+string, because it would cover the rest of the file. Names are not classified here: the store knows them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _PYTHON_NUMBER = (
     r"|(?:\d[\d_]*(?:\.(?:\d[\d_]*)?)?|\.\d[\d_]*)(?:[eE][+-]?\d[\d_]*)?[jJ]?)"
 )
 _C_NUMBER = r"(?<![\w.])(?:0[xX][\da-fA-F'.]+(?:[pP][+-]?\d+)?\w*|\.?\d[\d'.]*(?:[eE][+-]?\d+)?\w*)"
-HOLE = re.compile(r"\{\{|" + _HOLE)  # code inside of a string, or a brace that is none
+HOLE = re.compile(r"\{\{|" + _HOLE)  # code inside a string, or an escaped brace
 _PYTHON = " ".join(keyword.kwlist)
 _CYTHON = "cdef cpdef cimport ctypedef nogil gil inline extern struct union enum cppclass include DEF IF ELIF ELSE"
 _STARLARK = "and break continue def elif else for if in lambda load not or pass return True False None"
@@ -71,7 +72,7 @@ _IN_CMAKE = (
 )
 COMMENT, STRING, NUMBER, KEYWORD, DIRECTIVE = "c", "s", "n", "k", "p"
 Span = tuple[int, int, str]
-LARGEST = 3_000_000  # characters: what is longer was not written by people, and takes too long to read
+LARGEST = 3_000_000  # characters; a longer text was not written by people and takes too long to read
 _PREFIX = re.compile(r"(?<!\w)[rbufRBUF]{1,2}\Z")
 _INCLUDED = re.compile(rb"\s*(<[^>\n]*>)")
 _QUOTED = re.compile(rb"\"(?>[^\"\\\n]+|\\.)*+\"|'(?>[^'\\\n]+|\\.)++'")
@@ -91,8 +92,11 @@ _NODES = (
 
 
 def spans(text: str, language: str, begin: int = 0, end: int = LARGEST) -> list[Span]:
-    """The stretches of a text that are told apart; words and numbers are only looked for between two places, which is
-    what takes time."""
+    """Return the highlighted ranges of a text.
+
+    Finding keywords and numbers takes most of the time, so the regular expressions search for them only between the
+    offsets `begin` and `end`. Grammars and readers ignore these limits.
+    """
     if not text or len(text) > LARGEST:
         return []
     if language in readers():
@@ -118,11 +122,11 @@ def _never(_: Source) -> bool:
     return False
 
 
-# --- by expressions
+# Highlighting by regular expressions.
 
 
 def _cut(text: str, rules: Lexical, begin: int, limit: int) -> Iterator[Span]:
-    """Comments and strings, and between them words and numbers."""
+    """Yield comments and strings, and the keywords and numbers between them."""
     at = 0
     for match in rules.pieces.finditer(text):
         start, end = match.span()
@@ -147,7 +151,7 @@ def _words(text: str, start: int, end: int, rules: Lexical) -> Iterator[Span]:
 
 
 def _formed(text: str, start: int, end: int, rules: Lexical) -> Iterator[Span]:
-    """A string with code in it: `f"{this}"`."""
+    """Yield the parts of a string with code in it: `f"{this}"`."""
     at = start
     for match in HOLE.finditer(text, start, end):
         if match[0] != "{{":
@@ -172,7 +176,7 @@ def _c_family(text: str, language: str, rules: Lexical, begin: int, limit: int) 
 
 
 def _in_directive(data: bytes, line: directives.Directive) -> Iterator[Span]:
-    """The texts on a preprocessor line."""
+    """Yield the strings on a preprocessor line."""
     included = _INCLUDED.match(data, line.rest, line.end) if line.word in (b"include", b"import") else None
     if included:
         yield included.start(1), included.end(1), STRING
@@ -182,17 +186,17 @@ def _in_directive(data: bytes, line: directives.Directive) -> Iterator[Span]:
 
 
 def _gaps(found: list[Span], end: int) -> Iterator[tuple[int, int]]:
-    """What stands between stretches."""
+    """Return the ranges between spans."""
     edges = [(0, 0, ""), *found, (end, end, "")]
     return ((before[1], behind[0]) for before, behind in pairwise(edges) if before[1] < behind[0])
 
 
-# --- by grammars and readers
+# Highlighting by grammars and language readers.
 
 
 @cache
 def _query(package: str, function: str) -> Query:
-    """Asks a grammar's trees for the nodes whose names say what they are."""
+    """Build a query for the nodes of a grammar whose names tell their kind."""
     syntax = trees.syntax(package, function)
     kinds = {
         (syntax.node_kind_for_id(n) or "", syntax.node_kind_is_named(n))
@@ -219,7 +223,7 @@ def _by_grammar(source: Source, grammar: trees.Grammar) -> list[Span]:
 
 
 def _is_doubtful(node: Node) -> bool:
-    """Whether a string of several lines is what the parser made of a text that it does not understand."""
+    """True if a multi-line string is probably an artefact of a syntax error."""
     if node.start_point[0] == node.end_point[0]:
         return False
     around: Node | None = node
@@ -231,7 +235,7 @@ def _is_doubtful(node: Node) -> bool:
 
 
 def _by_reader(source: Source, rules: Lexical | None) -> list[Span]:
-    """The comments that a language's reader finds, and what is told between them."""
+    """Return the comments that a language's reader finds, and the strings, keywords and numbers between them."""
     draft: Draft = plugins.load(LANGUAGES, source.language).read(source)
     found = _in_points(source, _flat([(start, end, COMMENT) for start, end in draft.comments]))
     if rules is None:
@@ -246,11 +250,14 @@ def _by_reader(source: Source, rules: Lexical | None) -> list[Span]:
     return sorted(found + more)
 
 
-# --- stretches
+# Spans.
 
 
 def _flat(found: list[Span]) -> list[Span]:
-    """Stretches of which none lies over another: the inner one holds, and one that only meets another gives way."""
+    """Turn nested spans into non-overlapping ones.
+
+    The innermost span wins, and a span that only partly overlaps an earlier one is dropped.
+    """
     found.sort(key=lambda span: (span[0], -span[1]))
     out: list[Span] = []
     around: list[Span] = []
@@ -278,27 +285,24 @@ def _flat(found: list[Span]) -> list[Span]:
 
 
 def _in_points(source: Source, found: list[Span]) -> list[Span]:
-    """Stretches of bytes as stretches of code points."""
+    """Convert byte ranges to character ranges."""
     if source.ascii:
         return found
     return [(source.offset(start), source.offset(end), letter) for start, end, letter in found]
 
 
-# ---
-# How the texts of some languages are cut into comments, strings, numbers and words, by expressions alone.
-#
-# In: nothing. Out: a `Lexical` for each language whose pieces can be told without a grammar: that holds where the
-# syntax is broken, and takes half the time. In front of an expression for pieces stands one class of signs, so that a
-# search passes over whatever cannot begin one.
+# Regular expressions for languages that can be split into comments, strings, numbers and keywords without a grammar.
+# That works even where the syntax is broken, and takes half the time. Each pattern for pieces starts with a character
+# class, so that the search can quickly skip characters that cannot start a piece.
 
 
 @dataclass(frozen=True)
 class Lexical:
-    """What a text is cut by."""
+    """The patterns that split a language's texts."""
 
-    pieces: re.Pattern[str]  # comments, strings, and what is neither but must be passed over
-    words: re.Pattern[str]  # keywords and numbers, between them
-    holes: bool = False  # whether there may be code inside of strings: f"{this}"
+    pieces: re.Pattern[str]  # comments, strings, and text to skip that is neither
+    words: re.Pattern[str]  # keywords and numbers between the pieces
+    holes: bool = False  # whether strings may contain code: f"{this}"
 
 
 def _word_pattern(words: str, number: str) -> re.Pattern[str]:
@@ -307,7 +311,11 @@ def _word_pattern(words: str, number: str) -> re.Pattern[str]:
 
 
 def _python(words: str) -> Lexical:
-    """What is never closed is no string: one of a line is passed over to its end, a long one by its first signs."""
+    """Return the patterns for Python and similar languages.
+
+    A string that is never closed is not a string: for a one-line string the rest of the line is skipped, for a
+    triple-quoted one only the quotes.
+    """
     long, short = (form.replace("Q", '"') + "|" + form.replace("Q", "'") for form in (_PYTHON_LONG, _PYTHON_SHORT))
     never = r"(?<=\")\"\"|(?<=')''"
     pieces = rf"[#\"'](?:(?P<c>(?<=#)[^\r\n]*)|(?P<s>{long})|{never}|(?P<t>{short})|(?<=[\"'])[^\r\n]*)"
@@ -316,7 +324,7 @@ def _python(words: str) -> Lexical:
 
 @cache
 def lexical(language: str) -> Lexical | None:
-    """How a language's texts are cut; None where a grammar is needed."""
+    """Return the patterns for a language; None if it has none, so that a grammar is needed."""
     if language == "cmake":
         commands = _IN_CMAKE.replace(" ", "|")
         return Lexical(_STRING, re.compile(rf"(?<!\w)(?:(?i:{commands})(?=\s*\()|(?:AND|OR|NOT)(?!\w))"))

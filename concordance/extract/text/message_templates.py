@@ -1,8 +1,8 @@
-"""The fixed words of a message that a program puts together: `"got ", x, " of {}"` is `got … of …`.
+"""Message templates: the fixed words of a message that code assembles, `"got ", x, " of {}"` gives `got … of …`.
 
-In: the text of a call's arguments, in a language with C's brackets and quotes. Out: the message with a sign in place of
-each value, or "" where it has too few words to be known by. Literals that stand together are one; what is called to
-make text of them (`str`, `format`) is looked into, and any other call gives a value.
+In: the text of a call's arguments, in a language with C-like brackets and quotes. Out: the message with a
+placeholder for each value, or "" if it has too few words to be recognised. Adjacent literals are joined. Calls that
+make strings (`str`, `format`) are read inside; any other call counts as a value.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import islice
 
 GAP = "…"
 LONGEST = 400
-_FARTHEST = 300  # words and signs of a call that are looked at
+_FARTHEST = 300  # tokens of a call that are read
 _TOKEN = re.compile(
     rb"(?P<raw>R\"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)\"|r#*\".*?\"#*(?!\w))"
     rb"|(?P<text>(?:u8|[LuU@b$])?\"(?:[^\"\\]|\\.)*\")"
@@ -37,7 +37,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def joined(parts: Iterable[str]) -> str:
-    """The parts of a message as one line, values (`GAP`) once each; "" where there are not two words in it."""
+    """Join the parts of a message into one line, merging adjacent placeholders; "" if it has fewer than two words."""
     text = re.sub(rf"\s*{GAP}(?:\s*{GAP})*", lambda match: _gap(match[0]), " ".join("".join(parts).split()))
     text = text.strip(f" {GAP}")
     return text if len(_WORD.findall(text)) >= 2 and " " in text else ""
@@ -48,7 +48,7 @@ def _gap(written: str) -> str:
 
 
 def filled(text: str, printed: bool = True) -> str:
-    """A literal's text with a sign where values are put in."""
+    """Return a literal's text with a placeholder for each inserted value."""
     text = text.replace("{{", "\0").replace("}}", "\1")
     if "{" in text:
         text = _BRACED.sub(GAP, text)
@@ -58,18 +58,20 @@ def filled(text: str, printed: bool = True) -> str:
 
 
 def unescaped(text: str) -> str:
-    """The inside of a literal without its escapes."""
+    """Return the inside of a literal with its escapes replaced."""
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[0], " "), text) if "\\" in text else text
 
 
 def said(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
-    """The message in the arguments behind a bracket that opens before an offset, with what is streamed to it after; and
-    where the call ends, as far as it was looked at."""
+    """Return the message in a call's arguments, including what is streamed to the call afterwards, and the call's end.
+
+    `at` is the offset after the opening bracket. The end is only as far as the call was read.
+    """
     end = at
     parts: list[str] = []
-    open_: list[bool] = []  # whether each bracket that is open is of a call that makes text
+    open_: list[bool] = []  # per open bracket: whether it belongs to a call that makes a string
     before = b""
-    fresh, skip = True, False  # at the start of an argument; in one that is no message
+    fresh, skip = True, False  # at the start of an argument; in an argument that is not a message
     depth_end = False
     for token in islice(_TOKEN.finditer(data, at, min(len(data), at + 6000)), _FARTHEST):
         kind, word, end = token.lastgroup or "", token[0], token.end()
@@ -106,7 +108,7 @@ def said(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
                 parts.append(GAP)
         elif kind in ("name", "letter", "choice", "other") and not (kind == "name" and word in _MAKERS):
             if fresh and not any(parts):
-                skip = True  # a condition, or a place: its own literals are none of the message's
+                skip = True  # a condition or a location: its literals are not part of the message
             parts.append("" if skip else GAP)
         fresh = fresh and (kind in ("colons", "open") or word in _MAKERS)
         before = word

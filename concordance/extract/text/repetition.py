@@ -1,15 +1,23 @@
-"""Takes out long stretches of a text that repeat one piece, so that no reader has to get through them.
+"""Guards against texts that a parser would take far too long to read: repetition, token soup, deep nesting.
 
-The problem: a parser recovers from a syntax error by looking at what it skipped before, which makes a file of one
-repeated token (`->`, a quote, `/* `) cost the square of its size, and more in some grammars. The parser library offers
-no budget that is the same on every machine: a step of its progress callback may take as long as the file is, and a time
-limit depends on the machine.
+The problem: the parser library recovers from a syntax error by copying what it has skipped so far, so a file that
+repeats one token (`->`, a quote, `/* `), or most of whose tokens fit no rule, costs the square of its size, and more
+in some grammars: 8 KB of `()` in a shell script take 0.3 s, twice as many four times as long. The obvious remedy, a
+budget, fails: a time limit depends on the machine, a step of the progress callback may take as long as the whole
+file, and the Python binding ignores that callback if it is given bytes and crashes if it is given a function that
+reads them.
 
-What is done instead. In: a file's text. Out: a text of the same length and lines in which such stretches are blank, and
-where they are. A stretch is exactly periodic, four periods or more. To find them, the end of every block of the text is
-looked for in the block before it; where it stands there, their distance is the period, and the stretch is followed in
-both directions. A stretch keeps its ends, so that a comment, string or initialiser around it still opens and closes.
-Nothing depends on the language or on which piece is repeated.
+What is done instead, for repetition (`without_repetition`). In: a file's text. Out: a text of the same length and
+lines in which repetitive ranges are blank, and these ranges. A range is repetitive if it is exactly periodic with at
+least four periods. To find such ranges, the end of every block of the text is searched in the rest of that block; if
+it occurs there, the distance is the period, and the range is extended in both directions. The two ends of a range
+are kept, so that a comment, string or initialiser around it is still opened and closed. This does not depend on the
+language or on what is repeated.
+
+For token soup (`is_unparsable`). In: the bytes of a file and its grammar. Out: whether parsing it would take too
+long. The text is first parsed in pieces, which takes linear time whatever it contains, and the skipped tokens are
+counted, up to a limit. Pieces are cut at line ends, regardless of structure. This costs few tokens: if a block is
+cut in two, the parser still recognises the statements in it.
 """
 
 from __future__ import annotations
@@ -22,34 +30,34 @@ from tree_sitter import Node
 
 from concordance.extract.reading import trees
 
-_PIECE = 2048  # bytes; also the size up to which a text is parsed in any case
-# How many tokens may be skipped: so many in any file, and one for so many bytes. Of the scripts and TOML files of four
-# large repositories, the one that comes nearest to the limit has six tenths of it.
+_PIECE = 2048  # bytes; a text of up to this size is always parsed
+# How many tokens may be skipped: a fixed number, plus one per so many bytes. Of the scripts and TOML files of four
+# large repositories, the worst reaches six tenths of the limit.
 _SKIPPED = 1000
 _BYTES_PER_SKIPPED = 128
 NOT_READ = "not read: too many tokens that fit no statement"
-_DEEPEST = 1000  # nodes in one another
+_DEEPEST = 1000  # levels of nested nodes
 _STEP = 1000  # bytes between two places at which the depth of a tree is measured
 TOO_DEEP = f"not read: nested more than {_DEEPEST:,} deep"
 
-# Sizes of blocks, and of the ends that are looked for. A long end shows periods in which short ones repeat.
+# Sizes of blocks, and of the block ends that are searched. A long end finds periods that contain shorter repetitions.
 _BLOCKS = ((2048, 64), (16_384, 1024))
-_SHORTEST = 2048  # characters of a stretch, if it has many periods: people draw lines and write tables that are shorter
-_SHORT = 8192  # characters of a stretch of fewer periods: generated tests and tables have shorter ones
+_SHORTEST = 2048  # characters of a range with many periods; lines and tables drawn by people are shorter
+_SHORT = 8192  # characters of a range with fewer periods; those in generated tests and tables are shorter
 _MANY = 64
-_KEPT = 16  # characters at each end of a stretch: few, for a comment that is opened often is scanned as often
+_KEPT = 16  # characters kept at each end; few, because text that opens a comment many times is scanned as often
 _TEXT = re.compile(r"[^\r\n]+")
 
 
 class Repetition(NamedTuple):
-    """A stretch that was blanked, in characters."""
+    """A range that was blanked out, in characters."""
 
     start: int
     end: int
 
 
 def without_repetition(text: str) -> tuple[str, list[Repetition]]:
-    """The text with repetitive stretches blanked, and where they are; nearly always the text itself."""
+    """Return the text with repetitive ranges blanked out, and these ranges; almost always the text is unchanged."""
     stretches = _stretches(text)
     if not stretches:
         return text, []
@@ -62,14 +70,17 @@ def without_repetition(text: str) -> tuple[str, list[Repetition]]:
 
 
 def _blanked(text: str) -> str:
-    """As many spaces, with the line ends."""
+    """Replace everything except line ends by spaces."""
     if "\r" in text:
         return _TEXT.sub(lambda match: " " * (match.end() - match.start()), text)
-    return "\n".join([" " * len(line) for line in text.split("\n")])  # a third of the time
+    return "\n".join([" " * len(line) for line in text.split("\n")])  # three times as fast
 
 
 def _stretches(text: str) -> list[Repetition]:
-    """Where a text repeats itself, without the ends that are kept; white space costs little as it is."""
+    """Return the repetitive ranges of a text, without the ends that are kept.
+
+    White space is left alone, because it costs little to parse.
+    """
     found: list[Repetition] = []
     for size, tail in _BLOCKS:
         reached = 0
@@ -81,7 +92,7 @@ def _stretches(text: str) -> list[Repetition]:
             start, reached = _followed(text, before, end, period)
             shortest = max(_SHORTEST, 4 * period, min(_SHORT, _MANY * period))
             if reached - start >= shortest and not text[start:reached].isspace():
-                # Whole periods, so that what is kept goes on as if nothing were missing: `0, 0` and not `0, , 0`.
+                # Blank whole periods, so that the kept ends join up as if nothing were missing: `0, 0`, not `0, , 0`.
                 blank = (reached - start - 2 * _KEPT) // period * period
                 found.append(Repetition(start + _KEPT, start + _KEPT + blank))
     stretches: list[Repetition] = []
@@ -95,7 +106,7 @@ def _stretches(text: str) -> list[Repetition]:
 
 
 def _followed(text: str, start: int, end: int, period: int) -> tuple[int, int]:
-    """The start and end of a periodic stretch, extended in both directions as far as the text repeats itself."""
+    """Return the bounds of a periodic range, extended in both directions as far as the text repeats."""
     step = period
     while step:  # many periods at a time, then fewer
         if start >= step and text[start - step : start] == text[start : start + step]:
@@ -116,23 +127,11 @@ def _followed(text: str, start: int, end: int, period: int) -> tuple[int, int]:
     return start, end
 
 
-# ---
-# Tells a text that a parser would take far too long to read from one that it reads in linear time.
-#
-# The problem: the parser library recovers from a syntax error by copying what it has skipped so far, so a text of
-# which it skips most tokens costs the square of its size: 8 KB of `()` in a shell script take 0.3 s, twice as many
-# four times as long. It offers no budget that is the same on every machine: a time limit depends on the machine, and
-# its Python binding ignores a progress callback where it is given bytes, and crashes where it is given a function
-# that reads them.
-#
-# In: the bytes of a file and its grammar. Out: whether to parse it. The text is parsed in pieces first, which is
-# linear whatever is in it, and the tokens that are skipped are counted, up to a limit. Pieces are cut at the ends of
-# lines with no regard to structure. That costs few tokens: where a block is cut in two, the parser still reads the
-# statements in it.
+# Texts that a parser skips too much of, or that nest too deep.
 
 
 def is_unparsable(data: bytes, grammar: trees.Grammar) -> bool:
-    """True if the parser would skip so many tokens that the time for it grows with the square of the size."""
+    """True if the parser would skip so many tokens that its time grows with the square of the size."""
     if len(data) <= _PIECE:
         return False
     tools = trees.compiled(grammar)
@@ -149,9 +148,9 @@ def is_unparsable(data: bytes, grammar: trees.Grammar) -> bool:
 
 
 def is_too_deep(root: Node) -> bool:
-    """True if a tree nests so deep that asking it takes far too long: that costs the square of the depth.
+    """True if a tree is nested so deeply that querying it takes far too long: time grows with the square of the depth.
 
-    What nests deep is wide, too, so that it is enough to look at places that lie apart by less than the limit.
+    A deeply nested construct is also long, so it is enough to measure at places closer together than the limit.
     """
     cursor = root.walk()
     for at in range(root.start_byte, root.end_byte, _STEP):
@@ -175,6 +174,9 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 
 
 def _skipped(error: Node) -> int:
-    """The tokens in an error that belong to no construct, and a part of the constructs: cutting breaks some of them."""
+    """Count the tokens in an error that belong to no construct, and a quarter of its constructs.
+
+    Only a quarter, because cutting the text into pieces breaks some constructs.
+    """
     bare = sum(1 for child in error.children if child.child_count == 0)
     return bare + (error.child_count - bare) // 4

@@ -1,1 +1,1 @@
-"""The full-text index beside the store."""
+"""The full-text index next to the store."""

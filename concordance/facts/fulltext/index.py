@@ -1,13 +1,15 @@
-"""The full-text index beside the store: every file as a whole, and in pieces of some lines.
+"""The full-text index next to the store: every file as a whole, and in pieces of some lines.
 
-In: a file's text and facts, made into words by a worker (`prepared`). Out: `REPO/.concordance/text/`, indexes of
-tantivy, and `IndexShard`s to ask them. Whole files have fields (path, names, documentation, text), pieces only text,
-with positions for phrases. Source lies on another shelf than the rest, so that how common a word is among tests does
-not count for source. A first index is written beside its place and renamed; a reader sees what was last committed.
+In: a file's text and facts, split into words by a worker (`prepared`). Out: `REPO/.concordance/text/`, which holds
+tantivy indexes, and `IndexShard`s to query them. Whole files have fields (path, names, documentation, text); pieces
+have only text, with positions for phrases. Source is in another shard (here: shelf) than the rest, so that the
+frequency of a word in tests does not affect its weight in source. A first index is written next to its place and
+renamed; a reader sees what was last committed.
 
-Index and store cannot be committed in one moment. So the index notes which store it was made from and which it is made
-for, and the paths that differ between them, before it is changed: a build that was killed in between is known by it,
-and the next one puts these paths right. When all is written, the digests of all files are noted (`filesums`).
+Index and store cannot be committed at the same moment. So before the index is changed, it records which store it was
+made from, which one it is made for, and the paths that differ between them: this reveals a build that was killed in
+between, and the next build updates those paths. When everything is written, the digests of all files are recorded
+(`checksums`).
 """
 
 from __future__ import annotations
@@ -35,17 +37,17 @@ from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.integrity import checksums
 
 SHELVES = ("source", "other")
-FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" are names as they are
-PURPOSES = tuple(Category)  # a file's category is stored as a place in this list
+FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" hold unsplit names
+PURPOSES = tuple(Category)  # a file's category is stored as an index into this list
 _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
 _UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
-# How tantivy says that an index is not as it left it, or that a build that was killed had begun to write the same.
+# Messages of tantivy if files of an index are missing, damaged, or left by a killed build.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
-_LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders of builds that were killed
-_MADE = "made"  # the file in which an index says of itself what it is
-_HEAP = 50_000_000  # bytes of a writer
-_PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # named by the folder they are in
+_LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
+_MADE = "made"  # the file in which an index describes itself
+_HEAP = 50_000_000  # bytes of memory for a writer
+_PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # files that are named after their folder
 
 
 class PreparedFile(NamedTuple):
@@ -57,7 +59,7 @@ class PreparedFile(NamedTuple):
     defs: str
     dotted: str
     docs: str
-    tests: bool  # whether most of its functions are tests, wherever it lies
+    tests: bool  # True if most of its functions are tests, wherever it is
     chunks: tuple[tuple[int, str], ...]
 
 
@@ -66,7 +68,7 @@ _DECODER = msgspec.msgpack.Decoder(PreparedFile)
 
 
 def prepared(path: str, text: str, facts: FileFacts, words: WordNormalizer) -> bytes:
-    """A file's words, packed; made by a worker, which has the text at hand. None of a file whose path is no text."""
+    """Return a file's words, encoded; called by a worker, which has the text. Empty if the path is not valid text."""
     if not _is_text(path):
         return b""
     stem = re.sub(r"\.\w+$", "", path)
@@ -98,18 +100,18 @@ def _is_text(path: str) -> bool:
 
 
 def _names(names: Iterable[str]) -> str:
-    """Names in a row; one with a space in it, or with what is no text, is none."""
+    """Join names with spaces; leave out names that contain a space, and replace what is not valid text."""
     found = " ".join(name for name in names if " " not in name)
     return found.encode("utf-8", "replace").decode()
 
 
 def number(path: str) -> int:
-    """A file's number in the index."""
+    """Return a file's number in the index."""
     return int.from_bytes(hashlib.blake2b(os.fsencode(path), digest_size=8).digest(), "big") >> 1
 
 
 def schema_of(pieces: bool) -> tantivy.Schema:
-    """The fields of whole files, or of pieces."""
+    """Return the schema for whole files, or for pieces."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("path", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("folder", tokenizer_name="raw", index_option="basic")
@@ -126,7 +128,7 @@ def schema_of(pieces: bool) -> tantivy.Schema:
 
 
 def opened(folder: str, pieces: bool) -> tantivy.Index:
-    """An index on the disk, made where there is none."""
+    """Open an index on disk; create it if there is none."""
     os.makedirs(folder, exist_ok=True)
     index = tantivy.Index(schema_of(pieces), path=folder)
     index.register_tokenizer("words", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
@@ -134,44 +136,44 @@ def opened(folder: str, pieces: bool) -> tantivy.Index:
 
 
 class TextWriter:
-    """Writes the index of one build. Leave it by `finish` and `place_it`, or by `abandon`."""
+    """Writes the index of one build. End it with `finish` and `place_it`, or with `abandon`."""
 
     def __init__(self, folder: str, store: str | None) -> None:
-        """`store` is the mark of the store that the build starts from; None where there is none."""
+        """`store` identifies the store that the build starts from; None if there is none."""
         self.home = os.path.join(folder, "text")
         apart = None if store is None else astray(folder, store)
         self.fresh = apart is None
-        self.astray = apart or frozenset()  # the paths that must be put or removed, besides what has changed
+        self.astray = apart or frozenset()  # paths to update or remove in addition to what has changed
         self._store = store or ""
         self._touched: set[str] = set()
         self.target = f"{self.home}.{os.getpid()}.new" if self.fresh else self.home
         if self.fresh:
-            for left in os.listdir(folder):  # of builds that were killed
+            for left in os.listdir(folder):  # left by killed builds
                 if _LEFT.fullmatch(left):
                     remove_tree(os.path.join(folder, left))
         self._writers: dict[tuple[str, bool], tantivy.IndexWriter] = {}
         with self._guarded():
             if self.fresh:
-                os.mkdir(self.target)  # fails where something is there: nothing is written through a link
+                os.mkdir(self.target)  # fails if something is there: nothing is written through a link
             for home in ((shelf, pieces) for shelf in SHELVES for pieces in (False, True)):
                 self._writers[home] = opened(_home(self.target, *home), home[1]).writer(_HEAP, 1)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Leaves the index as it was where it cannot be written, and says why."""
+        """Abandon the build if the index cannot be written, and raise an error that says why."""
         try:
             yield
         except (OSError, ValueError, RuntimeError) as error:
             self.abandon()
             if not self.fresh and _DAMAGED.search(str(error)):
-                with suppress(OSError):  # without it, it is no index
+                with suppress(OSError):  # without this file it is not an index
                     os.remove(os.path.join(self.home, _MADE))
                 raise StoreBroken(f"the full-text index {self.home} is damaged: {error}", "Build again") from error
-            advice = "Free some space on that disk, and build again; the last complete store is as it was"
+            advice = "Free some space on that disk, and build again; the last complete store is unchanged"
             raise StoreFailed(f"the full-text index {self.home} could not be written: {error}", advice) from error
 
     def put(self, path: str, category: str, size: int, packed: bytes) -> None:
-        """Adds a file, in place of what was known of it."""
+        """Add a file, replacing what was indexed for it."""
         with self._guarded():
             if not self.fresh:
                 self._remove(path)
@@ -198,7 +200,7 @@ class TextWriter:
             pieces.add_document(tantivy.Document(**shared, line=line, text=words))
 
     def remove(self, path: str) -> None:
-        """Takes a file out."""
+        """Remove a file."""
         with self._guarded():
             self._remove(path)
 
@@ -209,7 +211,7 @@ class TextWriter:
                 writer.delete_documents_by_term("path", path)
 
     def finish(self, store: str) -> None:
-        """Writes all to the disk, and ends the writers' threads; `store` is the mark of the store it is made for."""
+        """Write everything to disk and end the writers' threads; `store` identifies the store that it is made for."""
         with self._guarded(), watched(f"the full-text index {self.target} to be written"):
             _keep(self.target, _Note(_version(), "" if self.fresh else self._store, store, sorted(self._touched)))
             for writer in self._writers.values():
@@ -219,7 +221,7 @@ class TextWriter:
             checksums.note(self.target, _MADE)
 
     def place_it(self) -> None:
-        """Makes it the index."""
+        """Make this the index."""
         if self.fresh:
             old = f"{self.home}.{os.getpid()}.old.new"
             with suppress(FileNotFoundError):
@@ -228,9 +230,9 @@ class TextWriter:
             remove_tree(old)
 
     def abandon(self) -> None:
-        """Leaves the index as it was."""
+        """Discard this build; the index stays unchanged."""
         for writer in self._writers.values():
-            what = f"the full-text index {self.target} to be left as it was"
+            what = f"the full-text index {self.target} to be rolled back"
             with suppress(ValueError, RuntimeError), watched(what):  # RuntimeError: it had already ended
                 writer.rollback()
         self._writers.clear()
@@ -243,12 +245,12 @@ def _home(place: str, shelf: str, pieces: bool) -> str:
 
 
 class _Note(NamedTuple):
-    """What an index says of itself."""
+    """An index's description of itself."""
 
     version: str  # of the program that made it
-    before: str  # the mark of the store that it was made from, "" where all of it was made anew …
-    after: str  # … and of the one that it is made for
-    paths: list[str]  # in what it may differ from either, until the latter is the store
+    before: str  # identifies the store that it was made from, "" if the index is new …
+    after: str  # … and the store that it is made for
+    paths: list[str]  # paths in which it may differ from either, until the latter is the store
 
 
 def _keep(place: str, note: _Note) -> None:
@@ -256,7 +258,7 @@ def _keep(place: str, note: _Note) -> None:
 
 
 def _note(folder: str) -> _Note | None:
-    """What the index says of itself; None where there is none that is as this program made it."""
+    """Return the index's description of itself; None if there is no intact index made by this program version."""
     place = os.path.join(folder, "text")
     homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHELVES for pieces in (False, True))
     note = checksums.read_record(os.path.join(place, _MADE), _Note)
@@ -267,7 +269,7 @@ def _note(folder: str) -> _Note | None:
 
 
 def damaged(folder: str) -> list[str]:
-    """The files of an index that are not as they were written; all are read."""
+    """Return the files of an index that do not match their checksums; reads all of them."""
     place = os.path.join(folder, "text")
     if checksums.read_record(os.path.join(place, _MADE), _Note) is None:
         return [_MADE]
@@ -275,7 +277,7 @@ def damaged(folder: str) -> list[str]:
 
 
 def _has_links(place: str) -> bool:
-    """Whether anything of an index leads elsewhere: a repository may come with one of its own making."""
+    """True if an index contains a link: a repository may come with an index of its own making."""
     tops = os.walk(place)
     return os.path.islink(place) or any(
         os.path.islink(os.path.join(top, name)) for top, folders, names in tops for name in (*folders, *names)
@@ -283,12 +285,12 @@ def _has_links(place: str) -> bool:
 
 
 def is_whole(folder: str) -> bool:
-    """Whether there is an index that can be read, made as this program makes it."""
+    """True if there is an intact index, made by this program version."""
     return _note(folder) is not None
 
 
 def astray(folder: str, store: str) -> frozenset[str] | None:
-    """The paths in which the index may say another thing than the store of a mark; None where it may in all of them."""
+    """Return the paths in which the index may differ from a store; None if it may differ in any."""
     note = _note(folder)
     if note is None or store not in (note.before, note.after) or not store:
         return None
@@ -297,7 +299,7 @@ def astray(folder: str, store: str) -> frozenset[str] | None:
 
 @cache
 def _version() -> str:
-    """Changes with the code that makes words and writes them: no number that somebody has to raise."""
+    """Changes with the code that makes and writes words, so that nobody has to increase a number."""
     digest = hashlib.sha256(version("tantivy").encode())
     for path in (__file__, fulltext_words.__file__):
         with open(path, "rb") as file:
@@ -309,35 +311,35 @@ def _version() -> str:
 
 
 class FieldQuery(NamedTuple):
-    """Some words of a question, to be found in a field."""
+    """Some words to be found in a field."""
 
     field: str
-    words: tuple[str, ...]  # several are a phrase: in this order, with at most one other between
+    words: tuple[str, ...]  # several are a phrase: in this order, with at most one other word between them
     weight: float
-    flat: bool = False  # whether the weight is the score, however often and wherever they stand
+    flat: bool = False  # True if the weight is the score, however often and wherever they occur
 
 
 class FileFound(NamedTuple):
-    """A file that has some of what is wanted."""
+    """A file that matches a query."""
 
     number: int
     size: int
     purpose: Category
     score: float
-    at: Any  # where its path is
+    at: Any  # the position of its document
 
 
 class PieceFound(NamedTuple):
-    """A stretch of a file's lines that has some of what is wanted."""
+    """A range of lines that matches a query."""
 
     number: int
-    line: int  # its first
+    line: int  # its first line
     score: float
     at: Any
 
 
 class IndexShard:
-    """One shelf, open for reading."""
+    """One shard of the index, open for reading."""
 
     def __init__(self, home: str) -> None:
         try:
@@ -350,13 +352,13 @@ class IndexShard:
         self.count = self._files.num_docs
 
     def rare(self, field: str, word: str) -> float:
-        """How much a word in a field tells: the fewer have it, the more; 0 where none has."""
+        """Return how specific a word in a field is: the fewer documents contain it, the higher; 0 if none does."""
         searcher = self._pieces if field == "text" else self._files
         have = searcher.doc_freq(field, word)
         return math.log(1 + (searcher.num_docs - have + 0.5) / (have + 0.5)) if have else 0.0
 
     def files(self, wanted: list[FieldQuery], folder: str, most: int) -> list[FileFound]:
-        """The files that have most of what is wanted, below a folder."""
+        """Return the best matching files below a folder."""
         found = self._searched(False, wanted, folder, most)
         places = [at for _, at in found]
         numbers, sizes, purposes = (self._files.fast_field_values(f, places) for f in ("file", "size", "purpose"))
@@ -364,7 +366,7 @@ class IndexShard:
         return [FileFound(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
 
     def pieces(self, wanted: list[FieldQuery], folder: str, most: int) -> list[PieceFound]:
-        """The stretches of lines that have most of what is wanted, below a folder."""
+        """Return the best matching ranges of lines below a folder."""
         found = self._searched(True, wanted, folder, most)
         places = [at for _, at in found]
         numbers, lines = (self._pieces.fast_field_values(f, places) for f in ("file", "line"))
@@ -372,7 +374,7 @@ class IndexShard:
         return [PieceFound(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
 
     def path(self, found: FileFound | PieceFound) -> str:
-        """The path of a file that was found."""
+        """Return the path of a file that was found."""
         searcher = self._files if isinstance(found, FileFound) else self._pieces
         return str(searcher.doc(found.at)["path"][0])
 
@@ -397,10 +399,10 @@ def _query(schema: tantivy.Schema, wanted: FieldQuery) -> tantivy.Query:
 
 
 def shelves(folder: str) -> list[IndexShard]:
-    """The index, open for reading; none where there is none."""
+    """Open the index for reading; an empty list if there is none."""
     place = os.path.join(folder, "text")
     if is_whole(folder):
         return [IndexShard(os.path.join(place, shelf)) for shelf in SHELVES]
     if os.path.lexists(place):
-        raise StoreBroken(f"the text index {place} is damaged", "Build again, which makes it anew: concord build")
+        raise StoreBroken(f"the text index {place} is damaged", "Rebuild it with: concord build")
     return []

@@ -1,7 +1,7 @@
-"""The words of a text as the full-text index has them: identifiers split, stems, no filling words.
+"""Splits text into the words of the full-text index: parts of identifiers, stemmed, without stop words.
 
-In: text or a question. Out: words with spaces between. `HTTPServer_error` is `http server error
-httpservererror`: its parts, and the whole, so that either finds it.
+In: text or a query. Out: words separated by spaces. `HTTPServer_error` becomes `http server error httpservererror`: its
+parts and the whole, so that either finds it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _FILLING = frozenset(
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _RUNS = re.compile(r"[A-Za-z0-9_]+|[^\W_A-Za-z0-9]+")
 _DENSE = re.compile(r"[぀-ヿ㐀-鿿가-힣]")  # scripts without spaces between words
-_MANY = 150_000  # words remembered by one process
-_LONGEST = 60  # letters of a word that somebody might ask for
-CHUNK = 20  # lines that are one piece of a text
-# Everything that is no letter, digit or underscore becomes a space; a multi-byte letter stays.
+_MANY = 150_000  # maximum number of words that a process caches
+_LONGEST = 60  # maximum length of a word that somebody might search for
+CHUNK = 20  # lines per piece of a text
+# Everything but letters, digits and underscores becomes a space; multi-byte letters stay.
 _SPACED = bytes(c if c >= 128 or chr(c).isalnum() or c in b"_\n" else 32 for c in range(256))
 
 
@@ -34,13 +34,13 @@ def _stemmer() -> tantivy.TextAnalyzer:
 
 
 def stem(word: str) -> str:
-    """A word without its ending."""
+    """Return the stem of a word."""
     found: list[str] = _stemmer().analyze(word)
     return found[0]
 
 
 class WordNormalizer(dict[bytes, str]):
-    """What each written word is in the index; remembered, for most words of a text stood there before."""
+    """Maps each written word to its words in the index; cached, because most words of a text repeat."""
 
     def __missing__(self, word: bytes) -> str:
         if len(self) > _MANY:
@@ -49,11 +49,11 @@ class WordNormalizer(dict[bytes, str]):
         return found
 
     def of(self, text: str) -> str:
-        """The words of a text."""
+        """Return the words of a text."""
         return " ".join(map(self.__getitem__, text.encode("utf-8", "replace").translate(_SPACED).split()))
 
     def chunks(self, text: str) -> list[tuple[int, str]]:
-        """The pieces of a text: the first line of each, and its words."""
+        """Return the pieces of a text: the first line of each, and its words."""
         lines = text.encode("utf-8", "replace").translate(_SPACED).split(b"\n")
         found = []
         for start in range(0, len(lines), CHUNK):
@@ -83,7 +83,7 @@ def _plain(word: str) -> list[str]:
     if word.isdigit():
         return [word] if 2 <= len(word) <= 4 else []
     parts = _PARTS.findall(word)
-    if len(word) > 20 and len(parts) > len(word) / 3:  # data in letters and digits
+    if len(word) > 20 and len(parts) > len(word) / 3:  # encoded data
         return []
     lower = [part.lower() for part in parts]
     found = [stem(p) for p in lower if len(p) > 1 and p not in _FILLING and not (p.isdigit() and len(p) > 4)]

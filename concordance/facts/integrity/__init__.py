@@ -1,1 +1,1 @@
-"""Keeps the store whole: checksums, the build lock, and the audit of `concord check --store`."""
+"""Keeps the store intact: checksums, the build lock, and the audit of `concord check --store`."""

@@ -1,7 +1,7 @@
-"""Everything that is kept of a repository, checked by all of its checksums.
+"""Checks everything that is stored for a repository against its checksums.
 
-In: the folder of its store, and that of the user's cache. Out: what is damaged, and what to do about it. A question
-checks only what has another status than when it was last found good; here every page, file and value is read.
+In: the folder of its store, and that of the user's cache. Out: what is damaged, and what to do about it. A query checks
+only files whose status changed since they were last verified; an audit reads every page, file and value.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from concordance.facts.cache import Cache
 from concordance.facts.fulltext import index
 from concordance.facts.integrity import checksums
 
-_BUILD = "concord build makes it anew"
+_BUILD = "Rebuild it with: concord build"
 
 
 class Damage(NamedTuple):
-    """Something that is not as it was written."""
+    """Something that does not match its checksum."""
 
     path: str
     problem: str
@@ -27,7 +27,7 @@ class Damage(NamedTuple):
 
 
 def audit(folder: str, cache: str, largest: int) -> list[Damage]:
-    """What is damaged, in the order in which it is read. The caller holds the lock of the folder."""
+    """Return what is damaged, in the order in which it is read. The caller holds the lock of the folder."""
     found = []
     for home in (folder, os.path.join(folder, "generated")):
         databases = [os.path.join(home, "index.db"), *sorted(glob.glob(os.path.join(glob.escape(home), "pages-*.db")))]
@@ -37,15 +37,15 @@ def audit(folder: str, cache: str, largest: int) -> list[Damage]:
                 found.append(Damage(path, problem, _BUILD))
         if os.path.lexists(text := os.path.join(home, "text")):
             wrong = [os.path.join(text, name) for name in index.damaged(home)]
-            found += [Damage(path, "it is not as it was written", _BUILD) for path in wrong]
+            found += [Damage(path, "its checksum does not match", _BUILD) for path in wrong]
     with closing(Cache(cache, largest)) as facts:
         if facts.was_replaced:
-            found.append(Damage(facts.path, "it was no database of ours", "It was made anew, and builds fill it"))
+            found.append(Damage(facts.path, "it was not a valid database", "It was replaced, and builds will fill it"))
         elif not facts.is_open:
             advice = "Remove it, or name another cache (CONCORDANCE_CACHE)"
             found.append(Damage(facts.path, "it cannot be opened", advice))
         bad, total = facts.drop_damaged()
         if bad:
-            problem = f"{bad:,} of {total:,} values were not as they were written"
-            found.append(Damage(facts.path, problem, "They were dropped, and are made again when they are needed"))
+            problem = f"{bad:,} of {total:,} values did not match their checksums"
+            found.append(Damage(facts.path, problem, "They were deleted, and are computed again when needed"))
     return found

@@ -1,16 +1,17 @@
-"""Checksums of databases, so that damage is found before a damaged row is believed.
+"""Checksums of databases, so that damage is found before damaged data is used.
 
-In: the path of a database that only this program writes. Out: two small files beside it, and whether the database
-matches them. `PATH.sums` holds a digest of every page as it was last committed. `PATH.seen` holds the size, times and
-inode of the database and of its write-ahead log when they last matched those digests.
+In: the path of a database that only this program writes. Out: two small files next to it, and whether the database
+matches them. `PATH.sums` holds a digest of every page as last committed. `PATH.seen` holds the size, times and inode of
+the database and of its write-ahead log when they last matched those digests.
 
-To hash a store of a gigabyte before every question would take a second, so a reader compares the status of the files
-with `PATH.seen`. Whatever writes to a file changes its status: a flipped bit, a copy, a restored backup, another
-program. Only then all pages are hashed, once. Digests of rows would not be enough: a damaged index hides rows.
+Hashing a store of a gigabyte before every query would take a second, so a reader only compares the status of the files
+with `PATH.seen`. Whatever writes to a file changes its status, be it one bit: a copy, a restored backup, another
+program. Only then are all pages hashed, once. Digests of rows would not be enough: a damaged index hides rows.
 
 An update is committed to the log, which SQLite moves into the database later, page by page. So a page is good if its
-content, in the log or else in the database, has the digest that was noted. Where a build was killed between its commit
-and its note, the log holds further frames, which SQLite checks by its own checksums; with them the pages are good, too.
+content, in the log or else in the database, has the recorded digest. If a build was killed between its commit and
+recording the digests, the log holds further frames, which SQLite protects by its own checksums; pages that match with
+them are good, too.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from concordance.facts.integrity import lock
 from concordance.facts.integrity.failures import FAILURES
 
 _LIST = "sums"
-_REPLACED = (".json", ".lock")  # what an update writes anew under the same name
+_REPLACED = (".json", ".lock")  # files that an update rewrites under the same name
 _OF_WRITERS = ".managed.json"  # the index's own list of files to remove, which an update changes before it commits
 _READ_BYTES = 1 << 20
 _SIZE = 8  # bytes of a page's digest
-_OWN = 16  # bytes of the digest that begins each of the files written here
-_HEADER, _FRAME = 32, 24  # bytes of the log's header, and of the one before each page in it
-_PATIENCE = 10.0  # seconds that a reader waits for a build that is about to note what it wrote
-_BLOCK = 64  # pages that are read at once
+_OWN = 16  # bytes of the digest at the start of each file written here
+_HEADER, _FRAME = 32, 24  # bytes of the log's header, and of the header before each page in it
+_PATIENCE = 10.0  # seconds that a reader waits for a build that is about to record its digests
+_BLOCK = 64  # pages to read at once
 SUMS, SEEN = ".sums", ".seen"
 
 _Status = tuple[int, ...]
@@ -47,9 +48,9 @@ class _Sums(NamedTuple):
     """The digests of a database."""
 
     page: int  # bytes of a page
-    pages: bytes  # the digests, one after the other
-    salt: bytes = b""  # of the log that was looked at last …
-    frames: int = 0  # … and how many frames of it are among the digests
+    pages: bytes  # the digests, concatenated
+    salt: bytes = b""  # of the log that was read last …
+    frames: int = 0  # … and how many of its frames the digests include
 
 
 class _Seen(NamedTuple):
@@ -64,13 +65,12 @@ class _Log(NamedTuple):
 
     salt: bytes
     frames: int
-    pages: dict[int, bytes]  # digests by page number, the last ones that were committed
-    size: int  # of the database in pages; 0 where nothing was committed
+    pages: dict[int, bytes]  # digests by page number, of the last committed version
+    size: int  # of the database in pages; 0 if nothing was committed
 
 
 def write_record(path: str, record: object, durable: bool = False) -> None:
-    """Writes a value behind its own digest; aside first, so that there is never half of it. `durable` waits until it is
-    on the disk."""
+    """Write a value, preceded by its digest, atomically. `durable`: wait until it is on disk."""
     packed = msgspec.msgpack.encode(record)
     aside = f"{path}.{os.getpid()}.new"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -83,7 +83,7 @@ def write_record(path: str, record: object, durable: bool = False) -> None:
 
 
 def read_record(path: str, kind: type[Row]) -> Row | None:
-    """A value that `write_record` wrote; None where there is none, or a damaged one."""
+    """Return a value that `write_record` wrote; None if there is none, or if it is damaged."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             data = file.read()
@@ -95,13 +95,13 @@ def read_record(path: str, kind: type[Row]) -> Row | None:
 
 
 def seal(path: str) -> None:
-    """Notes the digests of a database that was written as a whole, and has no log."""
+    """Record the digests of a database that was written as a whole and has no log."""
     write_record(path + SUMS, _whole(path))
     note_seen(path)
 
 
 def move_sealed(aside: str, path: str) -> None:
-    """Puts a database that was written as a whole in the place of another, and notes its digests."""
+    """Replace a database by one that was written as a whole, and record its digests."""
     sums = _whole(aside)
     with suppress(FileNotFoundError):
         os.remove(path + SEEN)
@@ -111,37 +111,42 @@ def move_sealed(aside: str, path: str) -> None:
 
 
 def add_committed(path: str) -> None:
-    """Notes the digests of what was just committed to the log. To be called before the log is moved into the database:
-    until then, whoever finds a build killed can tell old pages from damaged ones."""
+    """Record the digests of what was just committed to the log.
+
+    Must be called before the log is moved into the database: until then, old pages can be told from damaged ones even
+    if the build is killed.
+    """
     known = read_record(path + SUMS, _Sums)
-    if known is None:  # damaged; the database itself was found good before it was written to
+    if known is None:  # damaged; the database itself was verified before it was written to
         known = _whole(path)
     log = _log(path, known.page, known.salt, known.frames)
     write_record(path + SUMS, _with(known, log))
 
 
 def note_seen(path: str) -> None:
-    """Notes that the files match their digests as they are now."""
-    with suppress(OSError):  # what is not noted is only checked again
+    """Record that the files match their digests in their current state."""
+    with suppress(OSError):  # a missing record only means another check
         write_record(path + SEEN, _status(path))
 
 
 def doubt(path: str) -> None:
-    """Has the next reader check all pages: one of them was found to be wrong, whatever its file's status says."""
+    """Make the next reader check all pages: something was found to be wrong, whatever the status of the file says."""
     with suppress(OSError):
         os.remove(path + SEEN)
 
 
 def remove(path: str) -> None:
-    """Takes the checksums of a database away with it."""
+    """Remove the checksums of a database."""
     for end in (SUMS, SEEN):
         with suppress(FileNotFoundError):
             os.remove(path + end)
 
 
 def require_intact(path: str, alone: bool = False) -> None:
-    """StoreBroken where a database is damaged. `alone` says that no other process can be about to write it, for the
-    caller holds the lock of its folder."""
+    """Raise StoreBroken if a database is damaged.
+
+    `alone`: no other process can be about to write it, because the caller holds the lock of its folder.
+    """
     if _is_seen(path):
         return
     folder, end = os.path.dirname(path), time.monotonic() + _PATIENCE
@@ -150,12 +155,12 @@ def require_intact(path: str, alone: bool = False) -> None:
         if _is_seen(path):
             return
     problem = damage(path)
-    if problem and not _is_seen(path):  # a build may have ended meanwhile
-        raise StoreBroken(f"{path} is damaged: {problem}", "Build again, which makes it anew: concord build")
+    if problem and not _is_seen(path):  # a build may have finished in the meantime
+        raise StoreBroken(f"{path} is damaged: {problem}", "Rebuild it with: concord build")
 
 
 def damage(path: str) -> str:
-    """What is wrong with a database by all of its checksums; "" where nothing is."""
+    """Check all checksums of a database; return what is wrong, or ""."""
     before = _status_or_none(path)
     known = read_record(path + SUMS, _Sums)
     if before is None or known is None:
@@ -171,7 +176,7 @@ def damage(path: str) -> str:
     now = _with(found, log)
     wanted = (known, _with(known, late))
     if now.pages not in [one.pages for one in wanted]:
-        return f"{_differing(now, wanted[-1])} of {len(now.pages) // _SIZE:,} pages are not as they were written"
+        return f"{_differing(now, wanted[-1])} of {len(now.pages) // _SIZE:,} pages do not match their checksums"
     if now.pages != known.pages:
         with suppress(OSError):
             write_record(path + SUMS, now._replace(salt=late.salt, frames=late.frames))
@@ -187,13 +192,13 @@ def _differing(one: _Sums, other: _Sums) -> int:
 
 
 def _empty_log(path: str) -> None:
-    """Has SQLite move what was committed from the log into the database, as far as no reader is in the way."""
+    """Have SQLite move committed pages from the log into the database, as far as readers permit."""
     with suppress(*FAILURES), closing(schema.connect(path, "rw")) as connection:
         connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-# --- files
+# --- digests and status of files
 
 
 def _digest(data: bytes | memoryview, size: int = _SIZE) -> bytes:
@@ -219,12 +224,12 @@ def _status(path: str) -> _Seen:
         log = os.lstat(f"{path}-wal")
     except FileNotFoundError:
         return _Seen(database, (0,))
-    # SQLite sets the owner of a log that it opens, which changes its change time.
+    # SQLite sets the owner of a log that it opens, which changes its change time: leave that out.
     return _Seen(database, (log.st_size, log.st_mtime_ns, log.st_ino) if log.st_size else (0,))
 
 
 def _whole(path: str, page: int = 0) -> _Sums:
-    """The digests of the database's own pages, without its log."""
+    """Return the digests of the database's own pages, without its log."""
     with open(path, "rb", buffering=0) as file:
         if not page:
             page = int.from_bytes(file.read(18)[16:], "big")
@@ -239,7 +244,7 @@ def _whole(path: str, page: int = 0) -> _Sums:
 
 
 def _log(path: str, page: int, salt: bytes = b"", frames: int = 0) -> _Log:
-    """What was committed to the log; where its salt is this one, only what stands behind so many frames."""
+    """Return what was committed to the log; if it has this salt, only what follows so many frames."""
     try:
         with open(f"{path}-wal", "rb") as file:
             header = file.read(_HEADER)
@@ -253,7 +258,7 @@ def _log(path: str, page: int, salt: bytes = b"", frames: int = 0) -> _Log:
             while len(frame := file.read(_FRAME + page)) == _FRAME + page and frame[8:16] == now:
                 count += 1
                 waiting[int.from_bytes(frame[:4], "big")] = _digest(memoryview(frame)[_FRAME:])
-                if size := int.from_bytes(frame[4:8], "big"):  # the last one of a transaction
+                if size := int.from_bytes(frame[4:8], "big"):  # the last frame of a transaction
                     done = _Log(now, count, {**done.pages, **waiting}, size)
                     waiting = {}
             return done
@@ -262,7 +267,7 @@ def _log(path: str, page: int, salt: bytes = b"", frames: int = 0) -> _Log:
 
 
 def _with(sums: _Sums, log: _Log) -> _Sums:
-    """The digests of a database with what its log adds."""
+    """Return the digests of a database including its log."""
     if not log.size:
         return sums
     pages = bytearray(sums.pages[: log.size * _SIZE].ljust(log.size * _SIZE, b"\0"))
@@ -272,20 +277,18 @@ def _with(sums: _Sums, log: _Log) -> _Sums:
     return _Sums(sums.page, bytes(pages), log.salt, log.frames)
 
 
-# ---
-# Checksums of a folder of files that are written once and then only replaced: the full-text index.
+# --- checksums of a folder
+# For the full-text index: a folder of files that are written once and then only replaced. A list of all files with
+# their digests is stored in the folder. As for databases, a file is hashed only if its status changed since it was last
+# verified.
 #
-# In: a folder, and the name of the file in it that says which build began to change it last. Out: a list of all files
-# with their digests, which is kept in the folder, too, and the files that no longer match it. As for databases
-# (`checksums`), a file is hashed only where its status is another than when it was last found good.
-#
-# While an index is changed, or after a build was killed that had begun to, the list is that of the index before. By
-# the build that it names this is known: then the files that an update replaces are left out, and those that are never
-# written twice, if they are still there, must match.
+# While an index is being changed, or after a build that changed it was killed, the list still describes the index
+# before. The list names the build it belongs to, which reveals this. Then files that an update replaces are not
+# checked, and files that are never rewritten must match if they still exist.
 
 
 class _Listed(NamedTuple):
-    """A file that was found good."""
+    """A file that was verified."""
 
     digest: bytes
     status: tuple[int, ...]
@@ -294,12 +297,12 @@ class _Listed(NamedTuple):
 class _List(NamedTuple):
     """All files of a folder."""
 
-    made: bytes  # the digest of what the folder said of itself
+    made: bytes  # the digest of the file that describes the index
     files: dict[str, _Listed]
 
 
 def note(place: str, made: str) -> None:
-    """Notes the digests of all files; those that are listed with the status that they have are not read again."""
+    """Record the digests of all files; a file that is already listed with its current status is not read again."""
     known = read_record(os.path.join(place, _LIST), _List)
     before = known.files if known is not None else {}
     files = {}
@@ -311,7 +314,7 @@ def note(place: str, made: str) -> None:
 
 
 def damaged(place: str, made: str, trusting: bool = True) -> list[str]:
-    """The files that are not as they were noted, or missing. Unless `trusting`, all are read."""
+    """Return the files that are missing or do not match their digests. Unless `trusting`, read all of them."""
     listed = read_record(os.path.join(place, _LIST), _List)
     if listed is None:
         return [_LIST]
@@ -342,7 +345,7 @@ def damaged(place: str, made: str, trusting: bool = True) -> list[str]:
 
 
 def _found(place: str) -> dict[str, tuple[int, ...]]:
-    """Every file that is noted, with its status."""
+    """Return every file to be listed, with its status."""
     found: dict[str, tuple[int, ...]] = {}
     for top, _, names in os.walk(place):
         for name in names:

@@ -1,11 +1,11 @@
-"""One build of a repository at a time.
+"""The build lock: only one build of a repository at a time.
 
-In: the store's folder. Out: a lock that the operating system takes back when its holder dies. Readers need none: they
-see the last complete store. The holder notes in the lock file who it is and since when, so that whoever waits can say
-for whom. Waiting has a limit.
+In: the store's folder. Out: a lock that the operating system releases when its holder dies. Readers need no lock: they
+see the last complete store. The holder writes into the lock file who it is and since when, so that a waiting process
+can report for whom it waits. Waiting has a limit.
 
-A process that the holder forked could keep the lock beyond the holder's death. Our own children let go of it and end
-with their parent (`forks`); should one hang in the system nevertheless, the lock file is put aside for a new one.
+A process that the holder forked could keep the lock after the holder's death. Our own children release it and end with
+their parent (`forks`); should one hang in the system nevertheless, the lock file is replaced by a new one.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from typing import NamedTuple
 
 from concordance.base.errors import NoPermission, StoreFailed
 
-LIMIT = 1800.0  # seconds that a build waits for another; that of a very large repository takes less
-_NOTICE = 30.0  # seconds between two words about it
-_ORPHANED = 10.0  # seconds after which a lock is taken whose holder is dead
+LIMIT = 1800.0  # seconds that a build waits for another; building a very large repository takes less
+_NOTICE = 30.0  # seconds between two messages about waiting
+_ORPHANED = 10.0  # seconds after which the lock of a dead holder is replaced
 _STEP = 0.05
 
 
 class LockHolder(NamedTuple):
-    """Who holds a lock, as it noted itself."""
+    """The holder of a lock, as it described itself."""
 
     pid: int
-    began: int  # when the process was started, in the system's ticks: a number may be given to another process
+    began: int  # start time of the process in the system's ticks: the id may be reused by another process
     since: int  # when it took the lock, in seconds since 1970
-    system: str  # where the number means this process
+    system: str  # the machine and container in which the id is valid
 
     def is_dead(self) -> bool:
-        """Whether it has certainly ended; of a process of another machine or container that is not known."""
+        """True if it has certainly ended; unknown for a process of another machine or container."""
         return self.system != "" and self.system == _system() and _began(self.pid) != self.began
 
     def __str__(self) -> str:
-        """A few words for a message."""
+        """Return a short description for messages."""
         command = _command(self.pid) if self.system == _system() else ""
         at = time.strftime("%H:%M:%S", time.localtime(self.since))
         return f"process {self.pid}{f', {command},' if command else ''} since {at}"
@@ -48,12 +48,12 @@ class LockHolder(NamedTuple):
 
 @contextmanager
 def held(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> Iterator[None]:
-    """Holds the lock. While another process has it, `say` is told; StoreFailed where it has it for too long."""
+    """Hold the lock. Report through `say` while another process has it; raise StoreFailed after the limit."""
     path = os.path.join(folder, "lock")
     handle = _acquired(path, say, limit)
     try:
         note = f"{os.getpid()} {_began(os.getpid())} {int(time.time())} {_system()}\n"
-        with suppress(OSError):  # a full disk: it is only for messages
+        with suppress(OSError):  # a full disk: the note is only for messages
             os.ftruncate(handle, 0)
             os.pwrite(handle, note.encode(), 0)
         yield
@@ -64,7 +64,7 @@ def held(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> Itera
 
 
 def _acquired(path: str, say: Callable[[str], None], limit: float) -> int:
-    """A descriptor that holds the lock."""
+    """Wait for the lock and return a descriptor that holds it."""
     began = said = time.monotonic()
     handle = _opened(path)
     if not _try(handle):
@@ -75,18 +75,18 @@ def _acquired(path: str, say: Callable[[str], None], limit: float) -> int:
                 os.close(handle)
                 advice = f"End it with `kill {holder.pid}`" if holder is not None else "Build again when it has ended"
                 who = str(holder) if holder is not None else "another process"
-                raise StoreFailed(f"{path} is still held by {who}, after {limit:,.0f} s of waiting", advice)
+                raise StoreFailed(f"{path} is still held by {who} after {limit:,.0f} s of waiting", advice)
             if now - said > _NOTICE:
                 say(f"still waiting for the build of {holder or 'another process'}")
                 said = now
             if now - began > _ORPHANED and holder is not None and holder.is_dead():
-                say(f"the build of process {holder.pid} is dead, but left its lock behind; a new one is made")
+                say(f"the build of process {holder.pid} is dead, but its lock is still held; replacing the lock")
                 _put_aside(path, handle)
             time.sleep(_STEP)
             if not _is_at(path, handle):
                 os.close(handle)
                 handle = _opened(path)
-    if not _is_at(path, handle):  # it was put aside in this moment
+    if not _is_at(path, handle):  # it was replaced at this moment
         os.close(handle)
         return _acquired(path, say, limit)
     return handle
@@ -103,11 +103,11 @@ def _opened(path: str) -> int:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise NoPermission(f"{path} cannot be opened: it is a link", "Remove it") from error
-        advice = "Put the store elsewhere (--store DIR); one that is there already answers with --no-update"
+        advice = "Put the store elsewhere (--store DIR); an existing store can be read with --no-update"
         raise NoPermission(f"{path} cannot be opened: {error.strerror}", advice) from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise NoPermission(f"{path} cannot be opened: it is no regular file", "Remove it")
+        raise NoPermission(f"{path} cannot be opened: it is not a regular file", "Remove it")
     return handle
 
 
@@ -120,7 +120,7 @@ def _try(handle: int) -> bool:
 
 
 def _is_at(path: str, handle: int) -> bool:
-    """Whether a path still leads to an open file."""
+    """True if a path is still that of an open file."""
     try:
         there = os.lstat(path)
     except OSError:
@@ -129,7 +129,7 @@ def _is_at(path: str, handle: int) -> bool:
 
 
 def _put_aside(path: str, handle: int) -> None:
-    """Removes a lock file, where it is still the one that is open; the folder is locked, so that only one does."""
+    """Remove a lock file if it is still the open one; the folder is locked, so that only one process does it."""
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_CLOEXEC)
     try:
         if _try(folder) and _is_at(path, handle):
@@ -139,7 +139,7 @@ def _put_aside(path: str, handle: int) -> None:
 
 
 def _holder(handle: int) -> LockHolder | None:
-    """Who holds a lock; None where that is not said."""
+    """Return the holder of a lock; None if the lock file does not tell."""
     try:
         pid, began, since, system = os.pread(handle, 200, 0).decode("ascii").split()
         return LockHolder(int(pid), int(began), int(since), system)
@@ -148,7 +148,7 @@ def _holder(handle: int) -> LockHolder | None:
 
 
 def _began(pid: int) -> int:
-    """When a process was started, in the system's ticks; 0 where there is none or the system does not tell."""
+    """Return the start time of a process in the system's ticks; 0 if there is none or the system does not tell."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -158,7 +158,7 @@ def _began(pid: int) -> int:
 
 
 def _system() -> str:
-    """Names the space in which a process number means one process: a start of the machine, and a container on it."""
+    """Identify the scope in which process ids are unique: a boot of the machine, and a container on it."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return f"{file.read().strip()}/{os.readlink('/proc/self/ns/pid')}"
@@ -167,7 +167,7 @@ def _system() -> str:
 
 
 def _command(pid: int) -> str:
-    """How a process was called."""
+    """Return the command line of a process."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = [os.fsdecode(word) for word in file.read(1000).split(b"\0") if word]
@@ -179,11 +179,11 @@ def _command(pid: int) -> str:
 
 
 def is_held(folder: str, patience: float = 0.0) -> bool:
-    """Whether a build is running, and still is after so many seconds."""
+    """True if a build is running, and still is after `patience` seconds."""
     end = time.monotonic() + patience
     try:
         handle = os.open(os.path.join(folder, "lock"), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # none, or none of ours: who wants to build is told
+    except OSError:  # there is no usable lock file; a build reports what is wrong with it
         return False
     try:
         while True:

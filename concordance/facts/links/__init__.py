@@ -1,1 +1,1 @@
-"""Stores and reads links: rows, the graph over the repository, and the ends of bridges."""
+"""Stores and reads links: rows, the graph of the whole repository, and the ends of bridges."""

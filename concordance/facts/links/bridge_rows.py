@@ -1,7 +1,7 @@
-"""What bridges are joined by: the ends that files state, the names that they ask for, and who carries a name.
+"""The queries by which bridges are joined: ends in files, names they look for, and the symbols of a name.
 
-In: the connection of a store that is being written. Out: rows of the model. Every name that was looked up is known
-afterwards: as long as nobody else carries it, what was joined by it holds.
+In: the connection of a store that is being written. Out: rows of the model. Every name that was looked up is
+remembered: as long as the symbols of that name stay the same, what was joined by it stays valid.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Rows = list[Bridge]
 
 
 def packed_bridges(rows: Iterable[Bridge]) -> bytes:
-    """Bridges as bytes; a lone surrogate, which a literal can spell, is no text."""
+    """Encode bridges; a lone surrogate, which a literal can contain, is not valid text and is replaced."""
     listed = list(rows)
     try:
         return msgspec.msgpack.encode(listed)
@@ -34,7 +34,7 @@ def packed_bridges(rows: Iterable[Bridge]) -> bytes:
 
 
 def bridges_from(data: bytes) -> list[Bridge]:
-    """Bridges of bytes."""
+    """Decode bridges."""
     return msgspec.msgpack.decode(data, type=_Rows) if data else []
 
 
@@ -44,7 +44,7 @@ def _plain(row: Bridge) -> Bridge:
 
 
 class BridgeReads:
-    """Answers from the tables."""
+    """Queries of the store's tables."""
 
     def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
         self._run, self._guarded = connection, guarded
@@ -52,18 +52,18 @@ class BridgeReads:
         self._used: set[int] = set()
 
     def ends(self) -> dict[int, tuple[End, ...]]:
-        """The ends of every file that has any, by its id."""
+        """Return the ends of every file that has any, by file id."""
         with self._guarded():
             return {file: unpack_ends(packed) for file, packed in self._run.execute("SELECT file, packed FROM ends")}
 
     def asks(self) -> dict[int, list[Ask]]:
-        """The names that files ask other languages for, by the files' ids."""
+        """Return the names that files look for in other languages, by file id."""
         with self._guarded():
             rows = self._run.execute("SELECT file, packed FROM asks").fetchall()
             return {file: unpack_asks(packed) for file, packed in rows}
 
     def named(self, name: str) -> list[Place]:
-        """Every symbol of a name, in the order of paths."""
+        """Return every symbol of a name, in path order."""
         found = self._named.get(name)
         if found is None:
             query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
@@ -74,45 +74,45 @@ class BridgeReads:
 
     @property
     def looked_up(self) -> tuple[list[str], list[int]]:
-        """The names whose carriers were asked for, and the ids whose users were."""
+        """The names whose symbols were requested, and the ids whose users were."""
         return sorted(self._named), sorted(self._used)
 
     def ends_of(self, file: int) -> tuple[End, ...]:
-        """The ends of one file."""
+        """Return the ends of one file."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM ends WHERE file = ?", (file,)).fetchone()
         return unpack_ends(row[0]) if row else ()
 
     def is_there(self, file: int) -> bool:
-        """Whether a file is still in the store."""
+        """True if a file is still in the store."""
         with self._guarded():
             return self._run.execute("SELECT 1 FROM file WHERE id = ?", (file,)).fetchone() is not None
 
     def keys(self, file: int) -> list[str]:
-        """The keys of a file's symbols."""
+        """Return the keys of a file's symbols."""
         with self._guarded():
             return [row[0] for row in self._run.execute("SELECT key FROM symbol WHERE file = ?", (file,))]
 
     def symbols_in(self, file: int) -> list[Place]:
-        """Every symbol of a file, by place."""
+        """Return every symbol of a file, in text order."""
         with self._guarded():
             return [place_of(r) for r in self._run.execute(f"{SYMBOL} WHERE symbol.file = ? ORDER BY place", (file,))]
 
     def place(self, identity: int) -> Place | None:
-        """The symbol of an id; None where it is a file's."""
+        """Return the symbol of an id; None if it is the id of a file."""
         with self._guarded():
             row = self._run.execute(f"{SYMBOL} WHERE symbol.id = ?", (identity,)).fetchone()
         return place_of(row) if row else None
 
     def users(self, target: int) -> list[tuple[int, int, int]]:
-        """Who uses a symbol: its id, its roles as bits, and the best trust."""
+        """Return what uses a symbol: ids, roles as bits, and the best trust."""
         self._used.add(target)
         query = "SELECT user, roles, trust FROM used WHERE target = ? ORDER BY user"
         with self._guarded():
             return self._run.execute(query, (target,)).fetchall()
 
     def occurrences(self, file: int) -> Occurrences:
-        """The names as they stand in a file."""
+        """Return the occurrences of names in a file."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM facts WHERE file = ?", (file,)).fetchone()
         if row is None:
@@ -121,26 +121,23 @@ class BridgeReads:
         return Occurrences(unpack_names(columns), *columns[1:])
 
     def links(self, file: int) -> Links:
-        """What a file's names mean."""
+        """Return what a file's names resolve to."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM link WHERE file = ?", (file,)).fetchone()
         return unpack_links(row[0]) if row else Links()
 
     def files(self) -> list[tuple[int, int, str, str, str]]:
-        """Every file's id, base, path, language and category, in the order of paths."""
+        """Return every file's id, base, path, language and category, in path order."""
         with self._guarded():
             rows = self._run.execute("SELECT id, base, path, language, category FROM file").fetchall()
         return sorted(((r[0], r[1], schema.path_from(r[2]), r[3], r[4]) for r in rows), key=lambda row: row[2])
 
 
-# ---
-# A symbol as those who ask for it see it: where it is, and what stands around it.
-#
-# In: a row that `SYMBOL` selects. Out: a `Place`.
+# --- symbols with their position
 
 
 class Place(NamedTuple):
-    """Where a symbol of some name is."""
+    """A symbol, its position and its file."""
 
     id: int
     name: str
@@ -157,11 +154,11 @@ class Place(NamedTuple):
 
     @property
     def home(self) -> str:
-        """The key of what it stands in, "" for none."""
+        """The key of the enclosing symbol, "" if there is none."""
         return self.key.rpartition(".")[0]
 
 
 def place_of(row: tuple[Any, ...]) -> Place:
-    """The symbol of a row that `SYMBOL` selects."""
+    """Return the symbol of a row that `SYMBOL` selects."""
     path, declaration, public = schema.path_from(row[3]), bool(row[6]), bool(row[8])
     return Place(row[0], row[1], row[2], path, row[4], row[5], declaration, row[7], public, *row[9:])

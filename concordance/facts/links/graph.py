@@ -1,8 +1,9 @@
-"""Who leads to whom, over the whole repository, in two arrays: small enough to be read at once, fast to walk.
+"""The graph of all links in the repository, as two arrays: small enough to read at once, fast to traverse.
 
-In: for each file, who in it uses what and what runs along with what (`EdgeKind`). Out: `LinkGraph`, which gives the
-users of any symbol. An edge is one number: the target's id, the user's id and the way. Sorted, the users of a target
-are one stretch, and only users and ways need be kept, with where each target's stretch begins.
+In: for each file, what uses what and what runs along with what (`EdgeKind`). Out: `LinkGraph`, which returns the users
+of any symbol. An edge is one number: the target's id, the user's id and the kind of the edge (`way`). In sorted order,
+the users of a target are contiguous, so only users and kinds need to be stored, and the index at which each target's
+users start.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from typing import NamedTuple
 
 from concordance.base.model import ROLES, Role, unpacked
 
-_USER = 4  # bits of a way
-_TARGET = 32  # bits of a way and a user's id
+_USER = 4  # bits of an edge kind
+_TARGET = 32  # bits of an edge kind and a user's id
 _WAY = (1 << _USER) - 1
 
 
 class EdgeKind(IntEnum):
-    """How a user leads to a target (a closed list). Ways by which code is run come first."""
+    """How a user links to a target (a closed list). Kinds by which code is executed come first."""
 
     CALLS = 0
     READS = 1
-    HOLDS = 2  # a function inside of the user
-    MAKES = 3  # a constructor, and what Python calls on an instance without its name
+    HOLDS = 2  # a function inside the user
+    MAKES = 3  # a constructor, and methods that Python calls on an instance implicitly
     ASKS = 4  # a fixture
     SETS_UP = 5  # what is run before and after a test
-    IS_WRAPPED = 6  # a function inside of a decorator
-    STANDS_FOR = 7  # what a variable is another name of
+    IS_WRAPPED = 6  # a function inside a decorator
+    STANDS_FOR = 7  # what a variable is an alias of
     REPEATS = 8  # the other definitions of an overloaded name
-    LOADS = 9  # called or read when the user's file is loaded, once
-    PASSES = 10  # named only for a member of it
+    LOADS = 9  # called or read once, when the user's file is loaded
+    PASSES = 10  # named only to access a member of it
     INHERITS = 11
     TYPES = 12
     WRITES = 13
@@ -45,8 +46,8 @@ class EdgeKind(IntEnum):
 
 
 RUNS = frozenset(range(EdgeKind.LOADS))
-STEPS = 10  # of a walk to tests; measured: nearer loses what is reached through layers, farther adds what is never run
-# Of several roles, the first counts.
+STEPS = 10  # maximum depth of a search for tests; measured: less misses tests behind layers, more adds unrelated ones
+# If there are several roles, the first one in this list counts.
 _BY_ROLE = (
     (Role.CALL, EdgeKind.CALLS),
     (Role.READ, EdgeKind.READS),
@@ -60,61 +61,61 @@ _BY_ROLE = (
 
 
 def _ways() -> tuple[EdgeKind, ...]:
-    """The way of each set of roles, by its bits."""
+    """Return the edge kind of each set of roles, indexed by its bits."""
     bits = [(1 << ROLES.index(role), way) for role, way in _BY_ROLE]
     return tuple(next((way for bit, way in bits if roles & bit), EdgeKind.MENTIONS) for roles in range(1 << len(ROLES)))
 
 
 BY_ROLES = _ways()
-Pair = tuple[int, int, int]  # a file that uses, one that is used (by their ids), and in how many ways
+Pair = tuple[int, int, int]  # ids of the using file and the used file, and the number of edges
 
 
 def edge(target: int, user: int, way: int) -> int:
-    """An edge as a number; ids are below 2 ** 28."""
+    """Encode an edge as a number; ids are below 2 ** 28."""
     return target << _TARGET | user << _USER | way
 
 
 def packed_edges(edges: Iterable[int]) -> bytes:
-    """The edges of one file as bytes."""
+    """Encode the edges of one file."""
     return array("Q", sorted(edges)).tobytes()
 
 
 def unpacked_edges(edges: bytes) -> Iterator[tuple[int, int, int]]:
-    """The edges of one file: target, user, way."""
+    """Decode the edges of one file: target, user, kind."""
     for one in array("Q", edges):
         yield one >> _TARGET, (one >> _USER) & ((1 << _TARGET - _USER) - 1), one & _WAY
 
 
 def targets_of(edges: bytes) -> set[int]:
-    """The ids that the edges of one file lead to."""
+    """Return the ids that the edges of one file point to."""
     halves = array("I", edges)
     return set(halves[1::2] if _LITTLE else halves[::2])
 
 
 def is_run(one: int) -> bool:
-    """Whether something is run, or loaded, by an edge."""
+    """True if an edge means that something is executed or loaded."""
     return one & _WAY <= EdgeKind.LOADS
 
 
 def moved_edge(one: int, moved: Mapping[int, int]) -> int:
-    """An edge with the ids that its ends have now."""
+    """Return an edge with the current ids of both ends."""
     target, user = one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
     return edge(moved.get(target, target), moved.get(user, user), one & _WAY)
 
 
 def ends_of(one: int) -> tuple[int, int]:
-    """The target and the user of an edge."""
+    """Return the target and the user of an edge."""
     return one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
 
 
 def remapped(edges: bytes, moved: Mapping[int, int]) -> bytes:
-    """The edges of one file with other ids for some targets."""
+    """Return the edges of one file with some targets replaced."""
     every, low = array("Q", edges), (1 << _TARGET) - 1
     return packed_edges([moved.get(one >> _TARGET, one >> _TARGET) << _TARGET | one & low for one in every])
 
 
 def joined(parts: Iterable[bytes], top: int) -> bytes:
-    """The edges of all files as a graph; `top` lies above all ids."""
+    """Join the edges of all files into an encoded graph; `top` is above all ids."""
     every = array("Q")
     for part in parts:
         every.frombytes(part)
@@ -125,7 +126,7 @@ def joined(parts: Iterable[bytes], top: int) -> bytes:
 
 
 def patched(packed: bytes, gone: Sequence[int], come: Sequence[int], top: int) -> bytes:
-    """A graph without some edges and with some others: as `joined` gives it, for a tenth of the time."""
+    """Return a graph without some edges and with some others: the same as from `joined`, in a tenth of the time."""
     (count,) = struct.unpack_from("<I", packed)
     starts, users, made, begins = array("I"), array("I"), array("I"), array("I")
     starts.frombytes(packed[4 : 4 + 4 * count])
@@ -151,14 +152,14 @@ def patched(packed: bytes, gone: Sequence[int], come: Sequence[int], top: int) -
     return struct.pack("<I", len(begins)) + begins.tobytes() + made.tobytes()
 
 
-_LITTLE = array("I", array("Q", [1]).tobytes())[0] == 1  # which half of a number comes first in memory
+_LITTLE = array("I", array("Q", [1]).tobytes())[0] == 1  # True if the lower half of a number comes first in memory
 
 
 class GraphWalk(NamedTuple):
-    """What a walk over the graph has met."""
+    """The result of a search over the graph."""
 
-    steps: dict[int, tuple[int, int, int]]  # by id: how many steps away, the next on the way to where it began, the way
-    whole: bool  # whether it went on to its end
+    steps: dict[int, tuple[int, int, int]]  # by id: distance, the next node towards the start, and the edge kind
+    whole: bool  # True if the search was not cut short
 
 
 class LinkGraph:
@@ -174,7 +175,7 @@ class LinkGraph:
         return len(self._users)
 
     def users(self, target: int) -> list[tuple[int, int]]:
-        """Who leads to a target, and by which way."""
+        """Return the users of a target, each with the edge kind."""
         if not 0 <= target < len(self._starts) - 1:
             return []
         return [(one >> _USER, one & _WAY) for one in self._users[self._starts[target] : self._starts[target + 1]]]
@@ -182,11 +183,14 @@ class LinkGraph:
     def back(
         self, starts: Iterable[int], ways: frozenset[int], last: frozenset[int], steps: int, most: int
     ) -> GraphWalk:
-        """All that lead to where the walk starts, nearest first, in so many steps at most. It goes on from whom it
-        meets by `ways`, and not from whom by `last`; and ends early when it has looked at so many edges."""
+        """Search backwards from `starts`: everything that leads there within `steps`, nearest first.
+
+        The search continues from nodes reached by an edge of `ways`, but not from those reached only by an edge of
+        `last`. It stops early after examining `most` edges.
+        """
         begins, users, known = self._starts, self._users, len(self._starts) - 1
         met = dict.fromkeys(starts, (0, 0, 0))
-        ends: dict[int, tuple[int, int, int]] = {}  # met by `last`; who is also met otherwise is gone on from
+        ends: dict[int, tuple[int, int, int]] = {}  # reached by `last`; if also reached otherwise, `met` counts
         now, looked = sorted(one for one in met if one < known), 0
         for distance in range(1, steps + 1):
             following = []
@@ -208,7 +212,7 @@ class LinkGraph:
         return GraphWalk({**ends, **met}, True)
 
     def forward(self, most: int) -> dict[int, list[int]]:
-        """Whom each leads to by the first ways: those below `most`."""
+        """Return the targets of each user over edge kinds below `most`."""
         begins, users = self._starts, self._users
         found: defaultdict[int, list[int]] = defaultdict(list)
         for target in range(len(begins) - 1):
@@ -218,14 +222,14 @@ class LinkGraph:
         return dict(found)
 
     def by_way(self, way: int) -> Iterator[tuple[int, int]]:
-        """The targets and users of one way."""
+        """Yield the targets and users of one edge kind."""
         for target in range(len(self._starts) - 1):
             for one in self._users[self._starts[target] : self._starts[target + 1]]:
                 if one & _WAY == way:
                     yield target, one >> _USER
 
     def files(self, bases: Sequence[int]) -> list[Pair]:
-        """The same between files, by their ids, which rise."""
+        """Return the edges between files, given the ids of the files in ascending order."""
         top = len(self._starts) - 1
         owner = array("I", [0]) * (bases[0] if bases else 0)
         ends = [*bases[1:], top]
@@ -240,24 +244,24 @@ class LinkGraph:
 
 
 def packed_pairs(pairs: Iterable[Pair]) -> bytes:
-    """Pairs of files as bytes."""
+    """Encode pairs of files."""
     return array("I", [number for pair in pairs for number in pair]).tobytes()
 
 
 def unpacked_loads(loads: Mapping[int, bytes]) -> list[Pair]:
-    """Which file needs which when it is loaded, each pair once; `loads` has by file the packed ids of what it needs."""
+    """Return which file loads which, each pair once; `loads` has by file the packed ids of the files it loads."""
     return [(user, target, 1) for user, column in loads.items() for target in unpacked(column)]
 
 
 def unpacked_pairs(packed: bytes) -> list[Pair]:
-    """Pairs of files of bytes."""
+    """Decode pairs of files."""
     numbers = array("I")
     numbers.frombytes(packed)
     return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
 
 
 def moved_pairs(packed: bytes, moved: Mapping[int, int]) -> bytes:
-    """Pairs of files with the ids that files have now."""
+    """Return pairs of files with the current ids of files."""
     numbers = array("I", packed)
     for place in [place for place, one in enumerate(numbers) if one in moved]:
         if place % 3 < 2:
@@ -266,13 +270,13 @@ def moved_pairs(packed: bytes, moved: Mapping[int, int]) -> bytes:
 
 
 class Pairs:
-    """Sorted pairs of files, of which some are taken out and put in again without a look at all others."""
+    """Sorted pairs of files, from which some can be removed and added without touching the others."""
 
     def __init__(self, packed: bytes) -> None:
         self._numbers = array("I", packed)
 
     def take(self, users: Collection[int], either: Collection[int]) -> list[Pair]:
-        """Takes out the pairs of some users, and those of which one end is one of some."""
+        """Remove and return the pairs of some users, and those with some targets."""
         numbers = self._numbers
         ends = zip(numbers[::3], numbers[1::3], strict=True)
         places = [place for place, (user, target) in enumerate(ends) if user in users or target in either]
@@ -286,7 +290,7 @@ class Pairs:
         return found
 
     def put(self, pairs: Iterable[Pair]) -> None:
-        """Puts in pairs that are not there."""
+        """Insert pairs that are not present."""
         numbers = self._numbers
         users, targets, made, done = numbers[::3], numbers[1::3], array("I"), 0
         for pair in sorted(pairs):
@@ -299,5 +303,5 @@ class Pairs:
         self._numbers = made
 
     def packed(self) -> bytes:
-        """All that are left, as bytes."""
+        """Return all remaining pairs, encoded."""
         return self._numbers.tobytes()

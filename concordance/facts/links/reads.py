@@ -1,6 +1,6 @@
-"""What the linker asks the store when it links a few files of many: flows, parts of links, who mentions a name.
+"""The linker's queries when it links a few files of many: flows, links of files, which files mention a name.
 
-In: a store that is being written. Out: what is there now, read when it is asked for.
+In: a store that is being written. Out: its current content, read on request.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ _PART = 500
 
 
 class FileRow(NamedTuple):
-    """What is asked of one file's line in the ledger."""
+    """The fields of a file's ledger row that the linker needs."""
 
     base: int
     language: str
-    form: tuple[str, ...]  # as in `Before`
+    form: tuple[str, ...]  # as in `PreviousFile`
 
 
 class LinkReads:
-    """Answers from the tables."""
+    """Queries of the store's tables."""
 
     def __init__(
         self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]], folder: str
     ) -> None:
-        """`folder` is the store's."""
+        """`folder` is the folder of the store."""
         self._run, self._guarded, self._folder = connection, guarded, folder
         self._mentions: list[tuple[int, bytes]] | None = None
 
     def row(self, file: int) -> FileRow | None:
-        """A file's line in the ledger; None where there is none."""
+        """Return a file's ledger row; None if there is none."""
         query = "SELECT base, language, category, skip, note FROM file WHERE id = ?"
         with self._guarded():
             row = self._run.execute(query, (file,)).fetchone()
         return FileRow(row[0], row[1], tuple(row[2:])) if row else None
 
     def flow(self, file: int) -> bytes:
-        """A file's flow; empty where it has none."""
+        """Return a file's encoded flow; empty if it has none."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM flow WHERE file = ?", (file,)).fetchone()
         return row[0] if row else b""
 
     def outline(self, file: int) -> FileOutline:
-        """What a file defines and says of itself."""
+        """Return a file's definitions and documentation."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM facts WHERE file = ?", (file,)).fetchone()
         return unpack_outline(row[0]) if row else FileOutline()
 
     def flows_in(self, languages: Iterable[str]) -> dict[int, bytes]:
-        """The flows of all files of some languages."""
+        """Return the flows of all files in some languages."""
         listed = sorted(languages)
         marks = ", ".join("?" * len(listed))
         query = f"SELECT flow.file, packed FROM flow JOIN file ON id = flow.file WHERE language IN ({marks})"  # noqa: S608
@@ -69,18 +69,20 @@ class LinkReads:
             return dict(self._run.execute(query, listed))
 
     def included(self) -> dict[int, bytes]:
-        """By file of the C family, the bases of those that it included, in four bytes each."""
+        """Return by C-family file the bases of the files that it included, in four bytes each."""
         with self._guarded():
             return dict(self._run.execute("SELECT file, included FROM led WHERE included IS NOT NULL"))
 
     def spooled(self) -> FlowFile:
-        """All flows, put aside."""
+        """Return all flows, copied to a temporary file."""
         with self._guarded():
             return FlowFile(self._folder, self._run.execute("SELECT file, packed FROM flow"))
 
     def carriers(self, name: str, language: str, kinds: Iterable[str], most: int) -> list[int]:
-        """The ids of the symbols of a name that are of some kinds, in a language, in the order of paths; one more than
-        the most that matter."""
+        """Return the ids of the symbols that have a name, one of some kinds and a language, in path order.
+
+        At most one more than `most`, which is enough to know that there are too many.
+        """
         listed = ", ".join(f"'{kind}'" for kind in sorted(kinds))
         query = (
             f"SELECT symbol.id FROM symbol JOIN file ON symbol.file = file.id WHERE name = ? AND kind IN ({listed}) "  # noqa: S608
@@ -90,36 +92,36 @@ class LinkReads:
             return [row[0] for row in self._run.execute(query, (name, language, most + 1))]
 
     def keys(self, file: int) -> list[str]:
-        """The keys of a file's symbols, by place."""
+        """Return the keys of a file's symbols, in text order."""
         with self._guarded():
             rows = self._run.execute("SELECT key FROM symbol WHERE file = ? ORDER BY place", (file,))
             return [row[0] for row in rows]
 
     def links(self, file: int) -> Links:
-        """What a file's names meant when it was linked last."""
+        """Return what a file's names resolved to when it was last linked."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM link WHERE file = ?", (file,)).fetchone()
         return unpack_links(row[0]) if row else Links()
 
     def imports(self) -> dict[int, bytes]:
-        """By file, a digest of where its imports led."""
+        """Return by file a digest of where its imports led."""
         with self._guarded():
             return dict(self._run.execute("SELECT file, imports FROM linked"))
 
     def mentioning(self, names: Iterable[int]) -> list[int]:
-        """The files that mention one of some names, given by their digests."""
+        """Return the files that mention one of some names, which are given by their digests."""
         if self._mentions is None:
             with self._guarded():
                 self._mentions = self._run.execute("SELECT file, names FROM mention").fetchall()
         return list(links_rows.holding(self._mentions, names))
 
     def leading_to(self, bases: Iterable[int]) -> set[int]:
-        """The files that led to some files in any way, given by their bases."""
+        """Return the files that linked in any way to some files, which are given by their bases."""
         with self._guarded():
             return set(links_rows.holding(self._run.execute("SELECT file, files FROM led"), bases))
 
     def leading(self, ids: Iterable[int]) -> set[int]:
-        """The files that led to some symbols, by name or otherwise; ids as they were."""
+        """Return the files that linked to some symbols, by name or otherwise; takes the old ids."""
         wanted = sorted(ids)
         graph = LinkGraph(self.passed("graph"))
         found = {user for target in wanted for user, _ in graph.users(target)}
@@ -133,52 +135,50 @@ class LinkReads:
         return self._files(found)
 
     def _files(self, ids: Iterable[int]) -> set[int]:
-        """The files of some symbols, which are linked."""
+        """Return the files of some symbols; the files must have been linked."""
         with self._guarded():
             rows = self._run.execute("SELECT base, file FROM led ORDER BY base").fetchall()
         bases = array("I", [row[0] for row in rows])
         return {rows[bisect_right(bases, one) - 1][1] for one in ids}
 
     def passed(self, name: str) -> bytes:
-        """What an analysis over the whole gave."""
+        """Return the packed result of a whole-repository analysis."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM pass WHERE name = ?", (name,)).fetchone()
         return bytes(row[0]) if row else b""
 
     def led(self) -> tuple[list[bytes], dict[int, bytes]]:
-        """All files' edges, and what each needs when it is loaded, by its base."""
+        """Return the edges of all files, and the files that each file loads, by its base."""
         with self._guarded():
             rows = self._run.execute("SELECT edges, base, loads FROM led").fetchall()
         return [row[0] for row in rows], {row[1]: row[2] for row in rows}
 
     def loads(self) -> dict[int, bytes]:
-        """What each file needs when it is loaded, by its base."""
+        """Return the files that each file loads, by its base."""
         with self._guarded():
             return dict(self._run.execute("SELECT base, loads FROM led"))
 
     def runnable(self) -> tuple[list[int], list[int]]:
-        """The ids of all symbols that run, and of those that are tests."""
+        """Return the ids of all executable symbols, and of those that are tests."""
         kinds = ", ".join(f"'{kind}'" for kind in sorted(RUN))
         with self._guarded():
             rows = self._run.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
         return [row[0] for row in rows], [row[0] for row in rows if row[1]]
 
     def counted(self) -> tuple[int, int]:
-        """How many expressions name something, and how many lead somewhere."""
+        """Return how many expressions name something, and how many of them are resolved."""
         with self._guarded():
             row = self._run.execute("SELECT sum(named), sum(resolved) FROM linked").fetchone()
         return row[0] or 0, row[1] or 0
 
 
-# ---
-# All flows in one file without a name, for workers to read from: in memory, those of a large repository would take
-# more than all that is worked out of them.
-#
-# In: flows. Out: each by its file's id. The file is gone when the last process that has it open is, however it ends.
+# --- flows in a temporary file
+# Workers read flows from an unnamed file: in memory, those of a large repository would take more space than everything
+# that is computed from them. The file is gone when the last process that has it open ends, however it ends.
 
 
 class FlowFile:
-    """Flows that were put aside."""
+    """Flows in a temporary file."""
 
     def __init__(self, folder: str, rows: Iterable[tuple[int, bytes]]) -> None:
         self._places: dict[int, tuple[int, int]] = {}
@@ -192,6 +192,6 @@ class FlowFile:
                 at += len(flow)
 
     def flow(self, file: int) -> bytes:
-        """A file's flow. Workers that were forked share where a file is read next, so the place is said each time."""
+        """Return a file's flow. Forked workers share the file's read position, so each read gives its own."""
         at, size = self._places[file]
         return os.pread(self._file, size, at)

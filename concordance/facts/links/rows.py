@@ -1,7 +1,7 @@
-"""The tables that linking fills: all of them at once, or one file's part in place of another.
+"""The tables that linking fills: all of them at once, or by replacing the part of one file.
 
-In: `LinkedFile`s. Out: rows. Who uses a symbol is looked up by the symbol, but a part is replaced by its file, so each
-file's part is also kept as it was given: only what differs between the old part and the new one is written.
+In: `LinkedFile`s. Out: rows. Uses are looked up by target symbol but replaced by using file, so each file's part is
+also stored as it was given: only the differences between the old and the new part are written.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ Columns = tuple[bytes, ...]
 
 
 class LinkedFile(NamedTuple):
-    """What linking one file gives."""
+    """The result of linking one file."""
 
     file: int  # its id
     links: bytes  # packed
-    uses: Columns  # in columns: target, user, roles, trust, times; empty where there are none
-    missed: dict[str, tuple[int, int]]  # names that lead nowhere: how often they are called, and stand there at all
-    overrides: list[tuple[int, int, int]]  # method, what it overrides, trust
-    edges: bytes  # who leads to whom, packed as in `graph`
+    uses: Columns  # as columns: target, user, roles, trust, times; empty if there are none
+    missed: dict[str, tuple[int, int]]  # names that could not be resolved: number of calls, and of all uses
+    overrides: list[tuple[int, int, int]]  # method, overridden method, trust
+    edges: bytes  # packed edges, as in `graph`
     named: int  # expressions that name something …
-    resolved: int  # … of which so many lead somewhere
+    resolved: int  # … and how many of them are resolved
     base: int  # the id of the file as a target
-    loads: bytes  # the ids of the files that it needs when it is loaded, packed
+    loads: bytes  # the ids of the files that it loads, packed
     extends: list[tuple[int, int]]  # class, base
     imports: bytes = b""  # a digest of where its imports lead
-    mentions: bytes = b""  # digests of the names that it asks others for, rising
-    files: bytes = b""  # the bases of the files that it leads to in any way
-    included: bytes | None = None  # in the C family: the bases of the files that it includes, in order
-    asks: bytes = b""  # the names that other languages may define, packed
+    mentions: bytes = b""  # digests of the names that it looks for in other files, ascending
+    files: bytes = b""  # the bases of the files that it links to in any way
+    included: bytes | None = None  # C family: the bases of the files that it includes, in order
+    asks: bytes = b""  # the names that other languages may define, encoded
 
 
 class StoredFlow(NamedTuple):
-    """What is kept of a file's part beside its uses."""
+    """The stored part of a file besides its uses."""
 
     missed: dict[str, tuple[int, int]]
     overrides: list[tuple[int, int, int]]
@@ -51,7 +51,7 @@ class StoredFlow(NamedTuple):
 
 
 class FileLinks(NamedTuple):
-    """A file's part as it is kept."""
+    """The stored part of a file."""
 
     links: bytes = b""
     uses: Columns = ()
@@ -64,19 +64,19 @@ Use = tuple[int, ...]
 
 
 def part_of(row: LinkedFile) -> FileLinks:
-    """What is kept of what linking a file gave."""
+    """Return what is stored of the result of linking a file."""
     return FileLinks(row.links, row.uses, StoredFlow(row.missed, row.overrides, row.extends), row.edges, row.loads)
 
 
 def rows_of(uses: Columns) -> list[Use]:
-    """A file's uses, unpacked: target, user, roles, trust, times."""
+    """Decode a file's uses: target, user, roles, trust, times."""
     return list(zip(*map(unpacked, uses), strict=True))
 
 
 def put_all(run: sqlite3.Connection, rows: Iterable[LinkedFile], fresh: bool) -> None:
-    """Writes all files' parts in place of all that was known."""
+    """Write the parts of all files, replacing everything that was stored."""
     missed: dict[str, tuple[int, int]] = {}
-    if not fresh:  # to drop a table costs less than to empty it; an index is best made at the end
+    if not fresh:  # dropping a table costs less than emptying it; indexes are best created at the end
         for table in schema.LINKED:
             run.execute(f"DROP TABLE {table}")
         for statement in schema.LINK_TABLES.split(";"):
@@ -114,7 +114,7 @@ def _put_asks(run: sqlite3.Connection, row: LinkedFile) -> None:
 
 
 def part(run: sqlite3.Connection, file: int) -> FileLinks | None:
-    """What is kept of a file; None where it was never linked."""
+    """Return the stored part of a file; None if it was never linked."""
     query = (
         "SELECT link.packed, uses, rest, edges, loads FROM link JOIN linked USING (file) JOIN led USING (file) "
         "WHERE link.file = ?"
@@ -127,7 +127,7 @@ def part(run: sqlite3.Connection, file: int) -> FileLinks | None:
 
 
 def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLinks]:
-    """Writes one file's part in place of what it had; gives both."""
+    """Write the part of a file, replacing the old one; return both."""
     had, new = part(run, row.file) or FileLinks(), part_of(row)
     if had.links and new == had:
         told = (row.imports, row.named, row.resolved, row.file)
@@ -142,7 +142,7 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
 
 
 def asks_other(run: sqlite3.Connection, row: LinkedFile) -> bool:
-    """Whether a file asks other languages for other names than it did, or who in it asks is another."""
+    """True if the names that a file looks for in other languages changed, or the symbols in it that do so."""
     had = run.execute("SELECT packed, base FROM asks JOIN led USING (file) WHERE file = ?", (row.file,)).fetchone()
     was = [(one.name, one.user - had[1], one.roles) for one in unpack_asks(had[0])] if had else []
     now = [(one.name, one.user - row.base, one.roles) for one in unpack_asks(row.asks)] if row.asks else []
@@ -150,7 +150,7 @@ def asks_other(run: sqlite3.Connection, row: LinkedFile) -> bool:
 
 
 def remove(run: sqlite3.Connection, file: int) -> FileLinks:
-    """Takes a file's part out, and gives it."""
+    """Delete the part of a file, and return it."""
     had = part(run, file) or FileLinks()
     _differ(run, had, FileLinks())
     for table in ("link", "linked", "led", "mention", "asks"):
@@ -159,7 +159,7 @@ def remove(run: sqlite3.Connection, file: int) -> FileLinks:
 
 
 def _differ(run: sqlite3.Connection, old: FileLinks, new: FileLinks) -> None:
-    """Brings the rows that are looked up from one part of a file to another."""
+    """Update the indexed rows by the differences between two parts of a file."""
     if old.uses != new.uses:
         before, after = dict.fromkeys(rows_of(old.uses)), dict.fromkeys(rows_of(new.uses))
         gone = [row[:2] for row in before if row not in after]
@@ -190,14 +190,14 @@ def _miss(run: sqlite3.Connection, old: Mapping[str, tuple[int, int]], new: Mapp
 
 
 def aim(run: sqlite3.Connection, moved: Mapping[int, int]) -> None:
-    """Gives all rows that are looked up the ids that their targets have now."""
+    """Update the targets in all indexed rows to their current ids."""
     pairs = [(new, old) for old, new in moved.items()]
     for table in ("used", "override", "extends"):
         run.executemany(f"UPDATE {table} SET target = ? WHERE target = ?", pairs)  # noqa: S608
 
 
 def move(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[FileLinks, FileLinks] | None:
-    """Writes what is kept of a file with other ids for what it leads to; gives it before and after."""
+    """Update the targets in the stored part of a file to their current ids; return it before and after."""
     had = part(run, file)
     if had is None:
         return None
@@ -227,12 +227,12 @@ def _aimed(links: Links, targets: bytes) -> Links:
 
 
 def _with(column: bytes, moved: Mapping[int, int]) -> bytes:
-    """A column with other ids in place of some."""
+    """Return a column with some ids replaced."""
     return packed([moved.get(one, one) for one in unpacked(column)])
 
 
 def holding(rows: Iterable[tuple[int, bytes]], wanted: Iterable[int]) -> Iterator[int]:
-    """The files whose column of numbers, of four bytes each, holds one of some."""
+    """Yield the files whose column of four-byte numbers contains one of some numbers."""
     every = frozenset(wanted)
     few = [array("I", [one]).tobytes() for one in every] if len(every) < 12 else []
     for file, column in rows:

@@ -1,7 +1,7 @@
-"""The times of files whose content is the same: what a checkout, a copy or `touch` changes.
+"""Updates the times of files whose content is unchanged, as after a checkout, a copy or `touch`.
 
-In: lines of the ledger. Out: their rows in the store, with these times. Nothing else depends on them, so nothing counts
-as changed.
+In: rows of the ledger. Out: their rows in the store, with these times. Nothing else depends on the times, so nothing
+counts as changed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ _RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
 
 
 def put(connection: sqlite3.Connection, files: Iterable[File]) -> None:
-    """Writes them into a store that is being written."""
+    """Write the times into a store that is being written."""
     rows = ((file.changed, file.altered, file.inode, schema.stored_path(file.path)) for file in files)
     connection.executemany(_RENEW, rows)
 
 
 def renew(folder: str, files: Iterable[File]) -> None:
-    """Writes them into a store that is otherwise up to date, so that the files need not be hashed again. Where that
-    cannot be done, they are."""
+    """Write the times into a store that is otherwise up to date, so that the files need not be hashed again.
+
+    If that fails, the files are hashed again.
+    """
     path = os.path.join(folder, "index.db")
     with suppress(OSError, *FAILURES):
         with closing(schema.connect(path, "rw")) as connection:

@@ -17,7 +17,7 @@ from concordance.facts.records import Learned
 
 
 class LastBuild(NamedTuple):
-    """What the last build left."""
+    """What the last build left for the next one: its ledger, its metadata and its macros."""
 
     files: dict[str, File]
     meta: dict[str, str]
@@ -25,8 +25,10 @@ class LastBuild(NamedTuple):
 
 
 def known(folder: str, readers: str, kept: LastBuild | None = None) -> LastBuild | None:
-    """The last build by these readers; None where there is none, it is another's or broken, or best made anew. `kept`
-    may be it."""
+    """Return the last build by these readers; `kept` may be a cached copy of it.
+
+    None if there is none, if it is broken or made by other readers, or if a rebuild is better.
+    """
     try:
         with Facts(folder, alone=True) as facts:
             meta = facts.meta()

@@ -1,8 +1,8 @@
-"""What is kept of a book besides its pages: what each page read, so that the next run makes only what changed.
+"""Remembers what each page of a book read, so that the next run makes only the pages that may have changed.
 
-In: the subjects of pages with the slots that they read (`facts.touched`), and digests of the tables that pages share.
-Out: which subjects read some slots. One small database for each book, beside the store; without it, or with one of
-another program or store, all pages are made.
+In: the subjects of pages with the slots that they read (`facts.store_delta`), and digests of the tables that pages
+share. Out: which subjects read some slots. There is one small database for each book, next to the store. Without it, or
+if it was written by another program version or for another store, all pages are made.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from concordance.facts import schema
 from concordance.facts.integrity import checksums
 from concordance.facts.integrity.failures import FAILURES
 
-Subject = tuple[str, str]  # the kind of a page, and what it is about
-Digests = dict[str, int]  # of one table, by key
-Summary = dict[str, Any]  # plain values by path
+Subject = tuple[str, str]  # the kind of a page, and its subject
+Digests = dict[str, int]  # digests of one table, by key
+Summary = dict[str, Any]  # plain values, by path
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -36,14 +36,14 @@ CREATE TABLE summary (name TEXT PRIMARY KEY, packed BLOB) WITHOUT ROWID;
 
 
 class PageRecord(NamedTuple):
-    """What was made of one subject."""
+    """What was made for one subject."""
 
-    slots: bytes  # that it read, as an array of unsigned numbers, sorted
-    pages: tuple[str, ...]  # their paths in the book
+    slots: bytes  # the slots it read, as a sorted array of unsigned numbers
+    pages: tuple[str, ...]  # paths of its pages in the book
 
 
 class NotesBroken(ConcordanceError):
-    """The notes cannot be read: all pages are made again."""
+    """The page records cannot be read: all pages are made again."""
 
 
 @contextmanager
@@ -51,24 +51,26 @@ def _guarded() -> Iterator[None]:
     try:
         yield
     except (*FAILURES, msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise NotesBroken(f"the notes about pages are damaged: {error}", "Build again") from error
+        raise NotesBroken(f"the page records are damaged: {error}", "Build again") from error
 
 
 class PageNotes:
-    """The notes of one book."""
+    """The page records of one book."""
 
     def __init__(self, folder: str, out: str) -> None:
         name = blake2b(os.fsencode(os.path.realpath(out)), digest_size=6).hexdigest()
         self.path = os.path.join(folder, f"pages-{name}.db")
         self._numbers: dict[Subject, int] = {}
         self._open: sqlite3.Connection | None = None
-        self._seen: tuple[int, ...] = ()  # the file, and its state when it was last read or written here
+        self._seen: tuple[int, ...] = ()  # identity and version of the file when it was last read or written here
         self._subjects: dict[Subject, tuple[str, ...]] | None = None
         self._tables: dict[str, dict[str, dict[str, Any]]] = {}
 
     def meta(self) -> dict[str, str]:
-        """What was noted of the whole; nothing where there are no notes that can be read. What was read of them before
-        is kept, where nobody else has written them since."""
+        """Return the metadata of the records; empty if there are no readable records.
+
+        What was read before stays cached if nobody else has written the records since.
+        """
         if not schema.is_ours(self.path):
             self.close()
             return {}
@@ -76,7 +78,7 @@ class PageNotes:
             if self._open is None or self._state() != self._seen:
                 self.close()
                 self._open = schema.connect(self.path, "rw")
-                self._open.execute("SELECT count(*) FROM meta").fetchone()  # reads the log, too
+                self._open.execute("SELECT count(*) FROM meta").fetchone()  # this also reads the write-ahead log
                 checksums.require_intact(self.path, alone=True)
                 self._seen = self._state()
             return {str(key): str(value) for key, value in self._open.execute("SELECT key, value FROM meta")}
@@ -85,12 +87,12 @@ class PageNotes:
             return {}
 
     def _state(self) -> tuple[int, ...]:
-        (version,) = self._connection.execute("PRAGMA data_version").fetchone()  # another when others have written
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()  # changes if another connection writes
         found = os.stat(self.path)
         return found.st_dev, found.st_ino, version
 
     def close(self) -> None:
-        """Lets go of the notes."""
+        """Close the database and drop the cached data."""
         self._subjects = None
         self._tables.clear()
         self._numbers.clear()
@@ -101,11 +103,11 @@ class PageNotes:
     @property
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
-            raise sqlite3.ProgrammingError("the notes are not open")
+            raise sqlite3.ProgrammingError("the page records are not open")
         return self._open
 
     def subjects(self) -> dict[Subject, tuple[str, ...]]:
-        """All subjects, with the pages that were made of each."""
+        """Return all subjects, with the pages that were made for each."""
         if self._subjects is not None:
             return self._subjects
         found: dict[Subject, tuple[str, ...]] = {}
@@ -119,7 +121,7 @@ class PageNotes:
         return found
 
     def readers(self, slots: Iterable[int]) -> set[Subject]:
-        """The subjects that read some slots."""
+        """Return the subjects that read some slots."""
         numbers: set[int] = set()
         with _guarded():
             for slot in slots:
@@ -129,11 +131,11 @@ class PageNotes:
         return {subject for subject, number in self._numbers.items() if number in numbers}
 
     def shared(self) -> dict[str, Digests]:
-        """The digests of the tables that pages share, as they were."""
+        """Return the digests of the tables that pages share, as of the last run."""
         return self._table("shared")
 
     def summaries(self) -> dict[str, Summary]:
-        """What was counted of each file, by what it is."""
+        """Return what was counted for each file, by the kind of count."""
         return self._table("summary")
 
     def _table(self, name: str) -> dict[str, dict[str, Any]]:
@@ -148,12 +150,12 @@ class PageNotes:
         self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
         summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
-        """Notes a whole book, in place of what was noted."""
+        """Write the records of a whole book, replacing the old ones."""
         with _guarded():
             self._write(meta, made, shared, summaries)
 
     def drop(self) -> None:
-        """Takes the notes away."""
+        """Delete the records."""
         self.close()
         self._tidy()
         checksums.remove(self.path)
@@ -162,7 +164,7 @@ class PageNotes:
                 os.unlink(self.path + end)
 
     def _tidy(self) -> None:
-        """Takes away what a run that was killed had begun to note."""
+        """Delete what a killed run left behind."""
         for end in ("", *schema.BESIDE):
             with suppress(FileNotFoundError):
                 os.unlink(f"{self.path}.new{end}")
@@ -205,8 +207,11 @@ class PageNotes:
         self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], gone: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
-        """Notes what was made anew of a book, and what is gone. That a subject no longer reads a slot is not noted: it
-        would cost more than the page that may be made for nothing."""
+        """Update the records with the pages that were made and the subjects that are gone.
+
+        Slots that a subject no longer reads stay recorded: removing them would cost more than an occasional unnecessary
+        page.
+        """
         with _guarded():
             self._tidy()
             self._update(meta, made, gone, shared, summaries)
@@ -252,7 +257,7 @@ class PageNotes:
         checksums.note_seen(self.path)
 
     def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
-        """Puts those tables in place that are not as they were."""
+        """Write those tables that changed."""
         before = self._table(name)
         other = {one: dict(rows) for one, rows in tables.items() if rows != before.get(one)}
         self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES (?, ?)", _encoded(other))  # noqa: S608
@@ -260,12 +265,12 @@ class PageNotes:
 
 
 def packed(slots: Iterable[int]) -> bytes:
-    """Slots as they are kept."""
+    """Encode slots."""
     return array("I", sorted(slots)).tobytes()
 
 
 def unpacked(slots: bytes) -> set[int]:
-    """Kept slots."""
+    """Decode slots."""
     return set(_numbers(slots))
 
 

@@ -1,8 +1,8 @@
-"""What an update of the store changed, in the terms in which pages read it.
+"""What an update of the store changed, in the units in which pages read it.
 
-In: files before and after they were read, links before and after they were made. Out: pairs of an `Aspect` and a key
-(a path, a name), each with the number of the update that changed it last. A page that read none of what changed since
-it was made is as it would be made now. To name too much costs a page made for nothing; to name too little, a wrong one.
+In: files before and after they were read, links before and after they were made. Out: pairs of an `Aspect` and a key (a
+path, a name), each with the number of the update that changed it last. A page that read none of what has changed since
+it was made is still current. Reporting too much costs an unnecessary page; reporting too little leaves a wrong one.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ from concordance.facts.links.rows import FileLinks, rows_of
 
 
 class Aspect(StrEnum):
-    """What may be read of the store by itself (a closed list); the key is a path, if nothing else is said."""
+    """A part of the store that can be read by itself (a closed list). Unless noted, the key is a path."""
 
-    TEXT = "text"  # a file's line of the ledger, its facts, and what checkers say of it
+    TEXT = "text"  # a file's ledger row, its facts, and checkers' remarks about it
     WORDS = "words of"  # which words and symbols it has, and how often; not where
-    NAMES = "names"  # what is known of a file, and of its symbols, where others name them
-    INTO = "into"  # who uses it, extends it, overrides it
-    OUT = "out"  # what its names and imports mean
-    USES = "uses of"  # which symbols of others it uses; not where, nor how often
+    NAMES = "names"  # what other pages need of a file and its symbols when they name them
+    INTO = "into"  # what uses, extends or overrides it
+    OUT = "out"  # what its names and imports resolve to
+    USES = "uses of"  # which symbols of other files it uses; not where, nor how often
     NAME = "name"  # which symbols have a name; the key is the name
-    TERM = "term"  # in about how many files a word stands; the key is the word
-    CONCEPT = "concept"  # which files a word tells of; the key is the word
-    CROSSED = "crossed"  # which bridges begin or end in it
+    TERM = "term"  # roughly how many files contain a word; the key is the word
+    CONCEPT = "concept"  # which files a word is a term of; the key is the word
+    CROSSED = "crossed"  # which bridges start or end in it
     ACROSS = "across"  # which bridges have a name; the key is the name
-    BRIDGES = "bridges"  # any of them, or an id of one; without a key
+    BRIDGES = "bridges"  # any bridge, or the id of one; without a key
     HISTORY = "history"
-    PATHS = "paths"  # that a file is there
+    PATHS = "paths"  # that a file exists
 
 
 class StoredFile(NamedTuple):
-    """A file as the store has it."""
+    """A file as stored."""
 
     file: File
     packed: bytes
-    # name, kind, place, line, declaration, column, public, key, whether it is a test
+    # name, kind, place, line, declaration, column, public, key, True if it is a test
     symbols: Sequence[tuple[str, str, int, int, bool, int, bool, str, bool]]
 
 
 def band(number: int) -> int:
-    """A number as the power of two at or below it, 0 as 0: what many read in this form seldom changes for them."""
+    """Round a number down to a power of two, 0 to 0: pages that read a value in this form seldom see it change."""
     return 1 << number.bit_length() - 1 if number else 0
 
 
 def slot(aspect: str, key: str) -> int:
-    """A short number for what is read; two may share one, which costs a page made for nothing."""
+    """Return a short number for what is read; two may share one, which costs an unnecessary page."""
     return crc32(f"{aspect} {key}".encode("utf-8", "surrogateescape"))
 
 
 def untimed(file: File) -> File:
-    """A line of the ledger without what differs between checkouts of the same content."""
+    """Return a ledger row without what differs between checkouts of the same content."""
     return file._replace(changed=0, altered=0, inode=0)
 
 
@@ -68,11 +68,11 @@ class StoreDelta:
         self.found: set[tuple[str, str]] = set()
 
     def add(self, aspect: Aspect, keys: Iterable[str]) -> None:
-        """Notes changes."""
+        """Record changes."""
         self.found.update((aspect.value, key) for key in keys)
 
     def read(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
-        """Compares a file with what it was; None where it was not there, or is not any more."""
+        """Compare a file with its previous state; None if it did not exist, or no longer does."""
         if before is None or after is None:
             if before is not after:
                 self.add(Aspect.TEXT, [path])
@@ -88,11 +88,11 @@ class StoreDelta:
         self.add(Aspect.TEXT, [path])
         if (was.language, was.category, was.skip) != (now.language, now.category, now.skip):
             self.add(Aspect.NAMES, [path])
-            self.add(Aspect.PATHS, [path])  # what is counted by them is counted anew
+            self.add(Aspect.PATHS, [path])  # counts by these fields change
         old, new = ({row[7]: _said(row) for row in known.symbols} for known in (before, after))
         kept = old.keys() & new.keys()
-        # Others name symbols by their keys, in the order of the text. One that is new, or gone, is named by nobody else
-        # but by a link, and links are compared by themselves.
+        # Other pages name symbols by their keys, in text order. A new or removed symbol is named elsewhere only through
+        # a link, and links are compared separately.
         moved = [key for key in old if key in kept] != [key for key in new if key in kept]
         if moved or any(old[key] != new[key] for key in kept):
             self.add(Aspect.NAMES, [path])
@@ -104,21 +104,23 @@ class StoreDelta:
     def linked(
         self, path: str, before: FileLinks, after: FileLinks, moved: Mapping[int, int], owner: Callable[[int], str]
     ) -> None:
-        """Compares what linking a file gave with what it gave before, whose ids may be others now (`moved`). `owner`
-        says which file an id belongs to."""
+        """Compare the links of a file with its previous ones, whose ids may have changed (`moved`).
+
+        `owner` returns the file that an id belongs to.
+        """
         if before == after:
             return
         if _meant(before, moved) != _meant(after, {}):
             self.add(Aspect.OUT, [path])
         was, now = set(_uses(before, moved)), set(_uses(after, {}))
-        if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # the target, and the trust
+        if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # target and trust
             self.add(Aspect.USES, [path])
         targets = {row[0] for row in {*was, *_edges(before, moved)} ^ {*now, *_edges(after, {})}}
         self.add(Aspect.INTO, {owner(target) for target in targets})
 
 
 def _uses(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
-    """Who in a file uses, overrides or extends what."""
+    """Yield which symbols of a file use, override or extend what."""
     for target, user, *more in rows_of(part.uses):
         yield moved.get(target, target), moved.get(user, user), *more
     for one, target, *more in part.rest.overrides:
@@ -133,7 +135,7 @@ def _edges(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...
 
 
 def _meant(part: FileLinks, moved: Mapping[int, int]) -> object:
-    """What a file's own names mean."""
+    """Return what a file's own names refer to, in a form that can be compared."""
     links = unpack_links(part.links) if part.links else Links()
     targets = [moved.get(one, one) for one in unpacked(links.target)]
     overrides = [(moved.get(one, one), moved.get(target, target)) for one, target, _ in part.rest.overrides]

@@ -1,4 +1,4 @@
-"""What the ends of bridges mean, one file for each bridge; see `BridgeJoiner`."""
+"""Joins the ends of bridges between languages; one plug-in for each bridge."""
 
 from __future__ import annotations
 

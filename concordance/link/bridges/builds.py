@@ -1,8 +1,8 @@
-"""Build targets and the sources that they are made of.
+"""Build targets and their source files.
 
-In: words that name sources, as build files write them. Out: a row from the target to each file of the repository that
-a word means; what a pattern finds is taken out again where another word of the same target says so. A word that
-names no file is made by the build, or comes from elsewhere: nothing is said of it.
+In: words that name sources, as written in build files. Out: a row from the target to each file of the repository that a
+word refers to, except the files that another word of the same target excludes. A word that names no file is generated
+by the build or comes from elsewhere; it gives no row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OBJECTS = (".c", ".S", ".cc", ".cpp", ".s", ".rs")
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Targets and sources."""
+    """Join targets with sources."""
     paths = Paths(crossing.file_of)
     targets: dict[tuple[str, str], list[StatedEnd]] = {}
     for one in crossing.ends("builds"):
@@ -40,7 +40,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _targets(crossing: BridgeContext, one: StatedEnd) -> dict[str, int]:
-    """The targets that a build file defines, by name."""
+    """Return the targets that a build file defines, by name."""
     found: dict[str, int] = {}
     for place in crossing.symbols(one.file):
         if place.kind == Kind.TARGET:
@@ -49,7 +49,7 @@ def _targets(crossing: BridgeContext, one: StatedEnd) -> dict[str, int]:
 
 
 def _built(crossing: BridgeContext, paths: Paths, stated: list[StatedEnd], target: int) -> Iterator[Bridge]:
-    """The files of one target, each once."""
+    """Yield the files of one target, each once."""
     without = {file for one in stated if _how(one) == "without" for file, _, _ in _files(paths, one)}
     seen = set()
     for one in stated:
@@ -65,7 +65,7 @@ def _how(one: StatedEnd) -> str:
 
 
 def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
-    """The files that a word means, with how sure that is."""
+    """Yield the files that a word refers to, each with its trust."""
     how, language = _how(one), one.file.language
     words, homes = paths.homes(one.file.path, one.end.text, _MARKS[language])
     if language == "starlark":
@@ -89,7 +89,7 @@ def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
 
 
 def _package(paths: Paths, path: str) -> str:
-    """The folder of the package that a file belongs to: a pattern of Bazel does not reach into another."""
+    """Return the folder of a file's Bazel package; a pattern does not match files of other packages."""
     for home in above(path.rpartition("/")[0]):
         if any(paths.file(home, name) for name in ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")):
             return home
@@ -105,7 +105,7 @@ def _sure(how: str, words: str) -> tuple[Trust, str]:
 
 
 def _label(paths: Paths, words: str, homes: list[str], file: str) -> tuple[str, list[str]]:
-    """A label as a path: `//pkg:a.c` from the workspace, `:a.c` from the package."""
+    """Return a label as a path: `//pkg:a.c` relative to the workspace, `:a.c` to the package."""
     if words.startswith("@"):
         return "", []
     if words.startswith("//"):
@@ -115,23 +115,25 @@ def _label(paths: Paths, words: str, homes: list[str], file: str) -> tuple[str, 
     return words.lstrip(":"), homes
 
 
-# ---
-# Files by the paths and patterns that build files write.
-#
-# In: all paths of a repository. Out: those that a pattern names. A star stands for one part of a path, two for any
-# number; where the ledger is large, only what begins like the pattern is looked at.
+# --- Files by the paths and patterns in build files
 
 
 class Paths:
-    """All paths."""
+    """All paths of a repository, searched by path and by pattern.
+
+    In a pattern, one star matches within one part of a path, two match any number of parts. Only paths that begin like
+    the pattern are examined, because a repository may have very many.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._sorted = sorted(paths)
         self._all = frozenset(self._sorted)
 
     def homes(self, file: str, written: str, marks: tuple[str, ...]) -> tuple[str, list[str]]:
-        """What of a word is a path, and the folders that it may be seen from: that of the file, or, behind a variable
-        for the top, those above that have a build file."""
+        """Split off a leading variable from a word; return the rest, and the folders that it may be relative to.
+
+        These are the folder of the file, or, if the variable is for the top, the folders above that have a build file.
+        """
         folder = file.rpartition("/")[0]
         here = _HERE.match(written)
         if here:
@@ -143,12 +145,12 @@ class Paths:
         return written, [folder]
 
     def file(self, home: str, words: str) -> str:
-        """The file at a path; "" where there is none."""
+        """Return the file at a path, or "" if there is none."""
         path = joined(home, words) if words and not words.startswith("/") else None
         return path if path is not None and path in self._all else ""
 
     def matching(self, home: str, pattern: str, below: bool = False) -> list[str]:
-        """The files that a pattern names; `below` also in every folder under its own."""
+        """Return the files that match a pattern; with `below`, also in every folder under its own."""
         whole = joined(home, pattern)
         if whole is None or "$" in whole:
             return []
@@ -169,7 +171,7 @@ class Paths:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern of a shell as one of Python's."""
+    """Return a shell pattern as a regular expression."""
     said = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
     parts = (said.get(part, part if part.startswith("[") else re.escape(part)) for part in _PART.findall(pattern))
     return re.compile("".join(parts))

@@ -1,4 +1,4 @@
-"""CPython's C API: names of Python and the functions, types and values that tables and calls give them."""
+"""CPython's C API: Python names, and the functions, types and values that tables and calls bind to them."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from concordance.link.python.bindings import resolver
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """What is bound, who asks for it, and which stub declares it."""
+    """Join bindings with their Python users and with the stubs that declare them."""
     yield from resolver.join(crossing, "cpython")

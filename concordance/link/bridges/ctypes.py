@@ -1,7 +1,7 @@
-"""ctypes and cffi: the C function that Python calls in a library, by its name.
+"""ctypes and cffi: the C function that Python calls in a library, found by name.
 
-In C a function keeps its name; in C++ it does where it is `extern "C"`, here or in a header. Whatever else carries the
-name alone is a candidate.
+A function keeps its name in C, and in C++ if it is declared `extern "C"` there or in a header. Anything else of that
+name is only a candidate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST = 3
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """The functions of the repository that are called."""
+    """Join calls with the functions of the repository."""
     plain = {one.end.name for one in crossing.ends("ctypes", "plain")}
     held = {(crossing.module_of(one.file.path), one.end.name) for one in crossing.ends("ctypes", "library")}
     for one in crossing.ends("ctypes", *_ROLES):
@@ -28,7 +28,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _imported(crossing: BridgeContext, one: StatedEnd, library: str) -> tuple[str, str]:
-    """The module and the name that a library is imported by, in full."""
+    """Return the module and the name from which a library is imported, in full."""
     module, _, name = library.partition(":")
     dots = len(module) - len(module.lstrip("."))
     if dots:

@@ -1,6 +1,6 @@
-"""Cython: names of Python that `.pyx` files define, and the C functions that they declare from headers.
+"""Cython: Python names that `.pyx` files define, and the C functions that they declare from headers.
 
-A Cython file has no symbols of its own in the store, so a name leads to the file, and its end to the line.
+A Cython file has no symbols in the store, so a name leads to the file, and its end to the line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BY = "defined in Cython"
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """What is offered, who asks for it, which stub declares it; and the functions of C behind declarations."""
+    """Join the names that Cython defines with their users and stubs, and its declarations with C functions."""
     known: dict[str, StatedEnd] = {}
     for one in crossing.ends("cython", "binds"):
         if one.file.path.endswith((".pxd", ".pxi")):
@@ -42,7 +42,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _functions(crossing: BridgeContext, one: StatedEnd) -> Iterator[Bridge]:
-    """The C function that is declared: the only one of its name, in the header that is named or behind it."""
+    """Join a declaration with its C function, if only one has its name; trusted more if the declared header has it."""
     name = one.end.name.rpartition("::")[2]
     header = dict(one.end.more).get("header", "")
     found = [place for place in crossing.named(name, _C_FAMILY) if place.kind in ("function", "macro")]

@@ -1,8 +1,8 @@
-"""Documents and the symbols and files that they document, mention and show.
+"""Documents, and the symbols and files that they document, mention or show.
 
-In: names as documents write them. Out: a row to the symbol of each that the repository has. A name of Python is seen
-from the current module of its document first, as Sphinx does, then by itself; one of C++ is taken where one definition
-alone has its qualified name; a path is one of the repository, from its root or from the document's folder.
+In: names as written in documents. Out: a row to the symbol of each name that the repository defines. A Python name is
+looked up in the current module of its document first, as Sphinx does, then as a full name; a C++ name is accepted if
+only one definition has its qualified name; a path is relative to the repository's root or to the document's folder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _C = ("c", "cpp", "cuda", "objc", "objcpp")
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Documents and code."""
+    """Join documents with code."""
     stated = crossing.ends("documents", "documents", "mentions", "shows")
     if not stated:
         return
@@ -39,7 +39,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _path(crossing: BridgeContext, one: StatedEnd) -> DocumentedName | None:
-    """A file by its path."""
+    """Return a file by its path."""
     homes = ("", one.file.path.rpartition("/")[0])
     for home in homes if not one.end.text.startswith(".") else homes[::-1]:
         path = joined(home, one.end.text)
@@ -50,7 +50,7 @@ def _path(crossing: BridgeContext, one: StatedEnd) -> DocumentedName | None:
 
 
 def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
-    """A name of C++: its definition, where there is one; overloads are one."""
+    """Return the definition of a C++ name if there is only one; overloads count as one."""
     parts = written.split("::")
 
     def fits(place: Place) -> bool:

@@ -1,9 +1,9 @@
-"""Environment variables and build options: who reads, sets, declares and documents each.
+"""Environment variables and build options: where each is read, set, declared and documented.
 
-In: names, as files state them. Out: a row for each place, by the variable's name, so that it can be asked for. A build
-file that reads a name reads the option of that name; what else leads to an option leads there by its name alone. What a
-document says in capitals counts where the name is a variable or an option: read, set or declared somewhere. Where one
-place alone reads a variable, the document speaks of that place.
+In: names, as stated in files. Out: a row for each place, by the variable's name, so that it can be looked up. A build
+file that reads a name reads the option of that name; any other place is joined with an option by its name alone. A name
+in capitals in a document counts if it is known to be a variable or an option: read, set or declared somewhere. If only
+one place reads a variable, the document is joined with that place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FUNCTIONS = frozenset(("function", "method", "macro", "class", "struct", "varia
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """All places of all variables."""
+    """Join all places of all variables."""
     stated = crossing.ends("environment")
     options: dict[str, list[StatedEnd]] = {}
     for one in stated:
@@ -45,7 +45,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 def _claims(
     crossing: BridgeContext, one: StatedEnd, options: dict[str, list[StatedEnd]]
 ) -> Iterator[tuple[StatedEnd, Trust, str]]:
-    """What an end says by itself: that a variable is read, set or declared there."""
+    """Yield what an end states by itself: that a variable is read, set or declared there."""
     more = dict(one.end.more)
     if one.end.says == "documents":
         return
@@ -66,8 +66,10 @@ def _claims(
 
 
 def _is_scripts_own(crossing: BridgeContext, claim: tuple[StatedEnd, Trust, str], in_environment: set[str]) -> bool:
-    """Whether a name that a script reads may be that of another script: of one that it sources, or that assigns it,
-    where nothing puts it into the environment."""
+    """True if a name that a script reads may belong to another script, and nothing puts it into the environment.
+
+    The other script is one that it sources, or one that assigns the name.
+    """
     one, trust, _ = claim
     by = dict(one.end.more).get("by")
     if trust != Trust.CANDIDATE or by not in ("shell", "sourcing"):
@@ -79,7 +81,7 @@ def _is_scripts_own(crossing: BridgeContext, claim: tuple[StatedEnd, Trust, str]
 
 
 def _row(one: StatedEnd, trust: Trust, by: str, options: list[StatedEnd]) -> Bridge:
-    """A place, with the option that it leads to."""
+    """Return a place, joined with the option of its name."""
     others = _nearest(one, [option for option in options if option != one])
     if one.end.says == "declares" or not others:
         return one.to(0, trust, by)
@@ -93,12 +95,12 @@ def _row(one: StatedEnd, trust: Trust, by: str, options: list[StatedEnd]) -> Bri
 
 
 def _is_option(one: StatedEnd) -> bool:
-    """Whether what declares a name is a build's option, and no document's entry of a variable."""
+    """True if a name is declared as a build option, not as an entry of a document."""
     return dict(one.end.more).get("what") == "option"
 
 
 def _nearest(one: StatedEnd, options: list[StatedEnd]) -> list[StatedEnd]:
-    """Options of a name: those of the file first, then what lies highest."""
+    """Return the options of a name: those of the same file first, then by depth of their path."""
 
     def order(option: StatedEnd) -> tuple[bool, int, str, int]:
         path = option.file.path
@@ -108,7 +110,7 @@ def _nearest(one: StatedEnd, options: list[StatedEnd]) -> list[StatedEnd]:
 
 
 def _documented(one: StatedEnd, options: list[StatedEnd], readers: set[int]) -> Bridge:
-    """What a document speaks of: the option, or the only place that reads the variable."""
+    """Return the row of a document: to the option, or to the only place that reads the variable."""
     found = _nearest(one, options)
     if found:
         sure = Trust.UNIQUE_NAME if len(options) == 1 else Trust.CANDIDATE

@@ -1,8 +1,8 @@
-"""Messages, enumerations and services of Protocol Buffers, and who uses the code that is made of them.
+"""Messages, enumerations and services of Protocol Buffers, and the users of the code generated from them.
 
-In: names that files take from generated code, with the path of the file that it is made of. Out: a row to the symbol of
-that name. A file is found where its whole path ends so, or beside who uses it; what other projects generate is not
-taken for it.
+In: names that files take from generated code, with the path of the `.proto` file. Out: a row to the symbol of that
+name. The file is the one beside the user, or the only one whose path ends in the given path, so that code generated in
+other projects is not mistaken for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Servi
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Uses and messages."""
+    """Join uses with messages."""
     stated = crossing.ends("generated", "uses")
     if not stated:
         return
@@ -34,7 +34,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 class _Files:
-    """The files of messages."""
+    """The `.proto` files of the repository."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
@@ -45,7 +45,7 @@ class _Files:
         self._symbols: dict[str, list[Place]] = {}
 
     def path(self, one: StatedEnd, written: str) -> str:
-        """The file that is meant; "" where it is not here, or may be one of several."""
+        """Return the path of the `.proto` file; "" if it is not in the repository or ambiguous."""
         folder = one.file.path.rpartition("/")[0]
         beside = joined(folder, written) or ""
         found = self._by_name.get(written.rpartition("/")[2], [])
@@ -55,12 +55,14 @@ class _Files:
         return fits[0] if len(fits) == 1 else ""
 
     def named(self, path: str, dotted: str) -> Place | None:
-        """What a file defines under a name: in full, a value of an enumeration, or a service by what is made of it."""
+        """Return what a file defines under a name: by its full name, as an enumeration's value, or as a generated
+        service."""
         if path not in self._symbols:
             self._symbols[path] = self._crossing.symbols(self._crossing.file_of[path])
         symbols = self._symbols[path]
         parts = dotted.split(".")
-        for count in range(len(parts), 0, -1):  # what hangs on a message (`FromString`) is made for each
+        # generated members of a message (`FromString`) have no symbol: fall back to the message
+        for count in range(len(parts), 0, -1):
             home, last = ".".join(parts[: count - 1]), parts[count - 1]
             alike = [place for place in symbols if place.name == last]
             for place in alike:

@@ -1,7 +1,7 @@
-"""CUDA: what is launched is the `__global__` function that the name means where it is launched.
+"""CUDA launches, joined with the `__global__` functions that they run.
 
-What the linker makes of the name counts where it is a kernel. In the body of a macro, where it says nothing, the name
-does: the kernels of the same file, else the only one of the repository.
+The linker's target of the name counts if it is a kernel. In the body of a macro, where the linker has no target, the
+name decides: the kernels of the same file, else the only kernel of that name in the repository.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Launches and kernels."""
+    """Join launches with kernels."""
     kernels = {one.id for one in crossing.ends("launch", "is a kernel")}
     named: dict[str, list[StatedEnd]] = {}
     for one in crossing.ends("launch", "is a kernel"):
@@ -27,7 +27,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _by_name(one: StatedEnd, kernels: list[StatedEnd]) -> Iterator[Bridge]:
-    """The kernels of a name: those of the file, or the only one."""
+    """Yield the kernels of a name: those of the same file, or the only one."""
     own = [kernel for kernel in kernels if kernel.file.path == one.file.path]
     if own:
         trust, by = (Trust.EXACT, "kernel of this file") if len(own) == 1 else (Trust.CANDIDATE, "one of this file's")

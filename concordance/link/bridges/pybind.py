@@ -1,4 +1,4 @@
-"""pybind11 and nanobind: names of Python and what is bound to them in C++."""
+"""pybind11 and nanobind: Python names and what is bound to them in C++."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from concordance.link.python.bindings import resolver
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """What is bound, who asks for it, and which stub declares it."""
+    """Join bindings with their Python users and with the stubs that declare them."""
     yield from resolver.join(crossing, "pybind")

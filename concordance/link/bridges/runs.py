@@ -1,9 +1,9 @@
-"""Scripts of the repository that others run.
+"""Scripts of the repository that other files run.
 
-In: words of command lines. Out: a row to each file that a word names. Where a command is run from is not known: a path
-is seen from the root, as workflows do, from the folder of the file that holds it, or from one above. What stands behind
-a variable is looked for there too, and else by its end, where one file alone ends so. A word that names no file here is
-made elsewhere: nothing is said of it.
+In: words of command lines. Out: a row to each file that a word names. The working directory of a command is not known:
+a path is tried from the root, as in CI workflows, from the folder of the file that contains the command, and from the
+folders above. A path after a variable is tried there too, and then by its end, if only one file has it. A word that
+names no file of the repository gives no row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AT_FILE = re.compile(
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Commands and scripts."""
+    """Join commands with scripts."""
     found = _Files(crossing)
     for one in crossing.ends("runs"):
         for path, trust, by in found.meant(one):
@@ -42,7 +42,7 @@ class _Files:
         self._modules: dict[str, str] | None = None
 
     def meant(self, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
-        """The files that a word names."""
+        """Yield the files that a word names."""
         if dict(one.end.more).get("is") == "module":
             yield from self._module(one.end.text)
             return
@@ -55,7 +55,7 @@ class _Files:
             yield from self._behind(word[variable.end() :], variable[0], folder)
 
     def _plain(self, word: str, folder: str, moved: bool) -> Iterator[tuple[str, Trust, str]]:
-        """A path; `moved` where the command may be run from elsewhere."""
+        """Resolve a path; `moved` if the command may run in another folder."""
         if word.startswith(("/", "~")) or not word:
             return
         seen = dict.fromkeys(joined(home, word) for home in ("", folder, *above(folder)))
@@ -70,7 +70,7 @@ class _Files:
             yield files[0], Trust.EXACT, "path"
 
     def _behind(self, end: str, variable: str, folder: str) -> Iterator[tuple[str, Trust, str]]:
-        """What stands behind a variable."""
+        """Resolve the part of a path after a variable."""
         end = end.lstrip(")/")
         if not end:
             return
@@ -88,7 +88,7 @@ class _Files:
             yield alike[0], Trust.UNIQUE_NAME, "the only file with this end of a path"
 
     def _module(self, name: str) -> Iterator[tuple[str, Trust, str]]:
-        """A module of Python, or what a package runs."""
+        """Resolve a Python module, or the `__main__` of a package."""
         if self._modules is None:
             python = [row.path for row in self._crossing.files if row.language == "python" and row.path.endswith(".py")]
             self._modules = {}

@@ -1,1 +1,1 @@
-"""Resolves names of C, C++, CUDA and Objective-C."""
+"""Resolve names of C, C++, CUDA and Objective-C."""

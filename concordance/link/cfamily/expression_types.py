@@ -1,8 +1,8 @@
-"""Of which type a C-family expression's value is, or which type it names.
+"""Infer the type of a C-family expression's value, or the type that an expression names.
 
-In: expressions, and what their names mean. Out: types. A type is only said where every way to it is known: what an
-overload, an unknown template or a macro makes of it stays unknown. A template's parameters are replaced by the
-arguments that it was given.
+In: expressions, and the targets of their names. Out: types. A type is given only if every step to it is known; results
+that depend on an ambiguous overload, an unknown template or a macro stay unknown. A template's parameters are replaced
+by the arguments it was given.
 """
 
 from __future__ import annotations
@@ -50,24 +50,25 @@ _ABSENT: Type = ()
 
 
 class ExpressionTypes(Members):
-    """Finds types; what names mean is another's to say."""
+    """Infers types; subclasses resolve names."""
 
     def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
         super().__init__(world, table, reach)
         self.work |= {TYPE_NAMED: self._type_named, TYPE_OF: self._type_of}
 
     def owner(self, view: FileScope, left: int) -> Type | None:
-        """The class that members of an expression are looked for in: the one it names, or that of its value."""
+        """Return the class in which members of an expression are looked up: the one it names, or the class of its
+        value."""
         if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL, ITEM):
             named = self.type_named(view, left)
             if named is not None:
                 return named
         return self.type_of(view, left)
 
-    # --- types -------------------------------------------------------------------------------
+    # --- Types
 
     def type_named(self, view: FileScope, expression: int) -> Type | None:
-        """The type that an expression names."""
+        """Return the type that an expression names."""
         found = view.types.get(expression, _ABSENT)
         return found if found is not _ABSENT else self.solver.ask((TYPE_NAMED, view, expression))
 
@@ -97,7 +98,7 @@ class ExpressionTypes(Members):
         return (home, ()) if home is not None else None
 
     def _parameter(self, view: FileScope, value: int) -> Type:
-        """A parameter of a class's or function's template."""
+        """Return a template parameter of a class or function."""
         symbol = view.left[value]
         home = view.homes[symbol + 1]
         return (None, (home if home is not None else view.number << SHIFT | symbol, view.right[value]))
@@ -111,7 +112,7 @@ class ExpressionTypes(Members):
         return tuple(found)
 
     def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
-        """What another name of a type stands for."""
+        """Return the type that an alias refers to."""
         for other, place in self.symbols(entry):
             for value in other.file.said(place, Given.TYPE):
                 found = self.type_named(other, value)
@@ -121,13 +122,13 @@ class ExpressionTypes(Members):
                     receiver = self._receiver(view, expression, entry)
                     return substituted(found, *receiver) if receiver is not None else found
                 return found
-        home = entry.home.inner.get(entry.name)  # of a type without a name of its own
+        home = entry.home.inner.get(entry.name)  # a type without a name of its own
         return (home, ()) if home is not None else None
 
-    # --- values ------------------------------------------------------------------------------
+    # --- Values
 
     def type_of(self, view: FileScope, expression: int) -> Type | None:
-        """The type of an expression's value."""
+        """Return the type of an expression's value."""
         found = view.values.get(expression, _ABSENT)
         return found if found is not _ABSENT else self.solver.ask((TYPE_OF, view, expression))
 
@@ -156,13 +157,13 @@ class ExpressionTypes(Members):
         return None
 
     def constant(self, view: FileScope, expression: int, name: str) -> bool | None:
-        """Whether a member is asked of a variable that must not change; None where that is not written beside it."""
+        """Return whether a member is accessed on a const variable; None if its declaration does not say."""
         if view.op[expression] != NAME:
             return None
         holder = self.type_of(view, expression)
         home: CScope | None = holder[0] if holder is not None else None
         if home is not None and home.member(name) is None and self.inherited(home, name) is None and self.points(home):
-            return False  # the pointer must not change, what it points to may
+            return False  # the pointer is const, what it points to is not
         for value in view.bound[view.left[expression]]:
             if view.op[value] == OF_TYPE:
                 return bool(view.right[value])
@@ -171,7 +172,7 @@ class ExpressionTypes(Members):
         return None
 
     def _held(self, view: FileScope, expression: int) -> Type | None:
-        """The type of what a variable, a field or `this` holds."""
+        """Return the type of a variable, a field or `this`."""
         if view.op[expression] == LOOKUP and view.names[view.left[expression]] == "this":
             around, _ = self.start(view, view.right[expression] % view.scopes)
             return (around, ()) if around.is_class else None
@@ -188,11 +189,11 @@ class ExpressionTypes(Members):
             for value in other.file.said(code & MASK, Given.TYPE):
                 held = self.type_of(other, value)
                 return substituted(held, *receiver) if receiver is not None else held
-        home = entry.home.inner.get(entry.name)  # of a type without a name of its own
+        home = entry.home.inner.get(entry.name)  # a type without a name of its own
         return (home, ()) if home is not None and home.is_class else None
 
     def _receiver(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
-        """The type whose member an expression names, with its template's arguments."""
+        """Return the type whose member an expression names, with its template arguments."""
         if view.op[expression] != MEMBER or not entry.home.is_class:
             return None
         owner = self.owner(view, view.left[expression])
@@ -200,7 +201,7 @@ class ExpressionTypes(Members):
         return found[1] if found is not None else None
 
     def _held_outside(self, view: FileScope, expression: int) -> Type | None:
-        """What a member of a standard container or pointer gives."""
+        """Return the type of a member of a standard container or pointer."""
         owner = self.owner(view, view.left[expression])
         if owner is None or owner[0] is None or owner[0].around is not None:
             return None
@@ -212,7 +213,7 @@ class ExpressionTypes(Members):
         return part
 
     def _called(self, view: FileScope, callee: int, count: int) -> Type | None:
-        """What a call gives."""
+        """Return the type of a call's result."""
         args: tuple[Type | None, ...] = ()
         name = callee
         if view.op[callee] == ITEM:
@@ -235,7 +236,7 @@ class ExpressionTypes(Members):
         return args[0] if makes and (made is None or made[0] is None) else made
 
     def _functor(self, view: FileScope, callee: int, count: int) -> Type | None:
-        """What calling an object gives."""
+        """Return the type of the result of calling an object."""
         value = self.type_of(view, callee)
         found = self.find(value, "operator()") if value is not None and value[0] is not None else None
         return self.returned(view, found[0], count, found[1], ()) if found is not None else None
@@ -243,7 +244,7 @@ class ExpressionTypes(Members):
     def returned(
         self, view: FileScope, entry: ScopeMember, count: int, receiver: Type | None, args: tuple[Type | None, ...]
     ) -> Type | None:
-        """What a function returns: where its overloads say different things, nothing is known."""
+        """Return what a function returns; None if its overloads differ."""
         result: Type | None = None
         for group in self.fitting(view, entry, count):
             found: Type | None = None
@@ -262,7 +263,7 @@ class ExpressionTypes(Members):
         return result
 
     def fitting(self, view: FileScope, entry: ScopeMember, count: int) -> Sequence[Entity]:
-        """The overloads that take so many arguments (-1: it is not called), those that a file sees before others."""
+        """Return the overloads that take that many arguments (-1: not a call); visible ones take precedence."""
         groups: Sequence[Entity] = self.table.groups(entry)
         if len(groups) > 1:
             groups = self.by_count([g for g in groups if g.local < 0 or view.sees >> g.local & 1], count)
@@ -272,7 +273,7 @@ class ExpressionTypes(Members):
 
     @staticmethod
     def by_count(groups: Sequence[Entity], count: int) -> Sequence[Entity]:
-        """The entities that take so many arguments; all where none does."""
+        """Return the entities that take that many arguments; all if none does."""
         if len(groups) > 1:
             groups = [g for g in groups if not g.special] or groups
             groups = [g for g in groups if g.callable == (count >= 0)] or groups  # C: `struct stat` and `stat()`
@@ -280,7 +281,7 @@ class ExpressionTypes(Members):
         return groups
 
     def _element(self, value: Type, each: bool) -> Type | None:
-        """What a subscript or a loop gives."""
+        """Return the type of a subscript or of a loop variable."""
         home: CScope = value[0]
         if home.around is None:
             return self.outside.element(value, each)

@@ -1,7 +1,7 @@
-"""Which files of the C family see which: what a file includes, and what that includes.
+"""Which files of the C family see which: what a file includes, directly and indirectly.
 
-In: where each `#include` leads. Out: for a file a number with one bit for each file of the repository, set for those
-whose text is part of it. Only headers' are kept: what a file sees that nobody includes is asked for once.
+In: the targets of each `#include`. Out: for each file, an integer with one bit for each file of the repository, set for
+those whose text is part of it. Only those of headers are stored: a file that is never included is needed only once.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp",
 
 
 def included_by(targets: Iterable[Target], number: Mapping[str, int]) -> list[int]:
-    """The numbers of the files that some includes lead to."""
+    """Return the numbers of the files that some includes resolve to."""
     paths = (target.paths[0] for target in targets if target.paths)
     return [number[path] for path in paths if path in number]
 
 
 def is_header(path: str) -> bool:
-    """Whether a file is meant to be included."""
+    """True if a file is meant to be included."""
     return path.endswith(_HEADERS)
 
 
 class IncludeGraph:
-    """The includes of a repository, followed to their ends."""
+    """The transitive includes of a repository."""
 
     def __init__(self, included: dict[int, list[int]], headers: Iterable[int]) -> None:
-        """`included` has by file those that it includes; `headers` are some of those that others may include."""
+        """`included` maps each file to those it includes; `headers` are further files that may be included."""
         self.included = included
         self.headers = {other for others in included.values() for other in others}
         self.headers.update(headers)
@@ -40,7 +40,7 @@ class IncludeGraph:
 
     @classmethod
     def of(cls, world: LinkWorld, numbers: Iterable[int]) -> IncludeGraph:
-        """That of some files."""
+        """Build the graph of some files."""
         numbers = list(numbers)
         included = {
             number: world.included[number] if number in world.included
@@ -50,7 +50,7 @@ class IncludeGraph:
         return cls(included, (number for number in numbers if is_header(world.files[number].path)))
 
     def _follow(self, first: int) -> None:
-        """Adds up what headers include, the included before who includes them; a circle is cut where it closes."""
+        """Compute what headers include, included files before their includers; a cycle is cut where it closes."""
         done, begun = self._all, set()
         waiting = [first]
         while waiting:
@@ -64,7 +64,7 @@ class IncludeGraph:
                 waiting += [n for n in self.included.get(number, ()) if n not in done and n not in begun]
 
     def _lend(self) -> None:
-        """Lets a file that only one other includes see what that one does: it is a part of it."""
+        """Let a file that only one other includes see everything the other sees, because it is a part of it."""
         includers: dict[int, list[int]] = {}
         for number, included in self.included.items():
             for other in included:
@@ -80,5 +80,5 @@ class IncludeGraph:
         return bits
 
     def seen(self, number: int) -> int:
-        """A bit for each file whose text is part of this one, itself included."""
+        """Return a bit for each file whose text is part of this one, including itself."""
         return self._all[number] if number in self._all else self._sum(number)

@@ -1,9 +1,9 @@
-"""The folders that a repository's build files hand to the compiler as include roots.
+"""The folders that a repository's build files pass to the compiler as include roots.
 
-In: a tree. Out: each folder that a CMake, Bazel, Buck, Make, Meson or Python build file names as one, with
-the folders of the files that do; and those that the owners have set. Build files are read, not run: a
-variable counts where it is one that every such tool has, or where the same file gives it one plain value;
-behind one that stays unknown, the rest of the path is taken where just one folder of the repository ends so.
+In: a tree. Out: each folder that a CMake, Bazel, Buck, Make, Meson or Python build file names as a root, with the
+folders of those files; and the roots from the configuration. Build files are read, not run: a variable counts if every
+such tool has it, or if the same file sets it to one plain value. After an unknown variable, the rest of the path is
+used if exactly one folder of the repository ends in it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAKE_NAMES = ("Makefile", "GNUmakefile", "makefile", "Kbuild", "Makefile.am", "
 
 
 class IncludeRoots:
-    """`named` has, for each root, the folders of the build files that name it, and as which of theirs they do."""
+    """`named` maps each root to the folders of the build files that name it, with its position among their roots."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -57,9 +57,9 @@ class IncludeRoots:
             self.named.setdefault(root, {}).setdefault(home, place)
 
     def _folder(self, home: str, words: str, known: dict[str, str]) -> Iterator[str]:
-        """The folder that a path in a build file means; none where that cannot be told."""
+        """Yield the folder that a path in a build file refers to; nothing if that cannot be determined."""
         base = home
-        for _ in range(4):  # a variable in a variable
+        for _ in range(4):  # variables may contain variables
             match = _VARIABLE.search(words)
             if match is None:
                 break
@@ -80,7 +80,7 @@ class IncludeRoots:
             yield found
 
     def _top(self, home: str) -> str:
-        """The top of the source: the outermost folder on the way with a CMake file, else the repository."""
+        """Return the top of the source: the outermost folder on the way with a CMake file, else the repository root."""
         parts = home.split("/") if home else []
         ways = ("/".join(parts[:end]) for end in range(len(parts) + 1))
         return next((way for way in ways if f"{way}/CMakeLists.txt".lstrip("/") in self._tree.paths), "")
@@ -90,7 +90,7 @@ class IncludeRoots:
         return self._tree.folder(path) if path is not None else None
 
     def _only(self, rest: str) -> Iterator[str]:
-        """The one folder of the repository that a path ends in."""
+        """Yield the folder whose path ends in `rest`, if there is only one."""
         if rest and "$" not in rest:
             ending = self._tree.folders_by_name.get(rest.rpartition("/")[2], ())
             found = [folder for folder in ending if folder == rest or folder.endswith(f"/{rest}")]
@@ -131,7 +131,7 @@ class IncludeRoots:
             if "HOST" in text[line : match.start()]:  # for programs that the build itself runs
                 continue
             found = list(self._folder(home, word.replace("$(srctree)/$(src)", "$(src)"), {}))
-            # What runs the compiler may stand at the top.
+            # The compiler may run at the top of the repository.
             yield from found or self._folder("", word, {})
 
     def _meson(self, path: str) -> Iterator[str]:

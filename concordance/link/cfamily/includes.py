@@ -1,16 +1,16 @@
-"""Where `#include` leads: from its words to a file.
+"""Resolve `#include` to files.
 
-In: a tree. Out: `Includes`. A compiler asks the including file's folder (for quotes) and then a list of
-roots. The list is not known here, so the roots are learnt: a file whose path ends in the words of the
-include suggests one. Of several such files, in this order:
+In: a tree. Out: `Includes`. A compiler searches the including file's folder (for quotes) and then a list of roots. That
+list is not known here, so roots are inferred: a file whose path ends in the text of the include suggests one. If there
+are several such files, they are ranked by:
 
-1. one below a root that the owners have set, the first of them first; else one below a root that a build file around
-   the including file names: the innermost such file's first root
-2. the nearest to the including file
-3. one below a root that any build file names; and then the shortest path
+1. being below a root from the configuration, in the order given; else below a root that a build file around the
+   including file names: the first root of the innermost such build file
+2. nearness to the including file
+3. being below a root that any build file names
 
-Files that are equal in 1 to 3 stand for one another (the headers of one system or another): all are given. A standard
-header is the compiler's, except for a repository that is such a library itself.
+Files that are equal in 1 to 3 are alternatives (headers for one system or another): all are returned, shortest path
+first. A standard header belongs to the compiler, unless the repository is such a library itself.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from concordance.link.paths.tree import Tree, above, joined, nearness
 
 _PUBLIC = frozenset(("include", "includes", "inc", "Include", "headers", "public"))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".h.in")
-_GIVEN = 1 << 20  # deeper than any build file: roots that the owners have set come first
-_LIBRARY = 15  # standard headers in one folder: it is a C library
+_GIVEN = 1 << 20  # deeper than any build file, so that roots from the configuration come first
+_LIBRARY = 15  # standard headers in one folder that make it a C library
 
 
 class Includes:
-    """Finds what is included; every answer is remembered."""
+    """Resolves includes; every answer is cached."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -45,7 +45,7 @@ class Includes:
         return IncludeRoots(self._tree).named
 
     def find(self, path: str, words: str, form: str) -> Target:
-        """What an include leads to."""
+        """Return the target of an include."""
         folder = path.rpartition("/")[0]
         if form == "local":
             beside = f"{folder}/{words}" if folder else words
@@ -71,7 +71,7 @@ class Includes:
             return Target(Origin.REPOSITORY, (real,), by="beside the including file")
         ending = self._ending(words)
         if form == "system" and len(ending) == 1 and "/" in words and not standard(words):
-            # One file, whoever asks.
+            # The same file for every including file.
             found = self._alone[words] = self._target(ending, words)
             return found
         group = standard(words)
@@ -83,7 +83,7 @@ class Includes:
         return self._missing(folder, words, form)
 
     def _ending(self, words: str) -> tuple[str, ...]:
-        """Files whose paths end in some words."""
+        """Return the files whose paths end in the text of an include."""
         found = self._endings.get(words)
         if found is None:
             paths = self._tree.by_name.get(words.rpartition("/")[2], ())
@@ -105,7 +105,7 @@ class Includes:
             if real:
                 how = "beside the including file" if root == folder else f"include root {root or '.'}"
                 return Target(Origin.REPOSITORY, (real,), by=how)
-        rest = words.rpartition("../")[2]  # from a root that no build file names plainly
+        rest = words.rpartition("../")[2]  # relative to a root that no build file names plainly
         ending = self._ending(rest) if "/" in rest else ()
         if ending:
             return self._target(self._best(folder, list(ending), rest), rest)
@@ -114,7 +114,7 @@ class Includes:
         return made or Target(Origin.UNRESOLVED, by=f"no {words} from {folder or '.'}")
 
     def _is_plausible(self, folder: str, path: str, words: str, form: str, group: str) -> bool:
-        """Whether a file that ends in the words may be what is meant."""
+        """True if a file whose path ends in the text may be the included one."""
         root = path[: -len(words)].rstrip("/")
         if words in C or words in CPP:
             return self._is_library(root) and f"{folder}/".startswith(root.rpartition("/")[0])
@@ -136,9 +136,10 @@ class Includes:
         return sum(f"{at}{name}" in self._tree.paths for name in C) >= _LIBRARY
 
     def _scope(self, root: str, folder: str) -> tuple[int, int]:
-        """How deep the innermost build file lies that is around a folder and names a root, and where among its roots.
+        """Return the depth of the innermost build file around a folder that names a root, and the root's position in
+        it.
 
-        Both count upwards from what is worse; -1 where there is none.
+        Higher is better for both; -1 if there is no such file.
         """
         key = (root, folder)
         found = self._scopes.get(key)
@@ -152,7 +153,7 @@ class Includes:
         return found
 
     def _best(self, folder: str, paths: list[str], words: str) -> tuple[str, ...]:
-        """Those of some files that are the best, as far as can be told."""
+        """Return the best-ranked files; several if they are equal."""
         if len(paths) == 1:
             return (paths[0],)
         ranks = {}
@@ -164,7 +165,7 @@ class Includes:
         return tuple(sorted((path for path in paths if ranks[path] == top), key=lambda path: (path.count("/"), path)))
 
     def _missing(self, folder: str, words: str, form: str) -> Target:
-        """What is not in the tree: made by a build, other people's, or lost."""
+        """Return the target of an include that is not in the tree: generated, third-party, or missing."""
         outer, slash, _ = words.rpartition("/")
         places = dict.fromkeys((*above(folder), *self._roots)) if slash and not library(words) else {}
         homes = [place for place in places if self._has_headers(f"{place}/{outer}".lstrip("/"))]

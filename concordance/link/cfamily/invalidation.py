@@ -1,7 +1,8 @@
-"""Which names of the C family mean something else because of what files include, `using`, and namespaces.
+"""Find C-family names whose meaning changes because of includes, `using` or namespaces.
 
-In: the files as they were and are. Out: names, or that no list of names would do. What a file sees hangs on what its
-headers include: where a file comes into sight of another, or leaves it, that file's names mean something else there.
+In: the files before and after an update. Out: names, or None if no list of names is enough. What a file sees depends on
+what its headers include: when a file becomes visible to another, or stops being so, its names change their meaning
+there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def c_names(
     world: LinkWorld, c: Callable[[], CFamilyLinker], old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
     aimed: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
-    """The names; None where all of the family is to be linked."""
+    """Return the names; None if the whole family has to be linked."""
     paths = [p for p in {*old, *new} if any(p in some and some[p].file.language in C_FAMILY for some in (old, new))]
     aimed = {number: targets for number, targets in aimed.items() if world.files[number].language in C_FAMILY}
     if not paths and not aimed:
@@ -49,7 +50,7 @@ def _includes(version: FileVersion | None) -> list[str] | None:
 
 
 def _spaces(said: FileInterface) -> set[tuple[str, ...]]:
-    """The namespaces that a file opens, by all their names."""
+    """Return the namespaces that a file opens, each by its full path."""
     found: set[tuple[str, ...]] = set()
     for rows in said.names.values():
         for row in rows:
@@ -65,8 +66,10 @@ def _ways(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _spaces_of_note(world: LinkWorld, c: CFamilyLinker, path: str, ways: set[tuple[str, ...]]) -> set[str]:
-    """Of the namespaces that a file opens or no longer does, those that matter to others: the file is included, or the
-    first or the only one to open it."""
+    """Return the names of the changed namespaces of a file that matter to other files.
+
+    A namespace matters if the file is included, or is the first or only one to open it.
+    """
     number = world.number.get(path)
     found: set[str] = set()
     for way in ways:
@@ -85,7 +88,7 @@ def _seen(
     world: LinkWorld, now: IncludeGraph, old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
     aimed: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
-    """The names in files that come into sight of others, or leave it."""
+    """Return the names in files that become visible to others, or stop being so; None if no list is enough."""
     gone = [path for path in old if path not in world.number]
     numbers = {**world.number, **{path: len(world.files) + place for place, path in enumerate(gone)}}
     included = dict(now.included)

@@ -1,8 +1,8 @@
-"""Links the names of C-family files: what each expression leads to, how sure that is, and why.
+"""Link the names of C-family files: the targets of each expression, their trust, and the reason.
 
-In: a file. Out: `Found`s: of one expression the definition first, then the declarations. Where the language's own
-look-up leaves one entity the link is exact; among overloads that take as many arguments, or where only the name
-speaks for it, it is less. A member of something whose type is unknown is a candidate where few have such a member.
+In: a file. Out: `NameTarget`s: for each expression, the definition first, then the declarations. If the language's
+look-up leaves one entity, the link is exact; among overloads with the same number of arguments, or if only the name
+matches, it is weaker. A member of a value of unknown type is a candidate if few classes have such a member.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from concordance.link.paths.tree import nearness
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 _FEW = 5
-_MOST = 12  # of which all but a few may be for other files alone
+_MOST = 12  # members of one name that are examined; most may be local to other files
 _BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in range(256))
-_SHOWN = 4  # declarations that are named beside a definition
+_SHOWN = 4  # the most definitions and declarations that are listed for one name
 
 
 class CFamilyLinker:
@@ -61,7 +61,7 @@ class CFamilyLinker:
         self._bases = [row.base + 1 for row in world.files]
 
     def found(self, file: LoadedFlow) -> list[NameTarget]:
-        """What the expressions of a file name; of one expression, the best first."""
+        """Return the targets of a file's expressions; for each expression, the best first."""
         view = self.meaning.view(file.number)
         used = set(unpacked(file.flow.used))
         at = file.op.find(SYMBOL)
@@ -72,7 +72,7 @@ class CFamilyLinker:
         op, left, right = file.op, file.left, file.right
         named = self.meaning.named
         is_word = self.table.is_word
-        foreign = [not is_word(name) for name in file.names]  # nothing in the repository is called so
+        foreign = [not is_word(name) for name in file.names]  # nothing in the repository has this name
         for use in sorted(used):
             kind = op[use]
             if kind == SYMBOL:
@@ -111,11 +111,11 @@ class CFamilyLinker:
         return rows
 
     def included(self, number: int) -> list[int]:
-        """The numbers of the files that one includes, in order."""
+        """Return the numbers of the files that one includes, in order."""
         return self.reach.included[number]
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
-        """The ids of a class's bases that are in the repository."""
+        """Return the ids of a class's bases that are in the repository."""
         home = self.meaning.view(file.number).homes[symbol + 1]
         above = self.meaning.bases(home) if home is not None and symbol >= 0 else []
         return [self._id(self._definition(base[0].codes)) for base in above if base[0] is not None and base[0].codes]
@@ -124,11 +124,11 @@ class CFamilyLinker:
         return self.world.load(code >> SHIFT).flow.symbol_flags[code & MASK]
 
     def _definition(self, codes: Sequence[int]) -> int:
-        """The symbol that defines something, or else the first that declares it."""
+        """Return the symbol that defines something, or else the first that declares it."""
         return next((code for code in codes if not self._flags(code) & DECLARES), codes[0])
 
     def overrides(self, file: LoadedFlow) -> Iterator[tuple[int, int, int]]:
-        """The methods of a file that stand in for a virtual one of a base, which takes the same parameters."""
+        """Yield the methods of a file that override a virtual method of a base with the same parameters."""
         first = file.number << SHIFT
         homes = self.table.homes.get(file.number, [])
         for symbol, kind in enumerate(file.symbol_kind):
@@ -146,9 +146,9 @@ class CFamilyLinker:
                 yield self._id(code), self._id(above), int(Trust.EXACT)
 
     def _overridden(self, own: Entity, above: ScopeMember) -> int | None:
-        """The method of a base that another overrides: as it is declared in the base."""
+        """Return the method of a base that another overrides, as it is declared in the base."""
         groups = [g for g in self.table.groups(above) if g.form == own.form]
-        if not groups:  # the same types, spelt in another way
+        if not groups:  # the same types may be spelt differently
             groups = [g for g in self.table.groups(above) if g.callable and g.most == own.most]
         if len(groups) != 1 or not any(self._flags(code) & VIRTUAL for code in (*own.codes, *groups[0].codes)):
             return None
@@ -161,10 +161,11 @@ class CFamilyLinker:
         rows += [NameTarget(use, self._id(code), trust, by) for code in codes[:_SHOWN]]
 
     def _declaration(self, view: FileScope, use: int, symbol: int, rows: list[NameTarget]) -> None:
-        """A definition's other declarations, and the other way round."""
+        """Link a definition with its declarations, and the other way round."""
         file = view.file
         code = view.number << SHIFT | symbol
-        home = self.table.inside.get(code) or view.homes[file.symbol_parent[symbol]]  # others' have but one
+        # symbols inside functions have only one declaration
+        home = self.table.inside.get(code) or view.homes[file.symbol_parent[symbol]]
         entry = home.members.get(view.names[file.symbol_name[symbol]]) if home is not None else None
         if entry is None or len(entry.codes) < 2 or entry.kind == NAMESPACE:
             return
@@ -173,7 +174,7 @@ class CFamilyLinker:
                 self._add(use, self._ordered(view, group), Trust.EXACT, "declaration", rows)
 
     def _same_for_all(self, entry: ScopeMember, count: int) -> tuple[int, ...]:
-        """The symbols that every file means by a name with so many arguments, best first; none where files differ."""
+        """Return the targets that a name with that many arguments has in every file, best first; () if files differ."""
         codes: Sequence[int] = entry.codes
         if len(codes) > 1:
             if entry.kind == NAMESPACE:
@@ -187,11 +188,11 @@ class CFamilyLinker:
     def _choose(
         self, view: FileScope, use: int, at: int, sight: ResolvedName, count: int, rows: list[NameTarget]
     ) -> None:
-        """Picks among what a name may mean."""
+        """Choose among the entities that a name may refer to."""
         entry, by, trust = sight
         codes = entry.codes
         if entry.kind == NAMESPACE:
-            # Files were entered in the order of their numbers: this one, or else the first that it includes.
+            # Files were entered in the order of their numbers: take this one, or else the first one it includes.
             number, seen = view.number, view.sees & entry.bits()
             if seen and not seen >> number & 1:
                 number = (seen & -seen).bit_length() - 1
@@ -221,7 +222,7 @@ class CFamilyLinker:
             self._add(use, self._ordered(view, group)[:1], min(trust, least), f"one of {len(groups)} overloads", rows)
 
     def _ordered(self, view: FileScope, group: Entity) -> Sequence[int]:
-        """An entity's definitions, the nearest first, then its declarations."""
+        """Return an entity's definitions, nearest first, then its declarations."""
         codes = group.codes
         if group.defined < 2:
             return codes
@@ -234,8 +235,10 @@ class CFamilyLinker:
         return [*sorted(definitions, key=lambda c: -nearness(path, files[c >> SHIFT].path)), *rest]
 
     def _guess(self, view: FileScope, use: int, at: int, count: int, rows: list[NameTarget]) -> None:
-        """A name that no scope explains: what carries it, where few do. A name by itself is likely to be another
-        library's where no file that is included has it."""
+        """Link a name that no scope explains to what has the name, if few do.
+
+        A plain name probably belongs to another library if no included file has it.
+        """
         if view.op[at] == LOOKUP:
             name, sees = view.names[view.left[at]], view.sees
             entries = [entry for entry in self._carriers(name)[0] if entry.seen(sees)] if name != "std" else []
@@ -250,7 +253,7 @@ class CFamilyLinker:
                 self._few(view, use, at, carriers, count, rows)
 
     def _is_outside(self, view: FileScope, expression: int) -> bool:
-        """Whether a qualified name begins with a namespace or type that nothing in the repository is: `std::a::b`."""
+        """True if a qualified name begins with a namespace or type that the repository does not define: `std::a::b`."""
         while view.op[expression] in (MEMBER, ITEM):
             expression = view.left[expression]
         if view.op[expression] != LOOKUP or view.right[expression] < view.scopes:
@@ -259,7 +262,7 @@ class CFamilyLinker:
         return first is None or first.entry is self.table.root.members.get("std")
 
     def _carriers(self, name: str) -> tuple[list[ScopeMember], list[ScopeMember]]:
-        """What has a name outside of classes, and as a member; nothing where too many do."""
+        """Return what has a name outside classes, and as a member; empty if too many do."""
         known = self._known.get(name)
         if known is None:
             entries = self.table.carriers(name)
@@ -275,7 +278,7 @@ class CFamilyLinker:
     def _few(
         self, view: FileScope, use: int, at: int, entries: list[ScopeMember], count: int, rows: list[NameTarget]
     ) -> None:
-        """Chooses by the name alone: the only one that the file includes, or a few candidates."""
+        """Choose by the name alone: the only one that the file includes, or a few candidates."""
         if not entries:
             return
         meaning = self.meaning

@@ -1,8 +1,9 @@
 """The macros of a repository's C-family files, by name.
 
-In: where each is defined. Out: a macro's `Entry`. Drivers define millions that nobody names: each takes two numbers,
-found by the hash of its name, and only those that are asked for become entries. Most names that are asked for are no
-macros': a bit for each hash says so at once.
+In: the place of each definition. Out: a macro's `ScopeMember`. Hardware drivers define millions of macros that are
+never used, so an object for each would take too much memory. Instead, each takes two numbers, found by the hash of its
+name, and only those that are looked up become objects. Most names that are looked up are not macros: a Bloom filter,
+with one bit for each hash, rejects them at once.
 """
 
 from __future__ import annotations
@@ -14,28 +15,28 @@ from collections.abc import Callable, Iterable
 from concordance.link.cfamily.scopes import MACRO, MASK, SHIFT, CScope, ScopeMember
 from concordance.link.world import LoadedFlow
 
-_SPARSE = 16  # bits for each macro: of other names, one in sixteen is looked for in vain
+_SPARSE = 16  # bits for each macro: of other names, one in sixteen is searched in vain
 _WORD = 1 << 64
 
 
 class Macros:
-    """All macros."""
+    """All macros of the repository."""
 
     def __init__(self, root: CScope, load: Callable[[int], LoadedFlow]) -> None:
-        """`load` gives a file by its number."""
+        """`load` returns a file by its number."""
         self._root, self._load = root, load
-        self._hashes, self._codes = array("Q"), array("Q")  # of definitions; rising, once all are there
+        self._hashes, self._codes = array("Q"), array("Q")  # of definitions; sorted once all are entered
         self._bits, self._mask = bytearray(1), 0
-        self._made: dict[str, ScopeMember] = {}  # those that were asked for, or are defined elsewhere since
-        self._left: set[int] = set()  # files that were read again: what they define is in `_made`
+        self._made: dict[str, ScopeMember] = {}  # macros that were looked up, or that files read again define
+        self._left: set[int] = set()  # files that were read again: their definitions are in `_made`
 
     def enter(self, name: str, code: int) -> None:
-        """Takes a definition, before all are there."""
+        """Add a definition while the table is being filled."""
         self._hashes.append(hash(name) % _WORD)
         self._codes.append(code)
 
     def settle(self) -> None:
-        """All definitions are there: from now on they are looked for."""
+        """Sort the definitions, once all are entered, so that they can be searched."""
         rows = sorted([one << 64 | code for one, code in zip(self._hashes, self._codes, strict=True)])
         for place, row in enumerate(rows):
             self._hashes[place], self._codes[place] = row >> 64, row % _WORD
@@ -45,7 +46,7 @@ class Macros:
             self._bits[one >> 3 & self._mask] |= 1 << (one & 7)
 
     def get(self, name: str) -> ScopeMember | None:
-        """A macro."""
+        """Return a macro, or None."""
         number = hash(name) % _WORD
         if not self._bits[number >> 3 & self._mask] >> (number & 7) & 1:
             return None
@@ -57,7 +58,7 @@ class Macros:
         return found
 
     def _defined(self, name: str, number: int) -> list[int]:
-        """The definitions of a name, in the order of their files; another name may have the same hash."""
+        """Return the definitions of a name, in the order of their files; another name may have the same hash."""
         found: list[int] = []
         place = bisect_left(self._hashes, number)
         while place < len(self._hashes) and self._hashes[place] == number:
@@ -70,7 +71,7 @@ class Macros:
         return found
 
     def add(self, name: str, code: int) -> ScopeMember:
-        """Takes one more definition, of a file that was read again."""
+        """Add a definition from a file that was read again."""
         found = self.get(name)
         if found is None:
             found = self._made[name] = ScopeMember(self._root, name, MACRO)
@@ -80,8 +81,7 @@ class Macros:
         return found
 
     def leave(self, number: int, names: Iterable[str]) -> list[ScopeMember]:
-        """Takes out what a file defines, by its names; gives those that others define as well, where they were asked
-        for."""
+        """Remove a file's definitions, by their names; return the macros in use that other files also define."""
         self._left.add(number)
         left: list[ScopeMember] = []
         for name in names:
@@ -95,6 +95,6 @@ class Macros:
         return left
 
     def forget(self) -> None:
-        """Forgets the entries that can be made again."""
+        """Drop the objects that can be rebuilt."""
         if not self._left:
             self._made.clear()

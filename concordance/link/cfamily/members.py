@@ -1,7 +1,7 @@
-"""The members that a C-family type has, through base classes and through classes that act as pointers.
+"""The members of a C-family type, found through base classes and through classes that act as pointers.
 
-In: types, and what expressions name. Out: members, each with the type that has it. All questions that may depend on
-themselves (what an expression names, its type, the bases and inherited members of a class, what `using` brings in) go
+In: types, and the targets of expressions. Out: members, each with the type that has it. All questions that may depend
+on themselves (an expression's target or type, the bases and inherited members of a class, what `using` brings in) go
 through one `Solver`, so that no answer depends on what was asked before.
 """
 
@@ -45,12 +45,12 @@ ELEMENT = frozenset((
     "rbegin", "rend", "find", "emplace_back", "release", "operator*", "lower_bound", "upper_bound",
 ))  # fmt: skip
 PARTS = {"first": 0, "second": 1}
-_POINTERS = 4  # that lead to one another before there is the member
-_NESTED = 4  # arguments of templates in one another, in the types of a cycle
+_POINTERS = 4  # smart pointers that are followed to find a member
+_NESTED = 4  # nesting of template arguments in the types of a cycle
 
 
 class Members(ABC):
-    """Finds members; what names mean, and of which type a value is, is for others to say."""
+    """Finds members; subclasses resolve names and the types of values."""
 
     def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
         self.world, self.table, self.reach = world, table, reach
@@ -60,7 +60,7 @@ class Members(ABC):
         self.work: dict[int, Callable[[Any, Any], Any]] = {INHERITED: self._inherited, BASES: self._bases}
 
     def view(self, number: int) -> FileScope:
-        """A file's view."""
+        """Return a file's view."""
         found = self.views.get(number)
         if found is None:
             homes = self.table.homes.get(number) or [self.table.root]
@@ -68,24 +68,24 @@ class Members(ABC):
         return found
 
     def leave(self, view: FileScope) -> None:
-        """Forgets what was found out of a file that nobody includes: it is seldom asked for again."""
+        """Drop the results for a file that is never included, because they are rarely needed again."""
         if view.number not in self.reach.headers:
             self.views.pop(view.number, None)
 
     @abstractmethod
     def named(self, view: FileScope, expression: int) -> ResolvedName | None:
-        """What an expression names."""
+        """Return what an expression names."""
 
     @abstractmethod
     def type_named(self, view: FileScope, expression: int) -> Type | None:
-        """The type that an expression names."""
+        """Return the type that an expression names."""
 
     @abstractmethod
     def start(self, view: FileScope, scope: int) -> Start:
-        """Where a scope's names are looked up."""
+        """Return where the names of a scope are looked up."""
 
     def symbols(self, entry: ScopeMember) -> Iterator[tuple[FileScope, int]]:
-        """The symbols of an entry, each with its file's view."""
+        """Yield the symbols of a member, each with its file's view."""
         for code in entry.codes:
             yield self.view(code >> SHIFT), code & MASK
 
@@ -104,10 +104,10 @@ class Members(ABC):
         else:
             about.answers[kind][what] = answer
 
-    # --- members -----------------------------------------------------------------------------
+    # --- Members
 
     def find(self, owner: Type, name: str) -> tuple[ScopeMember, Type] | None:
-        """A member of a type, through its bases and through a pointer that is a class; and whose it is."""
+        """Return a member of a type, found through bases and smart pointers, and the type that has it."""
         home, args = owner
         for _ in range(_POINTERS):
             if home is None:
@@ -124,13 +124,13 @@ class Members(ABC):
         return None
 
     def points(self, home: CScope) -> bool:
-        """Whether objects of a class act as pointers."""
+        """True if objects of a class act as pointers."""
         if home.around is None:
             return home.name in POINTERS
         return "operator->" in home.members or self.inherited(home, "operator->") is not None
 
     def inherited(self, home: CScope, name: str) -> tuple[ScopeMember, Type] | None:
-        """A member of a class's bases, and the base that has it."""
+        """Return a member of a class's bases, and the base that has it."""
         if name in home.seen:
             return home.seen[name]
         found: tuple[ScopeMember, Type] | None = self.solver.ask((INHERITED, home, name))
@@ -150,7 +150,7 @@ class Members(ABC):
         return None
 
     def bases(self, home: CScope) -> Sequence[Type]:
-        """The bases of a class, as types."""
+        """Return the bases of a class, as types."""
         return home.bases if home.bases is not None else self.solver.ask((BASES, home, None)) or ()
 
     def _bases(self, home: CScope, _: None) -> tuple[Type, ...]:
@@ -165,7 +165,7 @@ class Members(ABC):
 
 
 def _advance(old: Any, new: Any) -> Any:
-    """The next answer in a cycle; types must not grow for ever (`using T = std::vector<T>`)."""
+    """Return the next answer in a cycle; types must not grow without end (`using T = std::vector<T>`)."""
     is_type = isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], CScope) and isinstance(new[1], tuple)
     return _shallow(new, _NESTED) if is_type else new
 
@@ -177,7 +177,7 @@ def _shallow(found: Type | None, room: int) -> Type | None:
 
 
 def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]) -> Type | None:
-    """A type with a template's parameters replaced by the arguments it was given."""
+    """Return a type with a template's parameters replaced by the given arguments."""
     if found is None or not args:
         return found
     if found[0] is None:
@@ -188,27 +188,27 @@ def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]
     return (found[0], tuple(substituted(arg, whose, args) for arg in found[1])) if found[1] else found
 
 
-# ---
-# The standard library's containers and pointers, as far as they lead from one type of the repository to another.
-#
-# `std::vector<Node*> nodes; nodes[0]->name` names a member of Node: no file of the repository says so, the language's
-# standard does.
+# --- Containers and pointers of the standard library
 
 
 class StandardTypes:
-    """Homes of types that no file of the repository defines."""
+    """Types of the standard library, as far as they lead from one type of the repository to another.
+
+    `std::vector<Node*> nodes; nodes[0]->name` names a member of Node. No file of the repository says so; the language's
+    standard does.
+    """
 
     def __init__(self) -> None:
         names = POINTERS | _SEQUENCES | _MAPS | _OTHERS
         self.homes = {name: CScope(name, None, True) for name in names}
 
     def named(self, name: str) -> Type | None:
-        """The type of a name."""
+        """Return the type of a name, or None."""
         home = self.homes.get(name)
         return (home, ()) if home is not None else None
 
     def element(self, value: Type, each: bool) -> Type | None:
-        """What a subscript, a loop or a look into it gives."""
+        """Return the type of a subscript, a loop variable (`each`) or an accessor's result."""
         home, args = value[0], value[1]
         if not args:
             return None

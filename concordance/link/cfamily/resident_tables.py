@@ -1,8 +1,8 @@
-"""The tables of the C family, kept by a process that stays from one update to the next.
+"""Update the C family's tables in a long-running process, from one update to the next.
 
-In: the tables as they were left, and the files that were read again. Out: the tables as they would be if they were made
-anew, or None where that is not certain: other files, other namespaces or classes. To make them is to look at every
-symbol of the family; after most edits one file's are others.
+In: the tables from the last update, and the files that were read again. Out: tables equal to newly built ones, or None
+if that cannot be guaranteed: when there are other files, namespaces or classes. Building the tables means reading every
+symbol of the family, while most edits change the symbols of one file only.
 """
 
 from __future__ import annotations
@@ -29,37 +29,39 @@ from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.interface_digest import C_FAMILY
 from concordance.link.world import LinkWorld, LoadedFlow
 
-_MOST = 50  # files that are read again one by one; for more, all is made anew
-_MAKES = FRIEND | INLINE | ALIAS  # what of a symbol's flags tells which home it is, or is in
+_MOST = 50  # files that are updated one by one; for more, everything is rebuilt
+_MAKES = FRIEND | INLINE | ALIAS  # the flags of a symbol that determine which scope it is or belongs to
 _SPACES = CLASSES | {NAMESPACE}
-_Row = tuple[int, int, str, str, int]  # the row around, kind, name, what it is within, flags
+_Row = tuple[int, int, str, str, int]  # the enclosing row, kind, name, qualifier, flags
 
 
 class CFamilyState(NamedTuple):
-    """What is kept."""
+    """The tables that are kept between updates."""
 
-    files: list[tuple[str, bool]]  # by number: the path, and whether it has symbols here
+    files: list[tuple[str, bool]]  # by number: the path, and whether the file has symbols of the family
     table: SymbolTable
     reach: IncludeGraph
 
 
 class ScopeOutline(NamedTuple):
-    """What of a file makes homes for all files to see."""
+    """The part of a file that creates scopes visible to all files."""
 
     rows: list[_Row]
-    places: list[int]  # of the symbols of the rows
-    outside: dict[tuple[int, int, str], int]  # what is defined outside of its class: in which row, and its first place
+    places: list[int]  # of the rows' symbols
+    # qualifiers of definitions outside their class, by row: the first symbol of each
+    outside: dict[tuple[int, int, str], int]
 
 
 def files_of(world: LinkWorld) -> list[tuple[str, bool]]:
-    """The files, by number, as far as the tables hang on which there are."""
+    """Return the files by number, with what the tables depend on."""
     return [(row.path, row.size > 0 and row.language in C_FAMILY) for row in world.files]
 
 
 def renewed(world: LinkWorld, kept: CFamilyState, before: Mapping[int, tuple[Linkable, Flow]]) -> CFamilyState | None:
-    """The tables of the files as they are now; `before` are those of the family that were read again, as they were.
+    """Return the tables for the files as they are now, or None.
 
-    Where it gives None the tables that were kept are of no use any more."""
+    `before` has the files of the family that were read again, as they were. After None, the old tables are unusable.
+    """
     if len(before) > _MOST or kept.files != files_of(world):
         return None
     table, reach = kept.table, kept.reach
@@ -77,12 +79,12 @@ def renewed(world: LinkWorld, kept: CFamilyState, before: Mapping[int, tuple[Lin
 
 
 def _outline(file: LoadedFlow) -> ScopeOutline:
-    """What symbols in functions make is seen there alone, and no part of it."""
+    """Return a file's outline. Symbols in functions are visible only there, and are not part of it."""
     flow, names = file.flow, file.names
     rows: list[_Row] = []
     places: list[int] = []
     outside: dict[tuple[int, int, str], int] = {}
-    made: list[int | None] = [-1]  # by symbol, plus one: its row; -1 is the file, None one that makes none
+    made: list[int | None] = [-1]  # by symbol plus one: its row; -1 is the file, None a symbol that creates no scope
     holding = set(file.symbol_parent)
     columns = zip(
         flow.symbol_kind, file.symbol_name, file.symbol_parent, flow.symbol_flags, unpacked(flow.symbol_within),
@@ -103,7 +105,7 @@ def _outline(file: LoadedFlow) -> ScopeOutline:
 
 
 def _replaced(table: SymbolTable, old: LoadedFlow, new: LoadedFlow) -> bool:
-    """Puts a file's symbols in place of those that it had; whether all homes are the ones that they were."""
+    """Replace a file's symbols; return True if all scopes are still the same."""
     was, now = _outline(old), _outline(new)
     if was.rows != now.rows or list(was.outside) != list(now.outside):
         return False
@@ -116,7 +118,7 @@ def _replaced(table: SymbolTable, old: LoadedFlow, new: LoadedFlow) -> bool:
     table.using(new)
     touched.update((id(entry), entry) for entry in table.entered[number])
     for entry in touched.values():
-        if any(code >> SHIFT != number for code in entry.codes):  # of this file alone, it is in order
+        if any(code >> SHIFT != number for code in entry.codes):  # otherwise only this file has it, and it is in order
             _put_in_order(table, entry)
     for name in {entry.name for entry in touched.values()}:
         _order_carriers(table, name)
@@ -131,7 +133,7 @@ def _replaced(table: SymbolTable, old: LoadedFlow, new: LoadedFlow) -> bool:
 
 
 def _homes_of(table: SymbolTable, number: int, outline: ScopeOutline) -> list[CScope | None]:
-    """The homes that a file makes or adds to."""
+    """Return the scopes that a file creates or adds to."""
     homes, first = table.homes[number], number << SHIFT
     return [
         *(homes[place + 1] for place in outline.places),
@@ -140,7 +142,7 @@ def _homes_of(table: SymbolTable, number: int, outline: ScopeOutline) -> list[CS
 
 
 def _taken_out(table: SymbolTable, file: LoadedFlow) -> dict[int, ScopeMember]:
-    """Takes out a file's symbols; gives what others have a part in, by identity."""
+    """Remove a file's symbols; return the members that other files also contribute to, by identity."""
     number, symbols = file.number, len(file.symbol_kind)
     macros = {file.names[name] for kind, name in zip(file.symbol_kind, file.symbol_name, strict=True) if kind == MACRO}
     left = {id(entry): entry for entry in table.macros.leave(number, macros)}
@@ -164,7 +166,7 @@ def _taken_out(table: SymbolTable, file: LoadedFlow) -> dict[int, ScopeMember]:
 
 
 def _put_in_order(table: SymbolTable, entry: ScopeMember) -> None:
-    """Gives an entry the order of symbols, and the kind, that it has where files are entered one after another."""
+    """Give a member the order of symbols, and the kind, that it has when files are entered in sequence."""
     inside = table.inside
     entry.codes = sorted(entry.codes, key=lambda code: (code in inside, code))
     entry.files = 0
@@ -178,14 +180,14 @@ def _put_in_order(table: SymbolTable, entry: ScopeMember) -> None:
 
 
 def _order_carriers(table: SymbolTable, name: str) -> None:
-    """Orders what has a name as it is where files are entered one after another: by the first symbol of each."""
+    """Order the members of a name as when files are entered in sequence: by the first symbol of each."""
     entries = table.carriers(name)
     if len(entries) < 2:
         return
 
     def made(entry: ScopeMember) -> tuple[bool, int, int]:
         code = entry.codes[0]
-        deep = _depth(entry.home)  # an enum's name comes before the same around it, a::a after a
+        deep = _depth(entry.home)  # an enum's enumerator comes before the same in the scope around it, a::a after a
         return code in table.inside, code, deep if table.kind(code) == NAMESPACE else -deep
 
     firsts = [entry.codes[0] for entry in entries]

@@ -1,8 +1,8 @@
-"""What a C-family expression names.
+"""Resolve the names in C-family expressions.
 
-In: a file's expressions and the table of all homes. Out: for an expression the `Entry` it names. Names are looked up
-as the language does: from the scope they stand in outward, in classes through their bases, in namespaces through
-`using`; what a file includes counts before what it does not. A macro is in every scope of those who include it.
+In: a file's expressions and the table of all scopes. Out: for each expression, the `ScopeMember` it names. Names are
+looked up as the language does: from their scope outward, in classes through their bases, in namespaces through `using`;
+what a file includes takes precedence over what it does not. A macro is in every scope of the files that include it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NOT_INCLUDED = "in scope, but not included"
 
 
 class ExpressionResolver(ExpressionTypes):
-    """Finds what expressions mean."""
+    """Resolves expressions to the members they name."""
 
     def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
         super().__init__(world, table, reach)
@@ -50,7 +50,7 @@ class ExpressionResolver(ExpressionTypes):
         self.work |= {NAMED: self._named, NOMINATED: self._find_nominated, ALIASED: self._aliased}
 
     def named(self, view: FileScope, expression: int) -> ResolvedName | None:
-        """What an expression names."""
+        """Return what an expression names."""
         found = view.named.get(expression, _ABSENT)
         if found is not _ABSENT:
             return found
@@ -82,10 +82,10 @@ class ExpressionResolver(ExpressionTypes):
         entry = home.members.get(name) if home is not None else None
         return ResolvedName(entry, "function scope", Trust.EXACT) if entry is not None else None
 
-    # --- look-up -----------------------------------------------------------------------------
+    # --- Look-up
 
     def start(self, view: FileScope, scope: int) -> Start:
-        """The home in which a scope's names are looked up first, and what `using` in functions adds to it."""
+        """Return the scope in which names are looked up first, and what `using` in functions adds to it."""
         found = view.starts.get(scope)
         if found is None:
             found = view.starts[scope] = self._start(view, scope)
@@ -110,7 +110,7 @@ class ExpressionResolver(ExpressionTypes):
             at = file.scope_parent[at] - 1
 
     def _looked_up(self, view: FileScope, name: str, scope: int) -> ResolvedName | None:
-        """A name in a scope; the number of scopes is added to one where only a namespace or type is meant."""
+        """Look up a name in a scope; a scope number plus the number of scopes restricts it to namespaces and types."""
         macro = self.table.macros.get(name)
         if macro is not None and macro.seen(view.sees):
             return ResolvedName(macro, "macro", Trust.EXACT)
@@ -141,7 +141,7 @@ class ExpressionResolver(ExpressionTypes):
         return ResolvedName(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
     def _chain(self, home: CScope, name: str) -> tuple[ScopeMember, ...]:
-        """What a name can mean from a namespace outward; `BROUGHT` where that hangs on who sees a `using`."""
+        """Return what a name can refer to from a namespace outward; a marker if visible `using`s decide."""
         found: list[ScopeMember] = []
         at: CScope | None = home
         while at is not None:
@@ -153,7 +153,7 @@ class ExpressionResolver(ExpressionTypes):
         return tuple(found)
 
     def _is_directed(self, view: FileScope, home: CScope) -> bool:
-        """Whether `using namespace` has a say in a home or around it."""
+        """True if `using namespace` affects a scope or one around it."""
         known = view.directed.get(home)
         if known is None:
             at: CScope | None = home
@@ -169,7 +169,7 @@ class ExpressionResolver(ExpressionTypes):
     def _followed(
         self, view: FileScope, name: str, home: CScope, using: tuple[tuple[bool, int], ...], qualifies: bool
     ) -> ResolvedName | None:
-        """A name that `using` may bring, from a home outward."""
+        """Look up a name that `using` may bring in, from a scope outward."""
         for declares, value in using:
             found = self._used(view, value, name, declares)
             if found is not None:
@@ -186,7 +186,7 @@ class ExpressionResolver(ExpressionTypes):
         return ResolvedName(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
     def _used(self, view: FileScope, value: int, name: str, declares: bool) -> ResolvedName | None:
-        """A name that `using` in a function brings."""
+        """Look up a name that `using` in a function may bring in."""
         if declares:
             found = self.named(view, value) if last_name(view.file, value) == name else None
             return ResolvedName(found.entry, "using", found.trust) if found is not None else None
@@ -197,7 +197,7 @@ class ExpressionResolver(ExpressionTypes):
         return ResolvedName(found.entry, "using namespace", Trust.EXACT)
 
     def _in_home(self, view: FileScope, home: CScope, name: str) -> ResolvedName | None:
-        """A name in a namespace or class, through `using` and bases."""
+        """Look up a name in a namespace or class, through `using` and bases."""
         if home is self.table.standard:
             return None
         entry = home.member(name)
@@ -229,7 +229,7 @@ class ExpressionResolver(ExpressionTypes):
         return unseen
 
     def _brought(self, view: FileScope, home: CScope, name: str) -> ResolvedName | None:
-        """A name that `using x::name` brings into a home, in a file that this one sees."""
+        """Look up a name that `using x::name` brings into a scope, in a file that this one sees."""
         for number, value in home.brought.get(name, ()):
             found = self.named(self.view(number), value) if view.sees >> number & 1 else None
             if found is not None:
@@ -237,7 +237,7 @@ class ExpressionResolver(ExpressionTypes):
         return None
 
     def _nominated(self, view: FileScope, home: CScope) -> tuple[CScope, ...]:
-        """The namespaces that `using namespace` brings into another, in files that this one sees; nearest first."""
+        """Return the namespaces that visible `using namespace` directives bring into a namespace, nearest first."""
         known = view.nominated.get(home)
         return known if known is not None else self.solver.ask((NOMINATED, view, home)) or ()
 
@@ -253,8 +253,10 @@ class ExpressionResolver(ExpressionTypes):
         return tuple(waiting[1:])
 
     def _directed(self, view: FileScope, expression: int, homes: list[CScope]) -> CScope | None:
-        """The namespace that a directive names: as it is written, or in one that another directive has brought. Other
-        directives are not followed to find it, lest they be followed to find each other."""
+        """Return the namespace that a directive names: as written, or in one that another directive has brought in.
+
+        Other directives are not followed to find it, to keep directives from being resolved through one another.
+        """
         if self._is_root(view, expression):
             return self.table.root
         name = last_name(view.file, expression)
@@ -278,20 +280,20 @@ class ExpressionResolver(ExpressionTypes):
         return self._namespace(view, entry) if entry is not None else None
 
     def _headers_of(self, home: CScope) -> list[int]:
-        """The files with `using namespace` in a home that others include."""
+        """Return the included files with `using namespace` in a scope."""
         known = self._shared.get(home)
         if known is None:
             known = self._shared[home] = [n for n in home.directives if n in self.reach.headers]
         return known
 
     def hidden(self, view: FileScope, entry: ScopeMember) -> bool:
-        """Whether all of an entry is for other files alone."""
+        """True if all entities of a member are local to other files."""
         return all(group.local >= 0 and not view.sees >> group.local & 1 for group in self.table.groups(entry))
 
-    # --- qualified names and members ---------------------------------------------------------
+    # --- Qualified names and members
 
     def _home(self, view: FileScope, expression: int) -> CScope | None:
-        """The namespace or class that an expression names."""
+        """Return the namespace or class that an expression names."""
         if self._is_root(view, expression):
             return self.table.root
         found = self.named(view, expression)
@@ -303,11 +305,12 @@ class ExpressionResolver(ExpressionTypes):
         return named[0] if named is not None else None
 
     def _is_root(self, view: FileScope, expression: int) -> bool:
-        """Whether only "::" stands before a name."""
+        """True if a name has only "::" before it."""
         return view.op[expression] == LOOKUP and view.names[view.left[expression]] == "::"
 
     def _namespace(self, view: FileScope, entry: ScopeMember) -> CScope | None:
-        """The namespace of a name, or of another name of it: as the file that asks says, or one that it includes."""
+        """Return the namespace of a name or alias; an alias is resolved in the viewing file first, then in its
+        includes."""
         if entry.kind == NAMESPACE:
             return entry.home.inner.get(entry.name)
         if entry in view.aliased:
@@ -325,7 +328,7 @@ class ExpressionResolver(ExpressionTypes):
         return None
 
     def _member(self, view: FileScope, left: int, name: str) -> ResolvedName | None:
-        """A member of what an expression names or is."""
+        """Look up a member of what an expression names or evaluates to."""
         if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL):
             if self._is_root(view, left):
                 return self._in_home(view, self.table.root, name)
@@ -334,7 +337,7 @@ class ExpressionResolver(ExpressionTypes):
                 home = self._namespace(view, found.entry)
                 return self._in_home(view, home, name) if home is not None else None
             if found is None and view.op[left] == LOOKUP and view.right[left] >= view.scopes:
-                return None  # std::name, and others' namespaces
+                return None  # std::name, or another library's namespace
         owner = self.owner(view, left)
         seen = self.find(owner, name) if owner is not None else None
         return seen[0].exact or seen[0].sight() if seen is not None else None

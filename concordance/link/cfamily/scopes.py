@@ -1,7 +1,7 @@
-"""A namespace, class or enum of the C family as names are looked up in it, and a name in it.
+"""Scopes of the C family (namespaces, classes, enums, files), in which names are looked up, and their members.
 
-In: symbols, each as one number. Out: `CScope`s and their `ScopeMember`s, which keep what was found out of them. A large
-repository has millions: what most have nothing of is made when it is needed.
+In: symbols, each encoded as one number. Out: `CScope`s and their `ScopeMember`s, which cache what was computed about
+them. A large repository has millions, so containers that are mostly empty are created only when needed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from concordance.link.world import LoadedFlow
 
 NAME, MEMBER, CALL, ITEM, EACH, PART = (int(op) for op in (Op.NAME, Op.MEMBER, Op.CALL, Op.ITEM, Op.EACH, Op.PART))
 OF_TYPE, LOOKUP, SYMBOL, PARAMETER, CAST = (int(op) for op in (Op.OF_TYPE, Op.LOOKUP, Op.SYMBOL, Op.PARAMETER, Op.CAST))
-# Kinds of questions: about a file's view and an expression, home or entry (the first five); about a class.
+# Kinds of questions. The first five are about a file's view and an expression, scope or member; the rest about a class.
 NAMED, TYPE_NAMED, TYPE_OF, NOMINATED, ALIASED, INHERITED, BASES = range(7)
 Question = tuple[int, Any, Any]
-SHIFT = 20  # a symbol is one number here: its file's, and its place in the file
+SHIFT = 20  # a symbol's code is its file's number, shifted by this, and its index in the file
 MASK = (1 << SHIFT) - 1
 _PLACE = {kind: place for place, kind in enumerate(KINDS)}
 MACRO, NAMESPACE, ENUM, ENUMERATOR, TYPE, METHOD = (
     _PLACE[k] for k in (Kind.MACRO, Kind.NAMESPACE, Kind.ENUM, Kind.ENUMERATOR, Kind.TYPE, Kind.METHOD)
 )
-OTHER_NAME = len(KINDS)  # of a namespace: `namespace a = b;`
+OTHER_NAME = len(KINDS)  # a namespace alias: `namespace a = b;`
 CLASSES = frozenset(_PLACE[k] for k in (Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE))
 FUNCTIONS = frozenset(_PLACE[k] for k in (Kind.FUNCTION, Kind.METHOD))
 OPENS = CLASSES | {NAMESPACE, ENUM}
@@ -35,27 +35,27 @@ class Entity(NamedTuple):
 
     codes: tuple[int, ...]
     defined: int  # how many of them are definitions
-    least: int  # the arguments that it takes
+    least: int  # the least number of arguments it takes
     most: int
-    local: int  # the file that alone sees it, -1 where others can
-    special: bool  # a template for some arguments only
-    form: int  # what tells a function from its overloads, 0 for everything else
+    local: int  # the only file that sees it, or -1
+    special: bool  # a template specialisation
+    form: int  # what distinguishes a function from its overloads; 0 for everything else
 
     @property
     def callable(self) -> bool:
-        """Whether it is a function."""
+        """True if it is a function."""
         return self.form != 0
 
 
 class ResolvedName(NamedTuple):
-    """What a name was found to be."""
+    """The result of looking up a name."""
 
     entry: ScopeMember
     by: str
-    trust: Trust  # at best
+    trust: Trust  # the highest trust possible
 
 
-# A type: its home and the arguments of its template; without a home, a parameter of a template: whose, and which.
+# A type: its scope and template arguments; or None and, for a template parameter, the template and an index.
 Type = tuple[Any, ...]
 
 
@@ -63,20 +63,20 @@ NO_IDS: dict[int, tuple[int, ...]] = {}
 
 
 class ScopeMember:
-    """One name in one home."""
+    """One name in one scope."""
 
     __slots__ = ("codes", "exact", "files", "groups", "home", "ids", "kind", "name")
 
     def __init__(self, home: CScope, name: str, kind: int) -> None:
         self.home, self.name, self.kind = home, name, kind
-        self.codes: Sequence[int] = ()  # most have one: a list for each would take half of all memory
-        self.exact: ResolvedName | None = None  # that it was found in its home
-        self.files = 0  # a bit for each file that it stands in, where they are many and were asked for
+        self.codes: Sequence[int] = ()  # most have one symbol: a list for each would take half of all memory
+        self.exact: ResolvedName | None = None  # the result of finding it in its scope
+        self.files = 0  # a bit for each file with one of its symbols; computed if there are many
         self.groups: tuple[Entity, ...] | None = None
-        self.ids = NO_IDS  # by number of arguments, where all files mean the same by it
+        self.ids = NO_IDS  # targets by number of arguments, if they are the same for all files
 
     def add(self, code: int) -> None:
-        """Adds a symbol."""
+        """Add a symbol."""
         if not self.codes:
             self.codes = (code,)
         elif isinstance(self.codes, list):
@@ -85,13 +85,13 @@ class ScopeMember:
             self.codes = [*self.codes, code]
 
     def keep(self, count: int, ids: tuple[int, ...]) -> None:
-        """Keeps what is meant by it with so many arguments."""
+        """Cache the targets for a number of arguments."""
         if self.ids is NO_IDS:
             self.ids = {}
         self.ids[count] = ids
 
     def seen(self, sees: int) -> bool:
-        """Whether one of its symbols is in some files, given as bits."""
+        """True if one of its symbols is in some files, given as bits."""
         codes = self.codes
         if len(codes) == 1:
             return bool(sees >> (codes[0] >> SHIFT) & 1)
@@ -103,19 +103,19 @@ class ScopeMember:
         return False
 
     def bits(self) -> int:
-        """A bit for each file that it stands in."""
+        """Return a bit for each file with one of its symbols."""
         if not self.files:
             for number in {code >> SHIFT for code in self.codes}:
                 self.files |= 1 << number
         return self.files
 
     def forget(self) -> None:
-        """Forgets what was found out of its symbols."""
+        """Drop what was computed from its symbols."""
         self.groups = None
         self.ids = NO_IDS
 
     def sight(self) -> ResolvedName:
-        """That a name was found where it was looked for."""
+        """Return the result of finding this member in its own scope."""
         if self.exact is None:
             self.exact = ResolvedName(self, self.home.explained(), Trust.EXACT)
         return self.exact
@@ -139,22 +139,22 @@ class CScope:
         self.name, self.around, self.is_class = name, around, is_class
         self.members: dict[str, ScopeMember] = {}
         self.inner: dict[str, CScope] = _NO_HOMES
-        self.codes: list[int] = []  # of a class: the symbols that say what it is
-        self.bases: tuple[Type, ...] | None = None  # found when first asked for
-        self.other_names: dict[str, ScopeMember] = _NO_ENTRIES  # of namespaces
+        self.codes: list[int] = []  # of a class: the symbols that define or declare it
+        self.bases: tuple[Type, ...] | None = None  # computed on first use
+        self.other_names: dict[str, ScopeMember] = _NO_ENTRIES  # namespace aliases
         self.directives: dict[int, list[int]] = _NO_DIRECTIVES  # `using namespace`: expressions by file
-        self.brought: dict[str, list[tuple[int, int]]] = _NONE_BROUGHT  # `using x::y`: by y
+        self.brought: dict[str, list[tuple[int, int]]] = _NONE_BROUGHT  # `using x::y`, by y
         self.chains: dict[str, tuple[ScopeMember, ...]] = {}  # of a namespace: what names mean from here outward
-        self.seen: dict[str, tuple[ScopeMember, Type] | None] = {}  # members of its bases, where they were asked for
+        self.seen: dict[str, tuple[ScopeMember, Type] | None] = {}  # members of its bases that were looked up
 
     def forget(self) -> None:
-        """Forgets what was found out by names."""
+        """Drop what was computed about names."""
         self.bases = None
         self.chains.clear()
         self.seen.clear()
 
     def opened(self, name: str, is_class: bool) -> CScope:
-        """The home of a name in this one."""
+        """Return the inner scope of a name, creating it if necessary."""
         found = self.inner.get(name)
         if found is None:
             found = CScope(name, self, is_class)
@@ -164,38 +164,38 @@ class CScope:
         return found
 
     def open(self, name: str, home: CScope) -> None:
-        """Takes a home for what a name means in here."""
+        """Set the inner scope of a name."""
         if self.inner is _NO_HOMES:
             self.inner = {}
         self.inner[name] = home
 
     def rename(self, name: str, entry: ScopeMember) -> None:
-        """Takes another name of a namespace."""
+        """Add a namespace alias."""
         if self.other_names is _NO_ENTRIES:
             self.other_names = {}
         self.other_names[name] = entry
 
     def direct(self, number: int, value: int) -> None:
-        """Takes what a file's `using namespace` names."""
+        """Add a file's `using namespace`."""
         if self.directives is _NO_DIRECTIVES:
             self.directives = {}
         self.directives.setdefault(number, []).append(value)
 
     def bring(self, name: str, number: int, value: int) -> None:
-        """Takes what a file's `using x::name` names."""
+        """Add a file's `using x::name`."""
         if self.brought is _NONE_BROUGHT:
             self.brought = {}
         self.brought.setdefault(name, []).append((number, value))
 
     def member(self, name: str) -> ScopeMember | None:
-        """What a name means in here; a class's own name means the class, not its constructors."""
+        """Return the member of a name; a class's own name is the class, not its constructors."""
         found = self.members.get(name)
         if found is not None and name == self.name and found.kind in FUNCTIONS and self.around is not None:
             return self.around.members.get(name, found)
         return found
 
     def explained(self) -> str:
-        """Why something was found: because it is in here."""
+        """Return the reason stored with a link to something in this scope."""
         parts = []
         home: CScope | None = self
         while home is not None and home.around is not None:
@@ -205,18 +205,16 @@ class CScope:
         return f"class {path}" if self.is_class else f"namespace {path}" if path else "file scope"
 
 
-# Where a scope's names are looked up first, and what `using` in functions adds: whether it names one thing, and what.
+# Where a scope's names are looked up first, and the `using`s of functions: whether each names one thing, and its
+# expression.
 Start = tuple[CScope, tuple[tuple[bool, int], ...]]
 
 
-# ---
-# One C-family file as names are looked up in it.
-#
-# In: a file's flow. Out: a `FileScope`, which keeps what was found out of its expressions.
+# --- Files
 
 
 class FileScope:
-    """One file."""
+    """One C-family file as a scope; caches the results for its expressions."""
 
     __slots__ = (
         "aliased", "answers", "bound", "directed", "file", "homes", "left", "named", "names", "nominated", "number",
@@ -229,15 +227,15 @@ class FileScope:
         self.names, self.op, self.left, self.right, self.bound = file.names, file.op, file.left, file.right, file.values
         self.scopes = len(file.scope_parent)
         self.named: dict[int, ResolvedName | None] = {}  # by expression: what it names
-        self.types: dict[int, Type | None] = {}  # … the type it names
-        self.values: dict[int, Type | None] = {}  # … the type of its value
+        self.types: dict[int, Type | None] = {}  # by expression: the type it names
+        self.values: dict[int, Type | None] = {}  # by expression: the type of its value
         self.starts: dict[int, Start] = {}  # by scope
-        self.directed: dict[CScope, bool] = {}  # whether `using namespace` has a say in a home
-        self.nominated: dict[CScope, tuple[CScope, ...]] = {}  # what `using namespace` brings into a home
-        self.aliased: dict[ScopeMember, CScope | None] = {}  # the namespace that `namespace a = b;` means
+        self.directed: dict[CScope, bool] = {}  # whether `using namespace` affects a scope
+        self.nominated: dict[CScope, tuple[CScope, ...]] = {}  # what `using namespace` brings into a scope
+        self.aliased: dict[ScopeMember, CScope | None] = {}  # the namespace of each alias `namespace a = b;`
         # By kind of question.
         self.answers: tuple[dict[Any, Any], ...] = (self.named, self.types, self.values, self.nominated, self.aliased)
 
     def includes(self, code: int) -> bool:
-        """Whether this file sees a symbol."""
+        """True if this file sees a symbol."""
         return bool(self.sees >> (code >> SHIFT) & 1)

@@ -1,9 +1,9 @@
-"""Every namespace and class of a repository's C-family files, with what is declared in each, over all files.
+"""Every namespace and class of a repository's C-family files, with its members from all files.
 
-In: the files' flows. Out: a `SymbolTable`: `Home`s (namespaces, classes, enums; the root is the global namespace) and
-in each the `Entry`s of its names. A namespace that is opened in a hundred files is one home; a member that is defined
-outside of its class is that class's. What an entry's symbols have to do with one another (a declaration and its
-definition, overloads, the same name in two programs) is worked out when it is first asked for.
+In: the files' flows. Out: a `SymbolTable`: `CScope`s (namespaces, classes, enums; the root is the global namespace),
+each with the `ScopeMember`s of its names. A namespace that is opened in a hundred files is one scope; a member that is
+defined outside its class belongs to that class. How the symbols of a member relate to one another (a declaration and
+its definition, overloads, the same name in two programs) is computed on first use.
 """
 
 from __future__ import annotations
@@ -31,30 +31,31 @@ from concordance.link.interface_digest import C_FAMILY
 from concordance.link.world import LinkWorld, LoadedFlow
 
 _USING = frozenset(("using namespace", "using"))
-_FUNCTION = 1 << 32  # marks a function's form: nothing else has one
+_FUNCTION = 1 << 32  # marks a function's form; nothing else has one
 _MEMBER, _ITEM, _LOOKUP = int(Op.MEMBER), int(Op.ITEM), int(Op.LOOKUP)
-# What is defined outside of its class: its code, where it stands, what is written before its name, its name, its kind.
+# A definition outside its class: its code, the scope it is in, the qualifier before its name, its name, its kind.
 Outside = tuple[int, CScope, str, str, int]
 
 
 class SymbolTable:
-    """All homes."""
+    """All scopes of the C family."""
 
     def __init__(self, world: LinkWorld, numbers: Iterable[int], headers: set[int]) -> None:
         """`headers` are the files that others include."""
         self.world, self.headers = world, headers
         self.root = CScope("", None, False)
-        self.standard = self.root.opened("std", False)  # what is in it is the compiler's, whatever files add to it
+        self.standard = self.root.opened("std", False)  # belongs to the compiler, whatever files add to it
         self.macros = Macros(self.root, self._file)
-        self._settled = False  # whether all files were entered once
+        self._settled = False  # True once all files have been entered
         self._carriers: dict[str, ScopeMember | list[ScopeMember]] = {}
-        self._others: set[str] = set()  # names of other things
-        self.homes: dict[int, list[CScope | None]] = {}  # by file: of its symbols, plus one; the first is the root
-        self.own: dict[int, CScope] = {}  # of a function: what it declares for itself
-        self.inside: dict[int, CScope] = {}  # of a function that is defined outside of its class: the class
-        self.entered: dict[int, list[ScopeMember]] = {}  # by file: what it has a part in
-        self._into: list[ScopeMember] = []  # … that of the file at hand
-        self.filled: list[ScopeMember | CScope] = []  # what answers were kept at
+        self._others: set[str] = set()  # names of namespace aliases
+        # by file: the scope that each symbol opens, by index plus one; the first is the root
+        self.homes: dict[int, list[CScope | None]] = {}
+        self.own: dict[int, CScope] = {}  # of a function: its local declarations
+        self.inside: dict[int, CScope] = {}  # of a function that is defined outside its class: the class
+        self.entered: dict[int, list[ScopeMember]] = {}  # by file: the members it contributes to
+        self._into: list[ScopeMember] = []  # the same for the file being entered
+        self.filled: list[ScopeMember | CScope] = []  # scopes and members with cached answers
         outside: list[Outside] = []
         brings: list[int] = []
         for number in numbers:
@@ -71,33 +72,33 @@ class SymbolTable:
             self.using(world.load(number))
 
     def _file(self, number: int) -> LoadedFlow:
-        """A file of the world that there is now."""
+        """Return a file of the current world."""
         return self.world.load(number)
 
     def is_word(self, name: str) -> bool:
-        """Whether anything is called so."""
+        """True if anything in the repository has this name."""
         return name in self._carriers or name in self._others or self.macros.get(name) is not None
 
     def carriers(self, name: str) -> list[ScopeMember]:
-        """What has a name, macros aside."""
+        """Return the members that have a name, without macros."""
         found = self._carriers.get(name)
         return [] if found is None else found if isinstance(found, list) else [found]
 
     def put_carriers(self, name: str, entries: list[ScopeMember]) -> None:
-        """Takes other entries for those that have a name, or in another order."""
+        """Replace the members that have a name, or their order."""
         if entries:
             self._carriers[name] = entries if len(entries) > 1 else entries[0]
         else:
             self._carriers.pop(name, None)
 
     def forget(self) -> None:
-        """Forgets all answers that were kept at homes and entries."""
+        """Drop all answers that are cached in scopes and members."""
         for one in self.filled:
             one.forget()
         self.filled.clear()
 
     def remove(self, entry: ScopeMember) -> None:
-        """Takes out an entry that no symbol is left of."""
+        """Remove a member that has no symbols left."""
         home, name = entry.home, entry.name
         for some in (home.members, home.other_names):
             if some.get(name) is entry:
@@ -105,11 +106,11 @@ class SymbolTable:
         self.put_carriers(name, [one for one in self.carriers(name) if one is not entry])
 
     def kind(self, code: int) -> int:
-        """The kind of a symbol."""
+        """Return the kind of a symbol."""
         return self.world.load(code >> SHIFT).symbol_kind[code & MASK]
 
     def enter_outside(self, rows: Iterable[Outside]) -> None:
-        """Enters what is defined outside of its class, when all classes are known."""
+        """Enter what is defined outside its class, once all classes are known."""
         known: dict[tuple[int, str], CScope] = {}
         for code, home, within, name, kind in rows:
             key = (id(home), within)
@@ -121,7 +122,7 @@ class SymbolTable:
             self._add(found, name, kind, code)
 
     def enter(self, file: LoadedFlow, outside: list[Outside]) -> None:
-        """Enters what a file declares; what it defines outside of its class waits in `outside`."""
+        """Enter a file's declarations; definitions outside their class are collected in `outside`."""
         self._into = self.entered[file.number] = []
         flow, names = file.flow, file.names
         root = self.root
@@ -140,7 +141,7 @@ class SymbolTable:
                     self._into.append(self.macros.add(name, first | place))
                 else:
                     self.macros.enter(name, first | place)
-            elif home is None:  # inside of a function
+            elif home is None:  # inside a function
                 around = self.own.get(first | parent - 1)
                 if around is None:
                     around = self.own[first | parent - 1] = CScope("", self._around(homes, file, parent), False)
@@ -177,7 +178,7 @@ class SymbolTable:
         return bool(parent and flags[parent - 1] & SCOPED)
 
     def _around(self, homes: list[CScope | None], file: LoadedFlow, parent: int) -> CScope:
-        """The home around a function's own type."""
+        """Return the scope around a function's local type."""
         while parent and homes[parent] is None:
             parent = file.symbol_parent[parent - 1]
         return homes[parent] or self.root
@@ -193,7 +194,7 @@ class SymbolTable:
         return home
 
     def _other_name(self, home: CScope, name: str, code: int) -> None:
-        """`namespace a = b;`, which another file may well use for a namespace of its own."""
+        """Enter `namespace a = b;`, kept apart because another file may use the name for a namespace of its own."""
         entry = home.other_names.get(name)
         if entry is None:
             entry = ScopeMember(home, name, OTHER_NAME)
@@ -218,7 +219,7 @@ class SymbolTable:
         self._into.append(entry)
 
     def _qualified(self, home: CScope, within: str) -> CScope:
-        """The home that `A::B::` means in front of a definition; made up where no file shows it."""
+        """Return the scope that `A::B::` before a definition refers to; created if no file declares it."""
         parts = within.split("::")
         at: CScope | None = home
         while at is not None:
@@ -233,7 +234,7 @@ class SymbolTable:
         return home
 
     def using(self, file: LoadedFlow) -> None:
-        """What `using` in namespaces and classes brings, for all who see this file."""
+        """Enter what `using` in namespaces and classes brings in, for all files that see this one."""
         directive, declaration = (file.word.get(word, -1) for word in ("using namespace", "using"))
         kinds, homes = file.flow.scope_kind, self.homes[file.number]
         for variable, (scope, name) in enumerate(zip(file.variable_scope, file.variable_name, strict=True)):
@@ -248,14 +249,14 @@ class SymbolTable:
                         home.bring(last_name(file, value), file.number, value)
 
     def groups(self, entry: ScopeMember) -> tuple[Entity, ...]:
-        """The entities behind a name."""
+        """Return the entities behind a name."""
         if entry.groups is None:
             entry.groups = self._groups(entry)
             self.filled.append(entry)
         return entry.groups
 
     def holder(self, code: int) -> CScope | None:
-        """The home of a symbol."""
+        """Return the scope of a symbol."""
         file = self.world.load(code >> SHIFT)
         parent = file.symbol_parent[code & MASK]
         found = self.inside.get(code) or self.homes[file.number][parent]
@@ -263,7 +264,8 @@ class SymbolTable:
 
     def _groups(self, entry: ScopeMember) -> tuple[Entity, ...]:
         load = self.world.load
-        made: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # codes with how many arguments, by form and file
+        # codes with their numbers of arguments, by form and file
+        made: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         for code in entry.codes:
             file, place = load(code >> SHIFT), code & MASK
             flags = file.flow.symbol_flags[place]
@@ -280,7 +282,7 @@ class SymbolTable:
 
 
 def _join(made: dict[tuple[int, int], list[tuple[int, int, int]]]) -> None:
-    """Joins a declaration with the only definition that takes as many arguments and has no other declaration."""
+    """Join a declaration with a definition if each is the only one with that number of arguments."""
     declared = [key for key, rows in made.items() if all(row[0] == 2 for row in rows)]
     defined = [key for key, rows in made.items() if all(row[0] < 2 for row in rows)]
     for key in declared:
@@ -302,7 +304,7 @@ def _group(rows: list[tuple[int, int, int]], form: int, alone: int) -> Entity:
 
 
 def _constructors(file: LoadedFlow, value: int) -> bool:
-    """Whether `using A::A` is meant, which brings in no name."""
+    """True for `using A::A`, which inherits constructors and brings in no name."""
     if file.op[value] != _MEMBER:
         return False
     left = file.left[value]
@@ -312,5 +314,5 @@ def _constructors(file: LoadedFlow, value: int) -> bool:
 
 
 def last_name(file: LoadedFlow, value: int) -> str:
-    """The name that an expression ends in."""
+    """Return the name that an expression ends in."""
     return file.names[file.right[value] if file.op[value] == _MEMBER else file.left[value]]

@@ -1,7 +1,7 @@
-"""Headers that come with a compiler or an operating system, and families of those that do not.
+"""Headers that come with a compiler or an operating system, and families of well-known library headers.
 
-In: an include's words. Out: whose header it is. The lists are of C and C++ (to C++26), POSIX and what its
-systems add, the compilers' intrinsics, Windows and Apple; a folder of the system (`sys/`) stands for all in it.
+In: the text of an include. Out: the header's owner. The lists cover C and C++ (up to C++26), POSIX and the additions of
+its systems, compiler intrinsics, Windows and Apple; a system folder (`sys/`) covers everything in it.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _GROUPS = (
     (_WINDOWS, "Windows"),
     (_APPLE, "Apple"),
 )  # fmt: skip
-_FAMILIES = (  # by how their headers' names start
+_FAMILIES = (  # by prefixes of their headers' names
     ("CUDA", (
         "cuda", "cublas", "cudnn", "cufft", "curand", "cusparse", "cusolver", "cupti", "cutensor", "nvrtc", "nvml",
         "nvtx", "nvToolsExt", "nvjpeg", "nvfunctional", "nccl", "thrust/", "cub/", "cooperative_groups", "cuComplex",
@@ -126,7 +126,7 @@ _FAMILIES = (  # by how their headers' names start
 
 
 def standard(words: str) -> str:
-    """The group of standard headers that an include belongs to; "" for none."""
+    """Return the group of standard headers that an include belongs to, or ""."""
     for headers, group in _GROUPS:
         if words in headers:
             return group
@@ -144,16 +144,16 @@ def standard(words: str) -> str:
 
 
 def kernel(words: str) -> bool:
-    """Whether an include is the operating system kernel's: its own source has it, for others it is the system's."""
+    """True if an include is a kernel header: the kernel's own source has it, for all others it is the system's."""
     return words.partition("/")[0] in _KERNEL_FOLDERS
 
 
 def library(words: str) -> str:
-    """The well-known library that a header belongs to; "" for none."""
+    """Return the well-known library that a header belongs to, or ""."""
     return next((name for name, starts in _FAMILIES if words.startswith(starts)), "")
 
 
 def family(words: str) -> str:
-    """What to call the library that a header belongs to."""
+    """Return a name for the library that a header belongs to."""
     first, slash, _ = words.partition("/")
     return library(words) or (first if slash else first.partition(".")[0])

@@ -1,4 +1,4 @@
-"""How each language finds what it imports, one file for each family of languages; see `ImportLinker`."""
+"""How each language resolves its imports; one plug-in for each language family."""
 
 from __future__ import annotations
 

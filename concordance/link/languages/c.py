@@ -1,4 +1,4 @@
-"""The C family: what `#include` and `#import` name, and what names mean."""
+"""The C family: `#include` and `#import`, and names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LANGUAGES = ("c", "cpp", "cuda", "objc", "objcpp")
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds headers."""
+    """Return a resolver of headers."""
     find = tree.once(Includes).find
 
     def resolve(path: str, one: Import) -> Target:
@@ -24,5 +24,5 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def names(world: LinkWorld) -> CFamilyLinker:
-    """Links names."""
+    """Return the name resolver."""
     return CFamilyLinker(world)

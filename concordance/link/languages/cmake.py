@@ -1,8 +1,8 @@
-"""CMake: folders that are added, modules that are included, files that are configured, packages that are looked for.
+"""CMake: added folders, included modules, configured files, and packages to find.
 
-A path is seen from the folder of the file, or, for a module that others include, from a folder above it; what CMake's
-own variables name is looked for where they point. A package is other people's; where the repository has the module
-that finds it, that is the file.
+A path is relative to the folder of the file, or, for a module that others include, to a folder above it; paths after
+CMake's own variables are resolved from where these point. A package is third-party; if the repository has the module
+that finds it, that module is the file.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _STANDARD = frozenset((
 ))
 # fmt: on
 _HERE = re.compile(r"\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)_DIR)\}/?")
-# Another project's own variable may be that of one that is fetched: by itself it names nothing that is here.
+# Another project's own variable may belong to a fetched project, so by itself it names nothing in the repository.
 _TOP = re.compile(r"\$\{(?:(?:CMAKE|PROJECT)_SOURCE_DIR\}/?|\w+_SOURCE_DIR\}/(?=.))")
 _MADE = re.compile(r"\$\{\w*(?:BINARY|BUILD)_DIR\}")
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds build files."""
+    """Return a resolver of references between build files."""
 
     def resolve(path: str, one: Import) -> Target:
         if one.form == "find_package" and "$" in one.module:
@@ -91,6 +91,6 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
 
 
 def _module(tree: Tree, path: str, name: str) -> str:
-    """A module of the repository's own, by its name: the nearest."""
+    """Return the nearest module of that name in the repository, or ""."""
     found = tree.by_name.get(name, ())
     return min(found, key=lambda one: (-nearness(path, one), one.count("/"), one)) if found else ""

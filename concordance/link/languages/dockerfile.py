@@ -1,6 +1,6 @@
-"""Dockerfiles: a stage of the same file, an image from elsewhere, files that are copied in.
+"""Dockerfiles: stages of the same file, external images, and files that are copied in.
 
-What is copied is seen from the folder that the build is given: the file's own, one above it, or the repository.
+Copied files are relative to the build context: the file's own folder, one above it, or the repository's root.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LANGUAGES = ("dockerfile",)
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds stages, images and files."""
+    """Return a resolver of stages, images and files."""
 
     def resolve(path: str, one: Import) -> Target:
         if one.form == "stage":

@@ -1,4 +1,16 @@
-"""JavaScript and TypeScript: relative files, aliases, packages of the repository, Node's modules, dependencies."""
+"""JavaScript and TypeScript: resolve modules to files.
+
+In: a tree. Out: a resolver of imports. Modules are searched in the order of Node and the TypeScript compiler:
+
+1. a relative path, with or without its extension, a folder's index, or the source of a compiled name (`./a.js` for
+   `a.ts`)
+2. an alias in the `tsconfig.json` or `jsconfig.json` around the file (`paths`, `baseUrl`), or in `imports` (`#a`)
+3. Node's own modules
+4. a package of the repository: the file's own, one of a workspace, or one that a dependency gives by folder
+5. a dependency, or a package that no `package.json` names
+
+The entry of a package is what its `exports`, `main` and the like say or, if a build generates that, its source.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +54,7 @@ LANGUAGES = ("javascript", "typescript")
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds modules."""
+    """Return a resolver of module imports."""
     find = tree.once(EcmaModules).find
 
     def resolve(path: str, one: Import) -> Target:
@@ -52,25 +64,12 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def names(world: LinkWorld) -> SimpleResolver:
-    """Links names."""
+    """Return the name resolver."""
     return SimpleResolver(world, LANGUAGES)
 
 
-# ---
-# Where modules of JavaScript and TypeScript lie.
-#
-# In: a tree. Out: `EcmaModules`. In the order of Node and the TypeScript compiler:
-#
-# 1. a relative path, with or without its ending, a folder's index, the source of a compiled name (`./a.js` for
-# `a.ts`) 2. an alias of the `tsconfig.json` or `jsconfig.json` around the file (`paths`, `baseUrl`), or of `imports`
-# (`#a`) 3. Node's own modules 4. a package of the repository: the file's own, one of a workspace, or one that a
-# dependency names by folder 5. a dependency, or a package that nothing names
-#
-# A package's entry is what its `exports`, `main` and the like say; where that is made by a build, its source.
-
-
 class EcmaModules:
-    """Finds modules; every answer is remembered."""
+    """Finds modules; every answer is cached."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -79,7 +78,7 @@ class EcmaModules:
         self._ignored = GitIgnore(tree)
 
     def find(self, folder: str, module: str) -> Target:
-        """A module as it is written in a file of some folder."""
+        """Return the target of a module name in a file of some folder."""
         key = (folder, module)
         if key not in self._found:
             self._found[key] = self._find(folder, module)
@@ -117,10 +116,10 @@ class EcmaModules:
         how = f"{named} requires it" if named else "not in the repository"
         return Target(Origin.THIRD_PARTY, package=package, by=how)
 
-    # --- files
+    # --- Files
 
     def _files(self, path: str | None) -> tuple[str, ...]:
-        """The file of a path, with or without its ending, or of a folder; a stub behind its source."""
+        """Return the file of a path, with or without its extension, or of a folder; with the stub after its source."""
         if path is None:
             return ()
         found = self._tree.file(path) if path else ""
@@ -140,17 +139,17 @@ class EcmaModules:
         return (found,) if found else ()
 
     def _tried(self, path: str) -> Iterator[str]:
-        """What a path may stand for: what is imported is often what a compiler makes."""
+        """Yield the files that a path may refer to; imports often name the compiler's output."""
         for ending, written in _COMPILED.items():
             if path.endswith(ending):
                 yield from (path.removesuffix(ending) + other for other in written)
         yield from (path + ending for ending in _ENDINGS)
 
-    # --- packages
+    # --- Packages
 
     @cached_property
     def _packages(self) -> dict[str, list[str]]:
-        """The repository's packages by name: their folders."""
+        """The folders of the repository's packages, by name."""
         found: dict[str, list[str]] = {}
         for path in self._tree.by_name.get("package.json", ()):
             name = self.said(path).get("name")
@@ -160,7 +159,7 @@ class EcmaModules:
 
     @cached_property
     def _spaces(self) -> list[tuple[str, str]]:
-        """The patterns of workspaces, each with the folder it is seen from."""
+        """The patterns of workspaces, each with the folder it is relative to."""
         found: list[tuple[str, str]] = []
         for name in ("package.json", "lerna.json"):
             for path in self._tree.by_name.get(name, ()):
@@ -173,7 +172,7 @@ class EcmaModules:
         return found
 
     def _is_member(self, folder: str) -> bool:
-        """Whether a workspace has a folder."""
+        """True if a folder belongs to a workspace."""
         for home, pattern in self._spaces:
             whole = joined(home, pattern)
             if whole is not None and (fnmatchcase(folder, whole) or fnmatchcase(folder, whole.replace("/**", ""))):
@@ -181,11 +180,11 @@ class EcmaModules:
         return False
 
     def _home(self, folder: str, package: str) -> str | None:
-        """The folder of a package, if it is the repository's; None otherwise."""
+        """Return the folder of a package if it is the repository's, else None."""
         homes = self._packages.get(package, ())
         inside = [home for home in homes if not home or f"{folder}/".startswith(f"{home}/")]
         if inside:
-            return max(inside, key=len)  # a package may import itself by its name
+            return max(inside, key=len)  # a package may import itself by name
         named = next((path for path in self._settings(folder) if package in self._depends(path)), "")
         how = self._depends(named).get(package, "") if named else ""
         for sign in ("file:", "link:", "portal:"):
@@ -197,7 +196,7 @@ class EcmaModules:
         return min(known, key=lambda home: (-nearness(folder, home), home)) if known else None
 
     def _is_source(self, home: str) -> bool:
-        """Whether a package is there for its own sake, not as a test's or somebody else's."""
+        """True if a package is the repository's own, not one for a test and not vendored."""
         file = self._tree.files[f"{home}/package.json".lstrip("/")]
         return file.category not in (Category.TEST, Category.VENDORED) and "node_modules" not in home.split("/")
 
@@ -216,7 +215,7 @@ class EcmaModules:
         return found
 
     def _in_package(self, home: str, inside: str) -> tuple[str, ...]:
-        """The file of a package's entry, or of what lies inside it."""
+        """Return the file of a package's entry, or of a path inside the package."""
         settings = f"{home}/package.json".lstrip("/")
         said = self.said(settings)
         wanted: list[object] = list(_exported(said.get("exports"), f"./{inside}" if inside else "."))
@@ -230,7 +229,7 @@ class EcmaModules:
         return files or ((settings,) if settings in self._tree.paths else ())
 
     def _source(self, home: str, entry: str) -> tuple[str, ...]:
-        """The source of what a build makes: the same path in the folder of sources, or beside it."""
+        """Return the source of a generated file: the same path in the source folder, or beside it."""
         parts = [part for part in entry.split("/") if part not in ("", ".")]
         if not parts or parts[0] not in _BUILT:
             return ()
@@ -242,7 +241,7 @@ class EcmaModules:
                 return files
         return ()
 
-    # --- aliases
+    # --- Aliases
 
     def _aliased(self, folder: str, words: str) -> Target | None:
         for home in above(folder):
@@ -262,7 +261,7 @@ class EcmaModules:
         return None
 
     def _configured(self, path: str, words: str, hops: int) -> Iterator[str | None]:
-        """The paths that a compiler's settings may lead to."""
+        """Yield the paths that a compiler configuration may map a name to."""
         said, home = self.said(path), path.rpartition("/")[0]
         options = said.get("compilerOptions")
         options = options if isinstance(options, dict) else {}
@@ -283,7 +282,7 @@ class EcmaModules:
                     yield from self._configured(above_it, words, hops + 1)
 
     def said(self, path: str) -> dict[str, Any]:
-        """A JSON file as people write it, with comments and commas at the end; nothing where it is broken."""
+        """Return a JSON file, which may have comments and trailing commas; empty if it is invalid."""
         if path not in self._said:
             self._said[path] = _json(self._tree.text(path)) if path in self._tree.paths else {}
         return self._said[path]
@@ -315,7 +314,7 @@ def _target(files: tuple[str, ...], by: str) -> Target | None:
 
 
 def _rest(pattern: str, words: str) -> str | None:
-    """What a pattern's star stands for; None where the pattern does not fit."""
+    """Return what the star of a pattern matches; None if the pattern does not match."""
     before, star, behind = pattern.partition("*")
     if not star:
         return "" if words == pattern else None
@@ -324,7 +323,7 @@ def _rest(pattern: str, words: str) -> str | None:
 
 
 def _exported(table: object, words: str) -> Iterator[str]:
-    """The paths that `exports` or `imports` give for a name, under any condition."""
+    """Yield the paths that `exports` or `imports` maps a name to, under any condition."""
     if words == "." and not (isinstance(table, dict) and any(str(key).startswith(".") for key in table)):
         yield from _leaves(table, "")
     for pattern, value in table.items() if isinstance(table, dict) else ():

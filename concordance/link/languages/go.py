@@ -1,7 +1,7 @@
 """Go: a package is a folder, named by the module path of the `go.mod` above it.
 
-A `replace` by a folder names a module too; what lies in a `vendor` folder is taken from there. A path whose first part
-has no dot is the standard library's, unless a module of the repository is called so.
+A `replace` with a folder also defines a module; packages in a `vendor` folder are found there. A path whose first part
+has no dot is the standard library's, unless a module of the repository has that name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REPLACED = re.compile(r"^\s*(?:replace\s+)?\"?([^\s\"]+)\"?(?:\s+v\S+)?\s+=>\s+
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds packages."""
+    """Return a resolver of package imports."""
     modules = _Modules(tree)
     known: dict[tuple[str, str], Target] = {}
 
@@ -36,12 +36,12 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def names(world: LinkWorld) -> SimpleResolver:
-    """Links names."""
+    """Return the name resolver."""
     return SimpleResolver(world, LANGUAGES, package=True)
 
 
 class _Modules:
-    """The modules of a repository; one of a name may be in several places (an example's, a test's)."""
+    """The modules of a repository; a name may occur several times (in an example, in a test)."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -60,7 +60,7 @@ class _Modules:
                 self._required.setdefault(name, path)
 
     def find(self, folder: str, words: str) -> Target:
-        """What an import leads to, seen from a folder."""
+        """Return the target of an import, as seen from a folder."""
         if words.startswith("."):
             files = self._files(joined(folder, words) or "")
             return Target(Origin.REPOSITORY, files, by="relative path") if files else Target(Origin.UNRESOLVED)
@@ -90,7 +90,7 @@ class _Modules:
         return Target(Origin.THIRD_PARTY, package=words, by="not in the repository")
 
     def _made(self, folder: str, words: str) -> Target | None:
-        """A package that a build makes."""
+        """Return a package that a build generates, or None."""
         protos = tuple(path for path in self._tree.by_folder.get(folder, ()) if path.endswith(".proto"))
         if protos:
             return Target(Origin.GENERATED, protos, by=f"made from {protos[0]}")
@@ -98,13 +98,13 @@ class _Modules:
         return Target(Origin.GENERATED, package=words, by=f"{ignored} names {folder}") if ignored else None
 
     def _files(self, folder: str) -> tuple[str, ...]:
-        """A package's files; its tests are not imported."""
+        """Return a package's files, without its tests, which cannot be imported."""
         inside = self._tree.by_folder.get(folder, ())
         return tuple(path for path in inside if path.endswith(".go") and not path.endswith("_test.go"))
 
 
 def _prefixes(words: str) -> Iterator[str]:
-    """A path and those around it, the longest first."""
+    """Yield a path and its prefixes, longest first."""
     while words:
         yield words
         words = words.rpartition("/")[0]

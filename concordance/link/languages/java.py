@@ -1,6 +1,6 @@
-"""Java: a class lies in the folder of its package, under some source root; the end of the path tells.
+"""Java: a class is in the folder of its package, below some source root, so it is found by the end of its path.
 
-Of several roots the nearest is taken. A class that shares another's file is found by its definition.
+Of several roots, the nearest is taken. A class that shares another's file is found by its definition.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ LANGUAGES = ("java",)
 _STANDARD = (
     "java.", "jdk.", "sun.", "com.sun.", "netscape.javascript.", "org.ietf.jgss.", "org.w3c.dom.", "org.xml.sax.",
 )  # fmt: skip
-_EXTENSIONS = frozenset(  # of javax, which other people's packages are also called by
+_EXTENSIONS = frozenset(  # packages of javax in the standard library; third-party packages also start with javax
     ("accessibility", "crypto", "imageio", "lang", "management", "naming", "net", "print", "rmi", "script", "security",
      "smartcardio", "sound", "sql", "swing", "tools", "xml")
 )  # fmt: skip
-_OTHERS = (".kt", ".groovy", ".scala")  # languages whose classes Java sees
+_OTHERS = (".kt", ".groovy", ".scala")  # languages whose classes Java can use
 _TEMPLATES = tuple(f".java{ending}" for ending in (".in", ".template", ".tmpl", ".jte", ".ftl", ".vm", ".mustache"))
 _DEFINED = re.compile(r"\b(?:class|interface|enum|record|object)\s+([A-Za-z_]\w*)")
-_MADE = frozenset(("R", "BuildConfig", "BR"))  # what Android's build writes
+_MADE = frozenset(("R", "BuildConfig", "BR"))  # classes that Android's build generates
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds classes."""
+    """Return a resolver of class and package imports."""
     classes = _Classes(tree)
     known: dict[tuple[str, str, str], Target] = {}
 
@@ -42,12 +42,12 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def names(world: LinkWorld) -> SimpleResolver:
-    """Links names."""
+    """Return the name resolver."""
     return SimpleResolver(world, LANGUAGES, package=True)
 
 
 class _Classes:
-    """Looks classes and packages up by the ends of paths."""
+    """Finds classes and packages by the ends of paths."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -55,7 +55,7 @@ class _Classes:
         self._defined: dict[str, dict[str, str]] = {}
 
     def find(self, folder: str, module: str, name: str) -> Target:
-        """What an import leads to, seen from a folder."""
+        """Return the target of an import, as seen from a folder."""
         parts = module.split(".")
         if name == "*":
             files = self._package(folder, parts)
@@ -63,7 +63,7 @@ class _Classes:
                 return Target(Origin.REPOSITORY, files, by="package")
         elif name:
             parts.append(name)
-        for end in range(len(parts), 1, -1):  # what stands behind a class is inside of it
+        for end in range(len(parts), 1, -1):  # the parts after a class are inside it
             found = self._class(folder, parts[:end], (".java", *_OTHERS))
             if found:
                 root = found.rpartition(".")[0].removesuffix("/".join(parts[:end])).strip("/")
@@ -80,7 +80,7 @@ class _Classes:
         return ""
 
     def _folders(self, folder: str, parts: list[str]) -> list[str]:
-        """The folders of a package that have classes in them, the nearest first."""
+        """Return the folders of a package that contain classes, nearest first."""
         way = "/".join(parts)
         found = self._homes.get(way)
         if found is None:
@@ -90,12 +90,12 @@ class _Classes:
         return sorted(found, key=lambda one: (-nearness(folder, one), one)) if len(found) > 1 else found
 
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
-        """The files of a package, those of the nearest root."""
+        """Return the files of a package, from the nearest root."""
         homes = self._folders(folder, parts)
         return tuple(filter(_is_code, self._tree.by_folder[homes[0]])) if homes else ()
 
     def _second(self, folder: str, parts: list[str]) -> Target | None:
-        """A class that another class's file defines beside it."""
+        """Return a class that is defined in another class's file."""
         for end in (len(parts) - 1, len(parts) - 2):
             for home in self._folders(folder, parts[:end]) if end > 0 else ():
                 found = self._classes(home).get(parts[end])

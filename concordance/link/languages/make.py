@@ -1,4 +1,4 @@
-"""Make: included files, from the folder of the makefile and from the root; what a rule makes is not there."""
+"""Make: included files, relative to the folder of the makefile or to the root; generated ones are not in the tree."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from concordance.link.paths import references
 from concordance.link.paths.tree import Tree
 
 LANGUAGES = ("make",)
-_MADE = (".d", ".dep", ".depend", ".deps", ".cmd", ".P")  # what the compiler says of headers
+_MADE = (".d", ".dep", ".depend", ".deps", ".cmd", ".P")  # header dependencies, written by the compiler
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds included files."""
+    """Return a resolver of included files."""
 
     def resolve(path: str, one: Import) -> Target:
         found = references.target(tree, path, one.module)

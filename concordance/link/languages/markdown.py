@@ -1,7 +1,7 @@
-"""Markdown: links and pictures with a relative path; a folder is its README.
+"""Markdown: links and images with a relative path; a link to a folder leads to its README.
 
-A page may be named as its reader finds it: without an ending, or as the page that is made of it. A path that starts
-with a slash is seen from the folder of the documentation, or else from the root.
+A page may be named by its published address: without an extension, or as the page that is rendered from it. A path that
+starts with a slash is relative to the root, or else to a folder of the documentation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PAGES = ("README.md", "readme.md", "Readme.md", "index.md", "index.mdx", "_inde
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds what links lead to."""
+    """Return a resolver of links."""
 
     def resolve(path: str, one: Import) -> Target:
         if one.form in DIRECTIVES:

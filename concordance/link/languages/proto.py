@@ -1,4 +1,4 @@
-"""Protocol buffers: imported files by their whole path from some root, which the longest common end tells."""
+"""Protocol Buffers: files are imported by their path from some root; the nearest file whose path ends so is taken."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LANGUAGES = ("proto",)
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds imported files."""
+    """Return a resolver of imported files."""
 
     def resolve(path: str, one: Import) -> Target:
         folder = path.rpartition("/")[0]
@@ -34,5 +34,5 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def names(world: LinkWorld) -> SimpleResolver:
-    """Links names."""
+    """Return the name resolver."""
     return SimpleResolver(world, LANGUAGES, whole=True)

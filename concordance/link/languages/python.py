@@ -1,8 +1,7 @@
 """Python: modules by their dotted names.
 
-`from a import b` leads to the file of `a`, for `b` may be a name in it; whoever links names asks
-`PythonModules` whether it is a module. Only where `a` is a folder without a file of its own, or a
-guess far away, is `b` itself looked for.
+`from a import b` resolves to the file of `a`, because `b` may be a name in it; the name resolver asks `ModuleFinder`
+whether `b` is a module. Only if `a` is a folder without a file of its own, or a distant guess, is `b` itself searched.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ LANGUAGES = ("python", "cython")
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds modules."""
+    """Return a resolver of module imports."""
     modules = tree.once(ModuleFinder)
     target_of = modules.target
 
@@ -29,7 +28,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if found.origin != Origin.REPOSITORY:
             return found
         if "." not in module and path in found.paths and not path.endswith(("/__init__.py", "/__init__.pyi")):
-            return modules.outside(module)  # no script imports itself: it hides what it is named after
+            return modules.outside(module)  # a script does not import itself: it shadows the module of its name
         if found.paths and not found.by.startswith(FAR):
             return found
         inner = found
@@ -37,14 +36,14 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             inner = target_of(path, module + name if module.endswith(".") else f"{module}.{name}")
         if inner is not found and inner.origin == Origin.REPOSITORY and (inner.paths or not found.paths):
             return inner
-        # A folder that has the name of what is meant, and neither files nor this module in it, is not what is meant.
+        # A folder that only has the module's name, but no files and no such submodule, is not the module.
         return found if found.paths or "." in module else modules.outside(module)
 
     return resolve
 
 
 def passed(tree: Tree) -> Callable[[str, Import], list[Target]]:
-    """Finds the packages that an import of a module passes through, each of which is bound by it, too."""
+    """Return a function that lists the packages an import passes through, each of which it also binds."""
     modules = tree.once(ModuleFinder)
 
     def resolve(path: str, one: Import) -> list[Target]:
@@ -56,5 +55,5 @@ def passed(tree: Tree) -> Callable[[str, Import], list[Target]]:
 
 
 def names(world: LinkWorld) -> PythonLinker:
-    """Links names."""
+    """Return the name resolver."""
     return PythonLinker(world)

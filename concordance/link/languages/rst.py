@@ -1,4 +1,4 @@
-"""reST: documents by path, with or without their ending, and Python objects that `autodoc` names."""
+"""reST: documents by path, with or without an extension, and Python objects that `autodoc` names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LANGUAGES = ("rst",)
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds documents and modules."""
+    """Return a resolver of documents and modules."""
 
     def resolve(path: str, one: Import) -> Target:
         return directive(tree, path, one)

@@ -1,4 +1,10 @@
-"""Rust: modules by `mod`, paths from the crate's root, crates of the same workspace."""
+"""Rust: resolve the paths in `use` and `mod` to files.
+
+In: a tree. Out: a resolver of imports. A crate is a folder with a `Cargo.toml` that names a package (or, without Cargo,
+one with a `lib.rs`). Its root is its library, its program, or any file of a test, an example or a binary. A module `x`
+of a file is `x.rs` or `x/mod.rs` in the file's module folder, or the file that its `#[path]` gives. The rest of a path,
+after the last module that has a file, is a name in that file.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +28,7 @@ LANGUAGES = ("rust",)
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds modules."""
+    """Return a resolver of `use` and `mod`."""
     modules = tree.once(RustModules)
     known: dict[tuple[str, str, str, str], Target] = {}
 
@@ -44,30 +50,22 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def names(world: LinkWorld) -> SimpleResolver:
-    """Links names."""
+    """Return the name resolver."""
     return SimpleResolver(world, LANGUAGES)
-
-
-# ---
-# Where Rust's modules lie: from a path in `use` or `mod` to a file.
-#
-# In: a tree. Out: `RustModules`. A crate is a folder with a `Cargo.toml` that names a package (or, where there is no
-# Cargo, one with a `lib.rs`). Its root is its library, its program, or each file of a test, an example or a binary. A
-# module `x` of a file is `x.rs` or `x/mod.rs` in the file's folder of modules, or where its `#[path]` says. What
-# stands in a path behind the last module that has a file is a name in that file.
 
 
 @dataclass
 class CargoCrate:
-    """What a `Cargo.toml` says."""
+    """The settings of a `Cargo.toml`."""
 
     folder: str
-    name: str  # as paths write it
-    library: str = ""  # its root files
+    name: str  # as written in paths
+    library: str = ""  # its root file, like `program`
     program: str = ""
     roots: set[str] = field(default_factory=set)
     old: bool = False  # the edition in which paths start at the crate's root
-    requires: dict[str, tuple[str, str | None]] = field(default_factory=dict)  # as written: the package, its folder
+    # by name as written: the package, and its folder
+    requires: dict[str, tuple[str, str | None]] = field(default_factory=dict)
 
 
 class RustModules:
@@ -129,11 +127,11 @@ class RustModules:
         return found
 
     def crate(self, path: str) -> CargoCrate | None:
-        """The crate that a file is in."""
+        """Return the crate that a file is in."""
         return next((self._crates[home] for home in above(path.rpartition("/")[0]) if home in self._crates), None)
 
     def root(self, path: str) -> str:
-        """The root file of the crate, or of the test or program, that a file is in."""
+        """Return the root file of the crate, test or program that a file is in."""
         if path not in self._roots:
             self._roots[path] = self._root(path)
         return self._roots[path]
@@ -159,7 +157,7 @@ class RustModules:
         return crate.library or crate.program
 
     def child(self, path: str, name: str) -> str:
-        """The file of a module that a file declares; of one inside others that have no files, all with `/` between."""
+        """Return the file of a module that a file declares; modules inside inline modules are joined by `/`."""
         folder, _, last = path.rpartition("/")
         own = last == "mod.rs" or self.root(path) == path
         home = folder if own else f"{folder}/{last.removesuffix('.rs')}".lstrip("/")
@@ -184,12 +182,12 @@ class RustModules:
         return self._tree.file(f"{folder}.rs") or root
 
     def declared(self, path: str, name: str) -> Target:
-        """What `mod name;` takes in."""
+        """Return the target of `mod name;`."""
         found = self.child(path, name.replace("::", "/"))
         return Target(Origin.REPOSITORY, (found,), by="mod") if found else Target(Origin.UNRESOLVED, by=f"no {name}.rs")
 
     def find(self, path: str, parts: list[str]) -> Target:
-        """What a path leads to, seen from a file."""
+        """Return the target of a path, as seen from a file."""
         head, rest = parts[0], parts[1:]
         if head in ("crate", "$crate"):
             return self._walk(self.root(path) or path, rest, "crate")
@@ -227,7 +225,7 @@ class RustModules:
         return Target(Origin.THIRD_PARTY, package=head, by="not in the repository")
 
     def _is_example(self, crate: CargoCrate, path: str) -> bool:
-        """Whether a crate is there for a test alone, and for another one."""
+        """True if a crate exists only for tests or examples, and the file is outside it."""
         kind = self._tree.files[crate.library].category
         return kind in (Category.TEST, Category.EXAMPLE) and not path.startswith(f"{crate.folder}/")
 
@@ -250,7 +248,7 @@ def _table(said: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _required(folder: str, written: str, value: object, shared: dict[str, Any]) -> tuple[str, str | None]:
-    """A dependency's package, and its folder where it is in the repository."""
+    """Return a dependency's package, and its folder if it is in the repository."""
     if not isinstance(value, dict):
         return written, None
     package = value.get("package")

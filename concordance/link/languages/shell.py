@@ -1,4 +1,4 @@
-"""Shell: files that a script sources, by path; a script's names are seen by who sources it."""
+"""Shell: files that a script sources, by path; a script's names are visible to scripts that source it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LANGUAGES = ("shell",)
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds sourced files."""
+    """Return a resolver of sourced files."""
 
     def resolve(path: str, one: Import) -> Target:
         if one.module.startswith("/"):
@@ -25,5 +25,5 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def names(world: LinkWorld) -> SimpleResolver:
-    """Links names."""
+    """Return the name resolver."""
     return SimpleResolver(world, LANGUAGES, whole=True)

@@ -1,6 +1,7 @@
-"""Starlark: loaded files by their labels, seen from the nearest workspace.
+"""Starlark: loaded files by their labels, relative to the nearest workspace.
 
-What begins with `@` is another repository's, but for the workspace's own name, and those that it says lie in a folder.
+A label that begins with `@` belongs to another repository, unless it has the workspace's own name or names a repository
+that the workspace maps to a folder.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ _KEY = re.compile(r"\b(name|module_name|path)\s*=\s*\"([^\"]+)\"")
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds loaded files."""
+    """Return a resolver of `load` labels."""
     spaces = _Spaces(tree)
 
     def resolve(path: str, one: Import) -> Target:
         label = one.module
         outside, slashes, inside = label.partition("//")
         folder, colon, name = inside.rpartition(":") if slashes else (label, "", "")
-        if not slashes:  # of the same package
+        if not slashes:  # a file of the same package
             found = tree.file(joined(path.rpartition("/")[0], label.lstrip(":")) or "")
             how = "label of this package"
         else:
-            if not colon:  # the last part names the file too
+            if not colon:  # the last part is also the file's name
                 folder, name = inside, inside.rpartition("/")[2]
             top = spaces.top(path, outside.lstrip("@"))
             if top is None:
@@ -52,7 +53,7 @@ def _outside(name: str) -> Target:
 
 
 class _Spaces:
-    """The workspaces of a repository: folders that labels are seen from."""
+    """The workspaces of a repository: the folders that labels are relative to."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -71,12 +72,13 @@ class _Spaces:
                         self._named.setdefault(name, where)
 
     def top(self, path: str, name: str) -> str | None:
-        """The folder that a label is seen from, given the repository it names; None where that is another one."""
+        """Return the folder that a label is relative to, given the repository it names; None if that is not in the
+        tree."""
         if name:
             return self._named.get(name)
         return next((home for home in above(path.rpartition("/")[0]) if home in self._homes), "")
 
 
 def names(world: LinkWorld) -> SimpleResolver:
-    """Links names."""
+    """Return the name resolver."""
     return SimpleResolver(world, LANGUAGES)

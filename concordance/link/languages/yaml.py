@@ -1,7 +1,7 @@
-"""YAML workflows: actions and reusable workflows of the repository (`./…`), images, and actions of others.
+"""YAML workflows: actions and reusable workflows of the repository (`./…`), images, and third-party actions.
 
-An action by its full name (`owner/repository/path@version`) is the repository's own where a file that speaks for the
-project names that owner and repository, and the path is here.
+An action by its full name (`owner/repository/path@version`) is the repository's own if one of the project's main files
+names that owner and repository, and the path exists in it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SPEAKING = (
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
-    """Finds actions."""
+    """Return a resolver of actions."""
     own: dict[str, bool] = {}
 
     def is_own(name: str) -> bool:
@@ -30,7 +30,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, one: Import) -> Target:
         words = one.module
-        if words.startswith("./"):  # from the repository's root, wherever the workflow lies
+        if words.startswith("./"):  # relative to the repository's root, wherever the workflow is
             found = references.at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
             inner = words.find("/.github/")  # the repository may be checked out into a folder
             if found is None and inner > 0:

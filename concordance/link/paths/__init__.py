@@ -1,1 +1,1 @@
-"""Finds files by the paths that other files write."""
+"""Find files by the paths that are written in other files."""

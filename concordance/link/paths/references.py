@@ -1,9 +1,9 @@
-"""A file that another names by a path, as documents, scripts and build files do.
+"""Resolve a path that is written in a document, script or build file.
 
-In: the naming file's path and what is written. Out: a `Target`: the file, the page or build file that stands
-for a folder, or the folder itself, which has no path of its own; else unresolved. What holds a variable
-(`$(DIR)/x.mk`) is found by the end of its path: from the naming file's folder or one above it, or where one file alone
-ends so.
+In: the path of the file that contains the reference, and the text of the reference. Out: a `Target`: the file, the page
+or build file that represents a folder, or the folder itself, which has no path of its own; else unresolved. A path with
+a variable (`$(DIR)/x.mk`) is resolved by its end: from the folder of the file or one above it, or if only one file has
+that end.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _WILD = re.compile(r"[*?\[]")
 def target(
     tree: Tree, importer: str, written: str, endings: Iterable[str] = ("",), pages: Iterable[str] = (), top: str = ""
 ) -> Target:
-    """What a path leads to, from the folder of the file it is written in, or from the top.
+    """Resolve a path relative to the folder of the file that contains it, then to `top`.
 
-    `endings` are tried behind the path; `pages` are files that stand for a folder. A path that starts with a slash is
-    seen from the top alone.
+    `endings` are extensions to try; `pages` are the files that represent a folder. A path that starts with a slash is
+    resolved relative to `top` only.
     """
     path = written.strip().strip("\"'")
     if _SCHEME.match(path) or path.startswith(("//", "~")):
@@ -48,19 +48,19 @@ def target(
 def link(
     tree: Tree, importer: str, written: str, endings: Iterable[str] = ("",), pages: Iterable[str] = (), top: str = ""
 ) -> Target:
-    """What a link of a document leads to, without its anchor, query and escapes; an anchor alone is the file."""
+    """Resolve a link of a document, without its anchor, query and escapes; an anchor alone is the file itself."""
     path = unquote(re.split(r"[#?]", written, maxsplit=1)[0])
     if not path:
         return Target(Origin.REPOSITORY, (importer,), by="anchor in this file")
     found = target(tree, importer, path, endings, pages, top)
-    if found.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is made of a document
+    if found.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is rendered from a document
         made = target(tree, importer, path.removesuffix(".html"), [one for one in endings if one], pages, top)
         return made if made.paths else found
     return found
 
 
 def at(tree: Tree, path: str | None, endings: Iterable[str], pages: Iterable[str], by: str) -> Target | None:
-    """The file, files or folder at a path."""
+    """Return the file, files or folder at a path."""
     if path is None:
         return None
     for ending in endings:
@@ -80,7 +80,7 @@ def at(tree: Tree, path: str | None, endings: Iterable[str], pages: Iterable[str
 
 
 def _matching(tree: Tree, pattern: str, by: str) -> Target | None:
-    """The files that a pattern names; a star stands for one part of a path."""
+    """Return the files that match a pattern, which must be in the last part of the path."""
     folder, _, name = pattern.rpartition("/")
     if _WILD.search(folder):
         return None
@@ -90,9 +90,9 @@ def _matching(tree: Tree, pattern: str, by: str) -> Target | None:
 
 
 def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages: Iterable[str]) -> Target:
-    """What stands behind the last variable of a path."""
+    """Resolve a path by what follows its last variable."""
     end = _LAST.sub("", path, count=1).lstrip("/")
-    if end.startswith("../"):  # mostly from the folder of the file itself
+    if end.startswith("../"):  # usually relative to the folder of the file itself
         found = at(tree, joined(importer.rpartition("/")[0], end), endings, pages, "relative path")
         return found or Target(Origin.UNRESOLVED, by="a variable names it")
     if not re.match(r"[\w.-]", end):
@@ -111,7 +111,7 @@ def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages:
 
 
 def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
-    """The files that a path with a variable in its middle may mean."""
+    """Return the files that a path with a variable in the middle may refer to."""
     for home in (importer.rpartition("/")[0], ""):
         begin = joined(home, start) or ""
         found = tuple(path for path in ends(tree, end) if path.startswith(begin))
@@ -121,6 +121,6 @@ def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
 
 
 def ends(tree: Tree, end: str) -> list[str]:
-    """The files whose paths end in another."""
+    """Return the files whose paths end in a given path."""
     paths = tree.by_name.get(end.rpartition("/")[2], ())
     return [path for path in paths if path == end or path.endswith(f"/{end}")]

@@ -1,8 +1,8 @@
-"""The repository as one who looks for files sees it: which paths there are, and what a setting's file says.
+"""The repository's files for import resolution: look-ups by path, folder and name, and texts of settings files.
 
-In: a repository's root and its ledger. Out: look-ups by path, folder and base name, and texts of
-configuration files. Making one costs a pass over the ledger; everything else is worked out when it
-is first asked for. A symbolic link is no file of its own: a path through one is the file it leads to.
+In: a repository's root and its list of files. Out: look-ups by path, folder and base name, and the texts of
+configuration files. Everything is computed on first use. A symbolic link is not a file of its own: a path through one
+is the file it points to.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import File, ListedFile, Skip
 from concordance.collect import walk
 
-_LARGEST = 4_000_000  # bytes of a configuration file; what is longer is data
+_LARGEST = 4_000_000  # bytes of a configuration file; longer ones are data
 _POINTS = "points to "
-_HOPS = 8  # links that lead to links
+_HOPS = 8  # links to links that are followed
 Made = TypeVar("Made")
 
 
 class Tree:
-    """Paths are relative to the root, "/" between parts; the root itself is ""."""
+    """The files of a repository. Paths are relative to the root, with "/" between parts; the root itself is ""."""
 
     def __init__(self, root: str, files: Iterable[File], roots: Roots | None = None) -> None:
-        """`roots`: where names of files start, as the owners have set."""
+        """`roots` are the folders from which files are named, as set in the configuration."""
         self.root, self.roots = root, roots or Roots()
         self._files = files
         self._texts: dict[str, str] = {}
@@ -34,12 +34,12 @@ class Tree:
 
     @cached_property
     def files(self) -> dict[str, File]:
-        """The ledger, read when it is first asked for: where all imports lead as they did, nobody does."""
+        """All files by path; loaded on first use, because an update without changed imports does not need them."""
         return {file.path: file for file in self._files}
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Every file that is there, also a binary one."""
+        """Every file that exists, including binary ones."""
         elsewhere = (Skip.SYMLINK, Skip.SUBMODULE)
         return frozenset(path for path, file in self.files.items() if file.skip not in elsewhere)
 
@@ -72,7 +72,7 @@ class Tree:
 
     @cached_property
     def by_folder(self) -> dict[str, list[str]]:
-        """The files that lie directly in each folder, sorted."""
+        """The files directly in each folder, sorted."""
         found: dict[str, list[str]] = {}
         for path in sorted(self.paths):
             found.setdefault(path.rpartition("/")[0], []).append(path)
@@ -80,7 +80,7 @@ class Tree:
 
     @cached_property
     def submodules(self) -> frozenset[str]:
-        """Folders that hold another repository: those in the ledger, and those that `.gitmodules` names."""
+        """Folders with another repository in them: known submodules, and those that `.gitmodules` names."""
         found = {path for path, file in self.files.items() if file.skip == Skip.SUBMODULE}
         for line in self.text(".gitmodules").splitlines():
             key, _, value = line.partition("=")
@@ -90,7 +90,7 @@ class Tree:
 
     @cached_property
     def links(self) -> dict[str, str]:
-        """Symbolic links that lead to something in the repository, and to what."""
+        """Symbolic links to something in the repository, and their targets."""
         found = {}
         for path, file in self.files.items():
             if file.skip == Skip.SYMLINK and file.note.startswith(_POINTS):
@@ -103,14 +103,14 @@ class Tree:
         return found
 
     def file(self, path: str) -> str:
-        """The file that a path leads to, through links if need be; "" where there is none."""
+        """Return the file at a path, following symbolic links; "" if there is none."""
         if path in self.paths:
             return path
         real = self._real(path) if self.links else path
         return real if real in self.paths else ""
 
     def folder(self, path: str) -> str | None:
-        """The folder that a path leads to; None where there is none."""
+        """Return the folder at a path, following symbolic links; None if there is none."""
         if path in self.folders:
             return path
         real = self._real(path) if self.links else path
@@ -129,23 +129,23 @@ class Tree:
         return path
 
     def once(self, make: Callable[[Tree], Made]) -> Made:
-        """What is worked out from the tree, the same for all who ask."""
+        """Return a value computed from the tree, computing it only once for all callers."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast(Made, self._made[make])
 
     def language(self, path: str) -> str:
-        """A file's language; "" where it has none."""
+        """Return a file's language; "" if it has none."""
         file = self.files.get(path)
         return file.language if file else ""
 
     @property
     def asked(self) -> set[str]:
-        """The files that were read to find others: where one of them changes, imports may lead elsewhere."""
+        """The files that were read to resolve imports; a change of one of them may change the targets of imports."""
         return set(self._texts)
 
     def text(self, path: str) -> str:
-        """What a configuration file says; "" where it is missing, unreadable or too long to be one."""
+        """Return the text of a configuration file; "" if it is missing, unreadable or too long to be one."""
         said = self._texts.get(path)
         if said is None:
             said = self._texts[path] = self._read(path)
@@ -166,7 +166,7 @@ class Tree:
 
 
 def joined(folder: str, relative: str) -> str | None:
-    """A relative path seen from a folder; None where it leaves the repository."""
+    """Return a relative path as seen from a folder; None if it leaves the repository."""
     parts = folder.split("/") if folder else []
     for part in relative.split("/"):
         if part == "..":
@@ -179,7 +179,7 @@ def joined(folder: str, relative: str) -> str | None:
 
 
 def above(folder: str) -> list[str]:
-    """A folder and those around it, the innermost first, the root ("") last."""
+    """Return a folder and those around it, innermost first, the root ("") last."""
     found = [folder]
     while folder:
         folder = folder.rpartition("/")[0]
@@ -188,7 +188,7 @@ def above(folder: str) -> list[str]:
 
 
 def nearness(one: str, other: str) -> int:
-    """How many folders two paths share from the root on."""
+    """Return the number of leading parts that two paths have in common."""
     count = 0
     for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):
         if mine != theirs:

@@ -1,1 +1,1 @@
-"""Resolves names of Python."""
+"""Resolve Python names."""

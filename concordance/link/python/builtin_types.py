@@ -1,7 +1,7 @@
-"""Python's own types, as far as they lead to others: what a container holds, what its methods give.
+"""Python's built-in types, as far as they lead to other types: what containers hold and methods return.
 
-In: a type's name and what it holds. Out: what comes out of it by iterating, by an index or by a method.
-A member of such a type is nobody's in the repository, which is worth knowing: it is no candidate.
+In: a type's name and what it holds. Out: the result of iterating, indexing or calling a method. A member of such a type
+is certainly not defined in the repository, so no candidates are listed for it.
 """
 
 from __future__ import annotations
@@ -9,19 +9,22 @@ from __future__ import annotations
 import builtins
 from typing import NamedTuple
 
+# Tags of a `PythonValue`. The last three are an instance and a class of Python's built-in types, and anything else from
+# outside the repository, known by its dotted name.
 MODULE, CLASS, INSTANCE, FUNCTION, SUPER, OWN, OWN_CLASS, OUTER = range(8)
 
 
 class PythonValue(NamedTuple):
-    """What an expression may be at run time."""
+    """What an expression may evaluate to at run time."""
 
     tag: int
-    id: int | str  # of a module its number, of what is defined here its id, of what is not its dotted name
-    holds: tuple[Values, ...] = ()  # what it holds or gives, by place
+    id: int | str  # a module's number, the id of a definition in the repository, or the dotted name of anything else
+    holds: tuple[Values, ...] = ()  # the values it holds or gives, by position
 
 
 Values = tuple[PythonValue, ...]
-_NEWER = {"PythonFinalizationError", "_IncompleteInputError"}  # of Python 3.13: all versions link alike
+# new in Python 3.13; added so that every Python version links alike
+_NEWER = {"PythonFinalizationError", "_IncompleteInputError"}
 _SITE = {"copyright", "credits", "exit", "help", "license", "quit"}
 _MODULE = {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
 BUILTIN = frozenset(dir(builtins)) | _NEWER | _SITE | _MODULE
@@ -41,13 +44,13 @@ _OTHER = frozenset(("tuple", "Tuple", "contextmanager", "ContextManager", "Abstr
 _YIELDED = frozenset(("Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"))
 HELD = _ONE | _KEYED | _PLAIN | _OTHER
 
-# Forms of typing that stand for their parameters: all of them, or (1) the first.
+# Typing forms that are equivalent to their parameters: to all of them (0), or to the first (1).
 FORMS = {
     "Optional": 0, "Union": 0, "ClassVar": 1, "Final": 1, "Annotated": 1, "Required": 1, "NotRequired": 1,
     "ReadOnly": 1, "Awaitable": 1, "TypeGuard": 1, "InitVar": 1, "Unpack": 1,
 }  # fmt: skip
 
-# What gives back its first argument, or one like it.
+# Functions that return their first argument, or something like it.
 _SAME = frozenset(("copy.copy", "copy.deepcopy", "dataclasses.replace", "functools.wraps", "weakref.proxy"))
 _OVER = frozenset(("builtins.iter", "builtins.sorted", "builtins.reversed", "builtins.filter", "itertools.islice",
                    "builtins.list", "builtins.set", "builtins.tuple", "builtins.frozenset"))  # fmt: skip
@@ -55,7 +58,7 @@ _OUT_OF = frozenset(("builtins.next", "builtins.max", "builtins.min", "random.ch
 
 
 def element(value: PythonValue, place: int = 0) -> Values:
-    """What iterating over a value gives; with place -1, what an index gives."""
+    """Return what iterating over a value gives, or, with place -1, what indexing it gives."""
     if value.tag != OWN or not value.holds:
         return ()
     if value.id in _ONE:
@@ -64,19 +67,19 @@ def element(value: PythonValue, place: int = 0) -> Values:
         return value.holds[-1 if place else 0] if len(value.holds) > 1 or not place else ()
     if value.id in ("tuple", "Tuple"):
         found = [held for held in value.holds if held]
-        if place:  # which one is not known
+        if place:  # which element is not known
             return tuple(dict.fromkeys(one for held in found for one in held))
         return found[0] if found and all(held == found[0] for held in found) else ()
     return ()
 
 
 def each_yielded(value: PythonValue) -> Values:
-    """What a generator gives to who runs it to its `yield`; any other value is given as it is."""
+    """Return what a generator yields; any other value is returned as it is."""
     return element(value) if value.tag == OWN and value.id in _YIELDED else (value,)
 
 
 def method(name: str, holds: tuple[Values, ...], given: Values) -> Values:
-    """What a function or method from outside gives."""
+    """Return the result of calling an external function or method."""
     if name in _SAME:
         return given
     if name == "builtins.type":

@@ -1,7 +1,7 @@
-"""What Python's classes have: their bases, and members of their own or from above.
+"""Bases and members of Python classes.
 
-In: a class and a name. Out: a `Place`: a symbol of a file, a file itself, or the dotted name of what is
-not the repository's. Classes are searched in the order that Python searches them (C3).
+In: a class and a name. Out: a `Place`: a symbol of a file, a file itself, or the dotted name of something outside the
+repository. Classes are searched in Python's method resolution order (C3).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow
 
 Order = list[tuple[LoadedFlow, int]]
-_MOST_ABOVE = 200  # classes: who has more is no person's work
+_MOST_ABOVE = 200  # ancestors of a class; nobody writes a class with more
 
-# What is asked of the solver: the value of a file's expression, its type (as the complement), or the bases of a class,
-# which has an id and no file.
+# A question to the solver: the value of a file's expression, its type (with the expression's complement), or the bases
+# of a class (with its id, and no file).
 Question = tuple[LoadedFlow | None, int]
 Answer = tuple[Any, ...]  # `Values`, or ids of classes
 
 
 class ClassTable:
-    """Knows the classes, each once."""
+    """Bases and members of classes, each computed once."""
 
     def __init__(self, world: LinkWorld) -> None:
         self.world = world
@@ -35,14 +35,14 @@ class ClassTable:
         self._members: dict[tuple[int, str, int], Place | None] = {}
 
     def connect(self, evaluate: Callable[[LoadedFlow, int], Values], solver: Solver[Question, Answer]) -> None:
-        """Takes what says the values of expressions, on which the bases of classes depend, and these on them."""
+        """Connect the evaluator of expressions: bases depend on the values of expressions, and values on bases."""
         self.evaluate, self._solver = evaluate, solver
         self._orders = MethodOrders(self.world, self.bases, lambda: solver.provisional)
 
-    # --- names of expressions ------------------------------------------------------------------
+    # --- Names of expressions
 
     def last_name(self, file: LoadedFlow, expression: int) -> str:
-        """The last name of an expression, as it was written where it was defined: `List` of `typing.List[int]`."""
+        """Return the last name of an expression, as written where it was defined: `List` for `typing.List[int]`."""
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.MEMBER:
             return file.names[right]
@@ -59,7 +59,7 @@ class ClassTable:
         return ""
 
     def alias(self, file: LoadedFlow, expression: int) -> tuple[LoadedFlow, list[int]] | None:
-        """What an expression stands for that names another type's name: the file and the values bound to it."""
+        """Return the file and the values that a type alias is bound to; None if the expression is not an alias."""
         place: Place | None = None
         if file.op[expression] == Op.NAME:
             place = self.offers.of_variable(file, file.left[expression])
@@ -77,20 +77,20 @@ class ClassTable:
             return None
         return owner, [value for value in owner.values[variable] if owner.op[value] != Op.SYMBOL]
 
-    # --- classes -----------------------------------------------------------------------------
+    # --- Classes
 
     def bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
-        """The ids of a class's bases that are in the repository."""
+        """Return the ids of a class's bases that are in the repository."""
         identity = file.id(symbol)
         found = self._bases.get(identity)
         return found if found is not None else self._solver.ask((None, identity))
 
     def keep_bases(self, identity: int, bases: tuple[int, ...]) -> None:
-        """Takes the bases of a class as known."""
+        """Store the bases of a class."""
         self._bases[identity] = bases
 
     def find_bases(self, identity: int) -> tuple[int, ...]:
-        """Works out the bases of a class."""
+        """Compute the bases of a class."""
         file, symbol = self.world.owner(identity)
         found = list[int]()
         for value in file.said(symbol, Given.BASE):
@@ -99,11 +99,11 @@ class ClassTable:
         return tuple(found)
 
     def order(self, identity: int) -> Order:
-        """A class and those above it, in the order in which Python looks for a member."""
+        """Return a class and its ancestors, in the order in which Python searches them."""
         return self._orders.of(identity)
 
     def member(self, identity: int, name: str, skip: int = 0) -> Place | None:
-        """Where a class's member is defined."""
+        """Return where a class's member is defined."""
         key = (identity, name, skip)
         if key in self._members:
             return self._members[key]
@@ -128,28 +128,27 @@ class ClassTable:
         return None
 
 
-# ---
-# In which order Python looks for a member in a class and those above it.
-#
-# In: a class, and who says which are its bases. Out: the class and those above it: merged as Python merges them (C3),
-# or, where one of them is above itself, which Python would refuse, the nearest first. What holds for one class is
-# worked out from what holds for its bases, from the top down and without recursion: a chain of classes can be longer
-# than Python's stack, and whoever asks first leaves behind what all others above would ask for.
+# --- Method resolution order
 
 
 class MethodOrders:
-    """Knows the orders of classes, by their ids."""
+    """Method resolution orders of classes, by their ids.
+
+    Bases are merged as in Python (C3); in a cycle of classes, which Python would reject, the nearest come first. The
+    obvious recursion over bases fails, because a chain of classes can be longer than Python's stack. Instead, all
+    ancestors are collected first and ordered from the top down, which also gives the order of every ancestor.
+    """
 
     def __init__(
         self, world: LinkWorld, bases: Callable[[LoadedFlow, int], Iterable[int]], doubts: Callable[[], int]
     ) -> None:
-        """`bases` gives those of a class; `doubts` counts how often it gave what holds for now only."""
+        """`bases` returns the bases of a class; `doubts` counts how often these were only provisional."""
         self.world, self._bases, self._doubts = world, bases, doubts
         self._kept: dict[int, Order] = {}
-        self._round: set[int] = set()  # classes that are above themselves, or below such a one
+        self._round: set[int] = set()  # classes in a cycle of bases, or derived from such a class
 
     def of(self, identity: int) -> Order:
-        """A class's order; its own place is the first."""
+        """Return a class and its ancestors in order."""
         found = self._kept.get(identity)
         return found if found is not None else self._found(identity)
 
@@ -162,7 +161,7 @@ class MethodOrders:
                 below.setdefault(base, []).append(one)
         ready = [one for one, count in waits.items() if not count]
         orders: dict[int, Order] = {}
-        for one in ready:  # which grows meanwhile
+        for one in ready:  # grows during the loop
             bases = above[one]
             if not self._round.isdisjoint(bases):
                 self._round.add(one)
@@ -175,7 +174,7 @@ class MethodOrders:
                     ready.append(other)
         circle = above.keys() - orders.keys()  # what is left waits for itself
         orders.update((one, self._nearest(one, above)) for one in circle)
-        if doubted:  # whose circle this is, if it is one, may be known better later
+        if doubted:  # whether it really is a cycle may only be known later
             doubted |= circle
             self._round -= doubted
         else:
@@ -184,8 +183,7 @@ class MethodOrders:
         return orders[identity]
 
     def _gathered(self, identity: int) -> tuple[dict[int, list[int]], set[int]]:
-        """The classes above one of which the order is not known yet, each with its bases; and those whose bases are
-        doubtful."""
+        """Return the ancestors whose order is not known yet, with their bases; and those with provisional bases."""
         above: dict[int, list[int]] = {}
         doubted = set[int]()
         waiting = [identity]
@@ -207,7 +205,7 @@ class MethodOrders:
         return [owner, *_merged([*lists, [self.world.owner(base) for base in bases]])]
 
     def _nearest(self, identity: int, above: dict[int, list[int]]) -> Order:
-        """A class and those above it, each once, the nearest first."""
+        """Return a class and its ancestors, each once, nearest first."""
         found = {identity: self.world.owner(identity)}
         waiting = deque([identity])
         while waiting:
@@ -220,7 +218,10 @@ class MethodOrders:
 
 
 def _merged(lists: list[Order]) -> Order:
-    """C3: the first head that is in no other's rest; where there is none, as Python would refuse, the first head."""
+    """Merge by C3: take the first head that is in no other list's tail.
+
+    If there is none, in which case Python would reject the class, take the first head.
+    """
     rests = Counter(one for order in lists for one in order[1:])
     heads = [0] * len(lists)
     found: dict[tuple[LoadedFlow, int], None] = {}

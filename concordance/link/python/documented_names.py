@@ -1,8 +1,8 @@
-"""What a dotted name of Python means, as documents write it: where users import it.
+"""Resolve a dotted Python name as documents write it: under the module from which users import it.
 
-In: a name like `torch.nn.Module.forward`. Out: the symbol, or the file of a module, with how sure that is. The longest
-beginning that is a module is looked into: what it defines, what it takes from others by name, and by `import *`. A name
-that another language defines is not found so, though a module below may define its like.
+In: a name like `torch.nn.Module.forward`. Out: the symbol, or the file of a module, with its trust. The longest prefix
+that is a module is searched: its definitions, its imports by name, and its star imports. A name that another language
+defines is not found, even if some submodule defines one like it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import NamedTuple
 from concordance.base.model import Trust
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 
-_FARTHEST = 12  # modules that a name is handed through
+_FARTHEST = 12  # modules through which a name is re-exported
 _ENDINGS = (".py", ".pyx", ".pyi")
 
 
 class DocumentedName(NamedTuple):
-    """What a name means."""
+    """The target of a documented name."""
 
     id: int
     trust: Trust
@@ -25,7 +25,7 @@ class DocumentedName(NamedTuple):
 
 
 class DocumentedNames:
-    """Answers for one repository."""
+    """Resolves documented names of one repository."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
@@ -44,13 +44,15 @@ class DocumentedNames:
         self._known: dict[str, DocumentedName | None] = {}
 
     def module(self, dotted: str) -> DocumentedName | None:
-        """The module of a name."""
+        """Return the module of a name."""
         path = self._modules.get(dotted)
         return DocumentedName(self._row(path).base, Trust.EXACT, "module of this name") if path is not None else None
 
     def meant(self, dotted: str) -> DocumentedName | None:
-        """What a dotted name means; None where that is not known. A name that a package hands on hides the module of
-        the same name."""
+        """Return the target of a dotted name; None if it is not known.
+
+        A name that a package re-exports hides the submodule of the same name.
+        """
         if dotted not in self._known:
             parts = dotted.split(".")
             around = self._modules.get(".".join(parts[:-1])) if dotted in self._modules else None
@@ -72,7 +74,7 @@ class DocumentedNames:
         return self._crossing.file_of[path]
 
     def _symbols(self, path: str) -> dict[str, int]:
-        """The symbols of a file by their keys."""
+        """Return the symbols of a file by their qualified names."""
         if path not in self._keys:
             found: dict[str, int] = {}
             for place in self._crossing.symbols(self._row(path)):
@@ -81,7 +83,7 @@ class DocumentedNames:
         return self._keys[path]
 
     def _inside(self, path: str, rest: list[str], depth: int) -> DocumentedName | None:
-        """A name in a module."""
+        """Resolve a name in a module."""
         own = self._symbols(path).get(".".join(rest))
         if own is not None:
             return DocumentedName(
@@ -100,7 +102,7 @@ class DocumentedNames:
         return None
 
     def _through(self, one: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
-        """What the linker says of an imported name, and a member of it."""
+        """Return the linker's target of an imported name, or a member of it."""
         for meant in self._crossing.meant(one)[:1]:
             place = self._crossing.place(meant.target)
             if place is None:
@@ -115,7 +117,7 @@ class DocumentedNames:
         return None
 
     def _all_of(self, path: str, written: str, rest: list[str], depth: int) -> DocumentedName | None:
-        """A name of a module whose names are all taken."""
+        """Resolve a name through a star import."""
         name = written
         if written.startswith("."):
             level = len(written) - len(written.lstrip("."))

@@ -1,7 +1,7 @@
-"""What a Python module offers under which names, and which names a document documents, to find public names by.
+"""The names that a Python module exports and that a document documents, from which public names are computed.
 
-In: a file's flow and where its imports lead; or what a document defines and brings in. Out: `ExportedNames`, or dotted
-names. Both hang on the file and on paths alone, never on ids, so that what was found of a file holds until it is linked
+In: a file's flow with the targets of its imports; or the definitions and imports of a document. Out: `ExportedNames`,
+or dotted names. Both depend only on the file and on paths, never on ids, so they stay valid until the file is linked
 again.
 """
 
@@ -16,7 +16,7 @@ import msgspec
 from concordance.base.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpacked
 from concordance.facts.codec import SymbolHead
 
-SAME, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; nothing in the module itself uses the name
+SAME, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; not used in the module itself
 _HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
 _CLASS = KINDS.index(Kind.CLASS)
 _NO_USE = (1 << ROLES.index(Role.IMPORT)) | (1 << ROLES.index(Role.MENTION))
@@ -28,53 +28,53 @@ _NAMING = frozenset(("autoclass", "autofunction", "autodata", "autoexception", "
 
 
 class ReexportedName(NamedTuple):
-    """A name that a module has from another."""
+    """A name that a module imports from another."""
 
     name: str
-    paths: tuple[str, ...]  # of the other's files
-    of: str  # its name there, "" for the module itself
+    paths: tuple[str, ...]  # the files of the other module
+    of: str  # its name there; "" for the module itself
     flags: int = 0
 
 
 class ExportedNames(NamedTuple):
-    """What one module has at its top."""
+    """What one module has at its top level."""
 
-    own: tuple[str, ...] = ()  # classes, functions and their like
-    held: tuple[str, ...] = ()  # variables: where an import has the same name, that is meant
-    classes: tuple[str, ...] = ()  # also those inside of others, by qualified names
+    own: tuple[str, ...] = ()  # classes, functions and the like
+    held: tuple[str, ...] = ()  # variables; an import of the same name takes precedence
+    classes: tuple[str, ...] = ()  # including nested ones, by qualified name
     brought: tuple[ReexportedName, ...] = ()
-    stars: tuple[tuple[str, ...], ...] = ()  # the files of the modules of which it takes all
+    stars: tuple[tuple[str, ...], ...] = ()  # the files of the modules of its star imports
     aliases: tuple[tuple[str, str], ...] = ()  # variables that are bound to another of its names
     exports: tuple[str, ...] | None = None
 
 
 class ModuleExports(NamedTuple):
-    """What all files say, by path."""
+    """The exports of all modules and documents, by path."""
 
     modules: dict[str, ExportedNames]
-    documents: dict[str, tuple[tuple[str, str], ...]]  # names, each with the module that is the current one there
-    aside: list[str]  # modules of which nobody is meant to import what they define
-    roots: list[str]  # folders that modules are imported from, whatever lies around them
+    documents: dict[str, tuple[tuple[str, str], ...]]  # names, each with the current module at that place
+    aside: list[str]  # modules whose definitions are not meant to be imported
+    roots: list[str]  # folders that modules are imported from, whatever surrounds them
 
 
 def packed_said(said: ModuleExports) -> bytes:
-    """What all files say as bytes."""
+    """Encode the exports of all files."""
     modules, documents = dict(sorted(said.modules.items())), dict(sorted(said.documents.items()))
     return msgspec.msgpack.encode(ModuleExports(modules, documents, said.aside, said.roots))
 
 
 def said_from(data: bytes) -> ModuleExports:
-    """The same of bytes."""
+    """Decode the exports of all files."""
     return msgspec.msgpack.decode(data, type=ModuleExports) if data else ModuleExports({}, {}, [], [])
 
 
 def is_text(path: str) -> bool:
-    """Whether a path can be written: of one in no encoding nothing is kept."""
+    """True if a path can be encoded; for one that cannot, nothing is stored."""
     return not any("\ud800" <= sign <= "\udfff" for sign in path)
 
 
 def offered(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
-    """What a module has at its top."""
+    """Return what a module has at its top level."""
     own: dict[str, None] = {}
     held: dict[str, None] = {}
     classes: dict[int, str] = {}
@@ -95,7 +95,7 @@ def offered(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
             stars.append(target.paths)
             continue
         if bound in written and bound not in own and bound not in held:
-            continue  # it is not bound anew, which would make it a variable: `del` takes it away
+            continue  # the write is not an assignment, which would make it a variable: `del` removes it
         flags = (SAME if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
         brought.append(ReexportedName(bound, target.paths, row.name, flags))
     return ExportedNames(
@@ -105,13 +105,13 @@ def offered(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
 
 
 def _variables(flow: Flow) -> dict[int, str]:
-    """The names that the module itself binds, by variable."""
+    """Return the names that the module itself binds, by variable."""
     rows = zip(unpacked(flow.variable_scope)[: flow.whole], unpacked(flow.variable_name), strict=False)
     return {place: flow.names[word] for place, (scope, word) in enumerate(rows) if scope == 0}
 
 
 def _used(flow: Flow) -> tuple[set[str], set[str]]:
-    """The names of the module that are used in it, and not only handed on; and those that it writes at its top."""
+    """Return the names that the module uses rather than only re-exports, and those that it writes at its top level."""
     homes, names, left = unpacked(flow.variable_scope), unpacked(flow.variable_name), unpacked(flow.left)
     used, written = set(), set()
     for user, expression, roles in zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), strict=True):
@@ -124,7 +124,7 @@ def _used(flow: Flow) -> tuple[set[str], set[str]]:
 
 
 def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
-    """The variables that are bound once, to another name of the module."""
+    """Yield the variables that are bound once, to another name of the module."""
     values: dict[int, list[int]] = {}
     for variable, value in zip(unpacked(flow.bound_variable), unpacked(flow.bound_value), strict=True):
         values.setdefault(variable, []).append(value)
@@ -139,7 +139,7 @@ def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
 
 
 def documented(symbols: Sequence[SymbolHead], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
-    """What a document documents: names, each with the module that is the current one there ("": none is)."""
+    """Return the names that a document documents, each with the current module at that place ("" for none)."""
     found = {
         (one.module, one.name.partition("(")[0].strip()) if one.name else ("", one.module): None
         for one in imports if one.form in _NAMING

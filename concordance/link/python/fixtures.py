@@ -1,7 +1,7 @@
-"""Which function makes what pytest hands to a test under a parameter's name.
+"""Find the pytest fixture that fills a parameter of a test.
 
-In: a test or fixture. Out: the fixtures that it asks for: of its class or one above, of its file (also one that it
-imports), or of the nearest `conftest.py` on the way up to the repository's root, as pytest looks for them.
+In: a test or fixture. Out: the fixtures that it requests: of its class or an ancestor, of its file (including imported
+ones), or of the nearest `conftest.py` on the way up to the repository's root; the order in which pytest searches.
 """
 
 from __future__ import annotations
@@ -15,41 +15,44 @@ from concordance.link.world import LoadedFlow
 UNASKED = "*"
 _CONFTEST = "conftest.py"
 
-Function = tuple[LoadedFlow, int]  # a file, and a symbol of it
+Function = tuple[LoadedFlow, int]  # a file, and a symbol in it
 
 
 class Fixtures:
-    """Finds fixtures; those of a file are looked for once."""
+    """Finds fixtures; those of a file are collected once."""
 
     def __init__(self, classes: ClassTable) -> None:
         self.classes, self.world = classes, classes.world
         self._offered: dict[int, dict[tuple[int, str], list[int]]] = {}
 
     def of_parameter(self, file: LoadedFlow, function: int, place: int) -> Function | None:
-        """The fixture that a parameter is filled from."""
+        """Return the fixture that fills a parameter."""
         names = self.names(file, function)
         return self.find(file, function, names[place]) if place < len(names) else None
 
     def names(self, file: LoadedFlow, function: int) -> list[str]:
-        """The names that a test or fixture asks for."""
+        """Return the names that a test or fixture requests."""
         return [file.names[file.left[one]] for one in file.said(function, Given.ASKS)]
 
     def asked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
-        """The fixtures of a test or of another fixture."""
+        """Yield the fixtures that a test or another fixture requests."""
         for name in self.names(file, function):
             found = self.find(file, function, name)
             if found is not None:
                 yield found
 
     def find(self, file: LoadedFlow, function: int, name: str) -> Function | None:
-        """The fixture of a name as a function sees it; one that asks for its own name means the next further away."""
+        """Return the fixture of a name as a function sees it.
+
+        A fixture that requests its own name gets the next one further out.
+        """
         for home, symbol in self._near(file, function, name):
             if home.number != file.number or symbol != function:
                 return home, symbol
         return None
 
     def inherited(self, identity: int, file: LoadedFlow, function: int) -> Iterator[Function]:
-        """The fixtures of a class that a test which it inherits gets in place of those of its own."""
+        """Yield the fixtures of a class that an inherited test gets instead of those of its own class."""
         for name in self.names(file, function):
             for above, place in self.classes.order(identity):
                 if (above.number, place) == (file.number, file.symbol_parent[function] - 1):
@@ -57,13 +60,13 @@ class Fixtures:
                 yield from ((above, symbol) for symbol in self._offers(above).get((place, name), ()))
 
     def unasked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
-        """The fixtures that every test around which they stand gets."""
+        """Yield the autouse fixtures of a function."""
         for home, symbol in self._near(file, function, UNASKED):
             if home.number != file.number or symbol != function:
                 yield home, symbol
 
     def _near(self, file: LoadedFlow, function: int, name: str) -> Iterator[Function]:
-        """The fixtures of a name, nearest first."""
+        """Yield the fixtures of a name, nearest first."""
         owner = file.symbol_parent[function] - 1
         if owner >= 0:
             for above, place in self.classes.order(file.id(owner)):
@@ -84,7 +87,7 @@ class Fixtures:
                     yield home, symbol
 
     def _offers(self, file: LoadedFlow) -> dict[tuple[int, str], list[int]]:
-        """A file's fixtures by the class around them and the name that they are asked for by."""
+        """Return a file's fixtures, by the class around them and the name under which they are requested."""
         if file.number not in self._offered:
             offered = self._offered.setdefault(file.number, {})
             for (symbol, what), values in file.given.items():

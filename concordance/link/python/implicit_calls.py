@@ -1,7 +1,8 @@
-"""What Python and its test runners run without a name in the text.
+"""Code that Python and its test runners run although no name in the text refers to it.
 
-In: a file. Out: edges: a class's bases (their constructors), what wraps a decorated function, what a variable is
-another name of, the definition behind `@overload`s; and for tests their fixtures and what sets them up.
+In: a file. Out: edges to a class's special methods, including inherited constructors; to the wrappers of a decorated
+function; from an alias to what it names; between the definitions behind `@overload`; and, for tests, to their fixtures
+and set-up methods.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from concordance.link.python.builtin_types import CLASS, FUNCTION, PythonValue
 from concordance.link.python.inference import Evaluator
 from concordance.link.world import LoadedFlow
 
-_MADE = ("__init__", "__new__", "__post_init__")  # of a class that is used at all, for it may be called elsewhere
-_HELD = ("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__")  # of who has an instance
-# Of unittest and of pytest.
+# of a class that is used at all, because its instances may be made elsewhere
+_MADE = ("__init__", "__new__", "__post_init__")
+_HELD = ("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__")  # of a class whose instance the code has
+# Hooks of unittest and pytest.
 _HOOKS = (
     "setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "setup_method",
     "teardown_method", "setup_class", "teardown_class", "setup", "teardown",
@@ -28,13 +30,13 @@ _ALIAS = frozenset((Op.NAME, Op.MEMBER, Op.IMPORT, Op.SYMBOL, Op.EITHER, Op.OF_T
 
 
 class ImplicitCalls:
-    """Finds them."""
+    """Finds implicit calls."""
 
     def __init__(self, values: Evaluator) -> None:
         self.values, self.classes, self.fixtures = values, values.classes, values.fixtures
 
     def edges(self, file: LoadedFlow, called: set[tuple[int, int]]) -> Iterator[Edge]:
-        """All of a file's; `called` are what is called in it, and by whom."""
+        """Yield all edges of a file; `called` are pairs of callee and caller."""
         for target, user in called:
             yield from self._called(target, user)
         for symbol in range(len(file.symbol_kind)):
@@ -51,14 +53,17 @@ class ImplicitCalls:
         yield from self._repeated(file)
 
     def _called(self, identity: int, user: int) -> Iterator[Edge]:
-        """What runs where a class is called. Who names an exception (`except`) does not make it; who makes it does
-        nothing with it."""
+        """Yield what runs when a class is called.
+
+        Code that names an exception, as in `except`, does not create one, so only a call runs its constructor. Code
+        that creates an exception neither calls nor enters it.
+        """
         home, symbol = self.values.world.owner(identity)
         if symbol >= 0 and home.kind(symbol) is Kind.CLASS:
             yield from self._made(identity, user, _MADE if self._is_exception(identity) else _HELD)
 
     def _made(self, identity: int, user: int, methods: tuple[str, ...]) -> Iterator[Edge]:
-        """The methods of a class, its own or inherited, that run without their names."""
+        """Yield the methods of a class, its own or inherited, that run without being named."""
         for name in methods:
             place = self.classes.member(identity, name)
             if place is not None and not isinstance(place, str):
@@ -73,7 +78,7 @@ class ImplicitCalls:
         return any(name.endswith(("Exception", "Error", "Warning")) for name in bases)
 
     def _set_up(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
-        """The hooks of a class of tests, for its own tests and those that it inherits, which also get its fixtures."""
+        """Yield the hooks of a test class, for its own and inherited tests; the latter also get its fixtures."""
         identity = file.id(symbol)
         tests = [
             (above, member)
@@ -92,7 +97,7 @@ class ImplicitCalls:
                 yield owner.id(fixture), home.id(test), EdgeKind.ASKS
 
     def _asked(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
-        """The fixtures of a test or fixture; a test also gets those that come unasked, and its file's hooks."""
+        """Yield the fixtures that a function requests; for a test, also the autouse fixtures and its file's hooks."""
         for home, fixture in self.fixtures.asked(file, symbol):
             yield home.id(fixture), file.id(symbol), EdgeKind.ASKS
         for handed in file.said(symbol, Given.HANDS):
@@ -112,7 +117,7 @@ class ImplicitCalls:
         return not around or file.kind(around - 1) is Kind.CLASS
 
     def _wrapped(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
-        """What a decorator puts around a function: the functions inside of it, or its class's `__call__`."""
+        """Yield what a decorator wraps around a function: its inner functions, or its class's `__call__`."""
         for expression in file.said(symbol, Given.DECORATOR):
             maker = file.left[expression] if file.op[expression] == Op.CALL else expression
             for value in self.values.value(file, maker):
@@ -128,7 +133,7 @@ class ImplicitCalls:
                 yield from (home.id(member) for member in members if home.kind(member) in FUNCTIONS)
 
     def _stands_for(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
-        """The function or class that a variable is another name of."""
+        """Yield the function or class that a variable is an alias of."""
         owner = file.symbol_parent[symbol] - 1
         scope = file.opened.get(owner, 0) if owner >= 0 else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
@@ -139,7 +144,7 @@ class ImplicitCalls:
                         yield value.id, file.id(symbol), EdgeKind.STANDS_FOR
 
     def _repeated(self, file: LoadedFlow) -> Iterator[Edge]:
-        """The definitions that stand for one: behind `@overload`, or in the branches of a condition."""
+        """Yield the definitions of one function: behind `@overload`, or in the branches of a condition."""
         for members in file.members.values():
             for same in members.values():
                 functions = [one for one in same if file.kind(one) in FUNCTIONS and not self._is_accessor(file, one)]
@@ -148,6 +153,6 @@ class ImplicitCalls:
                     yield file.id(functions[0]), file.id(one), EdgeKind.REPEATS
 
     def _is_accessor(self, file: LoadedFlow, symbol: int) -> bool:
-        """Whether a function is the setter or deleter of a property, or one of many that a name dispatches to."""
+        """True if a function is the setter or deleter of a property, or a registered variant of a dispatcher."""
         names = {self.classes.last_name(file, one) for one in file.said(symbol, Given.DECORATOR)}
         return bool(names & {"setter", "deleter", "register"})

@@ -1,10 +1,10 @@
-"""What a Python expression's value is: a module, a class, an instance, a function, or something from elsewhere.
+"""Evaluate Python expressions: to a module, a class, an instance, a function, or something external.
 
-In: an expression of a file's flow. Out: a tuple of `Value`s, empty where nothing is known. Annotations
-come before assignments; calls give what a function is declared to return, or what it returns.
+In: an expression of a file's flow. Out: a tuple of `PythonValue`s, empty if nothing is known. Annotations take
+precedence over assignments; a call evaluates to the function's declared return type, or to what the function returns.
 
-Values that depend on one another in a cycle are worked out together (`solver`), so that a value does not depend on what
-was asked before.
+Values that depend on one another in a cycle are computed together (see `solver`), so that a value does not depend on
+what was asked before.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from concordance.link.python.reexports import Place
 from concordance.link.solver import Solver
 from concordance.link.world import LoadedFlow
 
-_MOST = 6  # values that one name may have; one with more could be anything
-_HELD_DEEP = 2  # how deep containers are nested in the values of a cycle
+_MOST = 6  # values of one name; with more, it could be anything
+_HELD_DEEP = 2  # nesting of containers in the values of a cycle
 _PROPERTY = (PythonValue(OWN, "property"),)
 
 
 class Evaluator:
-    """Works out values, each once."""
+    """Evaluates expressions, each once."""
 
     def __init__(self, classes: ClassTable) -> None:
         self.classes = classes
@@ -54,12 +54,12 @@ class Evaluator:
         self.fixtures = Fixtures(classes)
 
     def value(self, file: LoadedFlow, expression: int) -> Values:
-        """An expression's value."""
+        """Return an expression's value."""
         found: Values | None = file.worked_out[expression]
         return found if found is not None else self._solver.ask((file, expression))
 
     def typed(self, file: LoadedFlow, expression: int) -> Values:
-        """A value of the type that an expression names."""
+        """Return a value of the type that an expression names."""
         found = self._types.get((file.number, expression))
         return found if found is not None else self._solver.ask((file, ~expression))
 
@@ -80,7 +80,7 @@ class Evaluator:
         else:
             file.worked_out[what] = answer
 
-    # --- names -------------------------------------------------------------------------------
+    # --- Names
 
     def _unknown(self, file: LoadedFlow, left: int, right: int) -> Values:
         return ()
@@ -88,11 +88,11 @@ class Evaluator:
     def _name(self, file: LoadedFlow, left: int, right: int) -> Values:
         bound = file.values[left]
         if bound and all(file.op[one] == Op.SYMBOL and file.kind(file.left[one]) == Kind.PROPERTY for one in bound):
-            return _PROPERTY  # by its name alone, in the class itself, and not what it gives
+            return _PROPERTY  # in the class body, the name is the property object, not what it returns
         return self.variable(file, left)
 
     def variable(self, file: LoadedFlow, variable: int) -> Values:
-        """The value of a variable: as declared, or all that is bound to it."""
+        """Return the value of a variable: of its declared type, else everything bound to it."""
         bound = file.values[variable]
         declared = [value for value in bound if file.op[value] == Op.OF_TYPE]
         for value in declared:
@@ -114,7 +114,7 @@ class Evaluator:
         return self.of_symbol(file, left)
 
     def of_symbol(self, file: LoadedFlow, symbol: int) -> Values:
-        """The value of what a symbol defines."""
+        """Return the value of what a symbol defines."""
         kind = file.kind(symbol)
         if kind in (Kind.FUNCTION, Kind.METHOD):
             return (PythonValue(FUNCTION, file.id(symbol)),)
@@ -127,7 +127,7 @@ class Evaluator:
         return self.variable(file, variable) if variable is not None else ()
 
     def at(self, place: Place) -> Values:
-        """The value of what a name was followed to."""
+        """Return the value at a resolved place."""
         if isinstance(place, str):
             last = place.rpartition(".")[2]
             return (PythonValue(OWN_CLASS, last),) if last in HELD else (PythonValue(OUTER, place),)
@@ -142,14 +142,14 @@ class Evaluator:
         place = self.classes.offers.package(file, left, right)
         return self.at(place) if place is not None else ()
 
-    # --- members -----------------------------------------------------------------------------
+    # --- Members
 
     def _member(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[right]
         return _joined([self.member(value, name) for value in self.value(file, left)])
 
     def member(self, value: PythonValue, name: str) -> Values:
-        """The value of a value's member."""
+        """Return the value of a value's member."""
         if value.tag == OUTER:
             return (PythonValue(OUTER, f"{value.id}.{name}"),)
         if value.tag == OWN:
@@ -161,11 +161,11 @@ class Evaluator:
             return ()
         found = self.at(place)
         if value.tag in (INSTANCE, SUPER) and len(found) == 1 and found[0].tag == FUNCTION:
-            return (PythonValue(FUNCTION, found[0].id, ((value,),)),)  # a method knows what it is called on
+            return (PythonValue(FUNCTION, found[0].id, ((value,),)),)  # a bound method carries its receiver
         return found
 
     def find(self, value: PythonValue, name: str) -> Place | None:
-        """Where a value's member is defined."""
+        """Return where a value's member is defined."""
         if value.tag == MODULE and isinstance(value.id, int):
             return self.classes.offers.offered(self.world.load(value.id), name)
         if value.tag in (CLASS, INSTANCE) and isinstance(value.id, int):
@@ -178,7 +178,7 @@ class Evaluator:
         return (PythonValue(SUPER, file.id(left - 1)),) if left else ()
 
     def _parameter(self, file: LoadedFlow, left: int, right: int) -> Values:
-        """A method's first parameter is its instance, or its class; a test's are what pytest fills in."""
+        """Evaluate a parameter: a method's first is its instance or class; a test's are filled by fixtures."""
         owner = file.symbol_parent[left] - 1
         if right or owner < 0 or file.kind(owner) != Kind.CLASS:
             fixture = self.fixtures.of_parameter(file, left, right)
@@ -189,14 +189,14 @@ class Evaluator:
         of_class = "classmethod" in decorators or file.names[file.symbol_name[left]] in ("__new__", "__init_subclass__")
         return (PythonValue(CLASS if of_class else INSTANCE, file.id(owner)),)
 
-    # --- calls -------------------------------------------------------------------------------
+    # --- Calls
 
     def _call(self, file: LoadedFlow, left: int, right: int) -> Values:
         given = self.value(file, right - 1) if right else ()
         return _joined([self.called(value, given, file, right) for value in self.value(file, left)])
 
     def called(self, value: PythonValue, given: Values, file: LoadedFlow, argument: int) -> Values:
-        """What a call gives."""
+        """Return the result of a call."""
         if value.tag == CLASS:
             return (PythonValue(INSTANCE, value.id),)
         if value.tag == FUNCTION and isinstance(value.id, int):
@@ -218,7 +218,7 @@ class Evaluator:
         return ()
 
     def _gives_itself(self, file: LoadedFlow, symbol: int) -> bool:
-        """Whether a method returns what it is called on: by `Self`, or `return self`."""
+        """True if a method returns its receiver: by `Self`, or `return self`."""
         for value in file.said(symbol, Given.RETURNS):
             if file.op[value] == Op.OF_TYPE:
                 if self.classes.last_name(file, file.left[value]) == "Self":
@@ -230,29 +230,29 @@ class Evaluator:
         return False
 
     def _managed(self, file: LoadedFlow, symbol: int, found: Values) -> Values:
-        """A function made a context manager gives to `with` what it yields."""
+        """Return a context manager that holds what the function yields, if a decorator makes it one."""
         for value in file.said(symbol, Given.DECORATOR):
             if self.classes.last_name(file, value) in ("contextmanager", "asynccontextmanager"):
                 return (PythonValue(OWN, "contextmanager", (_joined([element(v) for v in found]),)),)
         return found
 
     def returned(self, file: LoadedFlow, symbol: int) -> Values:
-        """What a function is declared to return, or returns."""
+        """Return what a function is declared to return, or what it returns."""
         return _joined([self.value(file, value) for value in file.said(symbol, Given.RETURNS)])
 
-    # --- what holds others ---------------------------------------------------------------------
+    # --- Containers
 
     def _item(self, file: LoadedFlow, left: int, right: int) -> Values:
         found: list[Values] = []
         for value in self.value(file, left):
             if value.tag in (CLASS, OWN_CLASS, OUTER):
-                found.append((value,))  # a class with its parameters
+                found.append((value,))  # a class with type parameters
             else:
                 found.append(self._special(value, "__getitem__") or element(value, -1))
         return _joined(found)
 
     def _special(self, value: PythonValue, name: str) -> Values:
-        """What one of the language's own methods gives."""
+        """Return the result of a special method."""
         if value.tag != INSTANCE:
             return ()
         return _joined([self.called(v, (), self.world.load(0), 0) for v in self.member(value, name)])
@@ -297,7 +297,7 @@ class Evaluator:
             return (PythonValue(OWN, name, tuple(self.value(file, part) for part in _parts(file, right - 1))),)
         return (PythonValue(OWN, name, (self.value(file, right - 1),)),)
 
-    # --- types -------------------------------------------------------------------------------
+    # --- Types
 
     def _of_type(self, file: LoadedFlow, left: int, right: int) -> Values:
         return self.typed(file, left)
@@ -316,7 +316,7 @@ class Evaluator:
         return _joined([_made(value) for value in self.value(file, expression)])
 
     def _form(self, file: LoadedFlow, base: int, parts: list[int]) -> Values:
-        """A value of a type with parameters."""
+        """Return a value of a type with parameters."""
         name = self.classes.last_name(file, base)
         if name in FORMS:
             wanted = parts[:1] if FORMS[name] == 1 else parts
@@ -328,7 +328,7 @@ class Evaluator:
 
 
 def _made(value: PythonValue, held: tuple[Values, ...] = ()) -> Values:
-    """A value of a class."""
+    """Return an instance of a class."""
     if value.tag == CLASS:
         return (PythonValue(INSTANCE, value.id, held),)
     if value.tag == OWN_CLASS:
@@ -342,7 +342,7 @@ def _made(value: PythonValue, held: tuple[Values, ...] = ()) -> Values:
 
 
 def _parts(file: LoadedFlow, expression: int) -> list[int]:
-    """The expressions in a row."""
+    """Return the expressions of a sequence of pairs."""
     found = []
     while file.op[expression] == Op.PAIR:
         found.append(file.left[expression])
@@ -356,13 +356,16 @@ def _joined(many: list[Values]) -> Values:
     if len(many) == 1:
         return many[0]
     found = tuple(dict.fromkeys(value for values in many for value in values))
-    return found if len(found) <= _MOST else _merged((), found, _HELD_DEEP)  # which may be few containers of many kinds
+    # many values may be few containers of many kinds
+    return found if len(found) <= _MOST else _merged((), found, _HELD_DEEP)
 
 
 def _advance(old: Answer, new: Answer) -> Answer:
-    """The next value in a cycle, in a form that cannot change for ever: what was there before comes first, containers
-    of one type are one container, nested to some depth (`x = [x]`), and of values from outside those are left out that
-    are a member of another (`x = x.next`)."""
+    """Return the next value in a cycle, in a form that cannot keep changing.
+
+    Earlier values come first; containers of one type are merged into one, to a limited depth (`x = [x]`); and external
+    values that are members of another are dropped (`x = x.next`).
+    """
     return _merged(old, new, _HELD_DEEP) if new and isinstance(new[0], PythonValue) else new
 
 

@@ -1,8 +1,8 @@
-"""Python's names: what each expression of a file names, how sure that is, and by which rule.
+"""Python name resolver: the target of each expression of a file, with its trust and the rule that found it.
 
-In: a file's flow. Out: `Found` rows. A name is followed through scopes, imports and re-exports; a member
-through the value that it hangs on. A member of something unknown is linked only where the repository
-defines its name once (unique name), or a few times (candidates).
+In: a file's flow. Out: `NameTarget` rows. A name is followed through scopes, imports and re-exports; a member through
+the value of its receiver. A member of an unknown value is linked only if the repository defines its name once (unique
+name) or a few times (candidates).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from concordance.link.python.reexports import Place
 from concordance.link.python.unresolved_names import UnresolvedNames
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
-FEW = 5  # definitions of a name that may be meant, where nothing else is known
+FEW = 5  # the most definitions of a name that are listed as candidates
 _MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
 _MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBER_KINDS)
 _EVERYBODYS = frozenset(
@@ -53,12 +53,12 @@ class PythonLinker:
         self._all: dict[str, list[int]] | None = None
 
     def prepare(self) -> None:
-        """Finds who carries which name in all files, where nobody else knows it."""
+        """Index the members of all classes by name, if the store does not provide such an index."""
         if self._all is None:
             self._all = self._carried()
 
     def _carried(self) -> dict[str, list[int]]:
-        """The members of all classes by name, where only a few have it."""
+        """Return the members of all classes by name, leaving out names that many have."""
         found: dict[str, list[int]] = {}
         for number, row in enumerate(self.world.files):
             if row.language != "python" or not row.size:
@@ -72,7 +72,7 @@ class PythonLinker:
         return {name: ids for name, ids in found.items() if len(ids) <= FEW and name not in _EVERYBODYS}
 
     def carried(self, name: str) -> list[int]:
-        """The members of all classes of a name, where only a few have it."""
+        """Return the members of a name in all classes, or none if many have it."""
         asked = self.world.carriers
         if self._all is None and asked is None:
             self.prepare()
@@ -85,19 +85,19 @@ class PythonLinker:
         return found
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
-        """The ids of a class's bases."""
+        """Return the ids of a class's bases."""
         return self.classes.bases(file, symbol)
 
     def runs(self, file: LoadedFlow, called: set[tuple[int, int]]) -> Iterator[Edge]:
-        """What runs along with what, though no name says so; `called` are what is called, and by whom."""
+        """Yield the edges for code that runs although no name refers to it; `called` are pairs of callee and caller."""
         return ImplicitCalls(self.values).edges(file, called)
 
     def asks(self, file: LoadedFlow, found: list[NameTarget]) -> list[Ask]:
-        """The names that other languages may define."""
+        """Return the names that another language may define."""
         return self._asks.of(file, found)
 
     def found(self, file: LoadedFlow) -> list[NameTarget]:
-        """What the expressions of a file name."""
+        """Return the targets of a file's expressions."""
         rows: list[NameTarget] = []
         for use in sorted(set(unpacked(file.flow.used))):
             op = file.op[use]
@@ -133,7 +133,7 @@ class PythonLinker:
             if place is not None and not isinstance(place, str):
                 rule, trust = _RULES[value.tag]
                 rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
-        rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # of each target the first
+        rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # the first row of each target
         if len(rows) > 1:
             rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
         if not rows and not self._is_known(values):
@@ -144,5 +144,5 @@ class PythonLinker:
         return rows
 
     def _is_known(self, values: Values) -> bool:
-        """Whether it is known what a member hangs on: then it is nobody else's."""
+        """True if the receiver's value is known: then the member is not defined anywhere else."""
         return any(value.tag in (MODULE, OUTER, OWN, OWN_CLASS, FUNCTION) for value in values)

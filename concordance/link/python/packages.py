@@ -1,7 +1,7 @@
-"""What a tree shows of Python: packages, the folders that modules are imported from, the files of one module.
+"""The Python packages of a tree, the folders that modules are imported from, and the files of a module.
 
-In: a tree. Out: `PythonPackages`, which `PythonModules` searches. A root is a folder that stands on Python's
-path, as far as the tree tells: it holds packages and is none, or a project's settings or ours name it.
+In: a tree. Out: `PythonPackages`, which `ModuleFinder` searches. A root is a folder that is on Python's path, as far as
+the tree tells: it contains packages without being one, or the settings of a project or of this program name it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from concordance.link.python.project_settings import Project, distributions, nor
 SOURCES = (".py", ".pyx")
 STUBS = (".pyi",)
 COMPILED = (".so", ".pyd")
-_SMALL = 3_000  # bytes of a file that says little but its licence
+_SMALL = 3_000  # bytes of a file that has little more than its licence
 _SHARED = re.compile(r"\bextend_path\b|\bdeclare_namespace\b")
-Roots = dict[str, tuple[int, str]]  # folders that modules are looked for in: their order, and a word about each
+Roots = dict[str, tuple[int, str]]  # folders in which modules are searched: their order, and a description of each
 
 
 class PythonPackages:
-    """Look-ups that do not depend on who imports; each is worked out when it is first asked for."""
+    """Look-ups that do not depend on the importing file; each is computed on first use."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -33,25 +33,25 @@ class PythonPackages:
 
     @cached_property
     def projects(self) -> dict[str, Project]:
-        """The Python projects of the repository by folder."""
+        """The Python projects of the repository, by folder."""
         return projects(self.tree)
 
     @cached_property
     def required(self) -> dict[str, tuple[str, str]]:
-        """The distributions that the repository requires and is not itself."""
+        """The distributions that the repository requires, without the ones it contains."""
         own = {normal(project.name) for project in self.projects.values()}
         return {name: known for name, known in distributions(self.tree, self.projects).items() if name not in own}
 
     @cached_property
     def packages(self) -> frozenset[str]:
-        """Folders with an `__init__.py`, or its stub."""
+        """Folders with an `__init__.py`, or a stub of it."""
         by_name = self.tree.by_name
         inits = [*by_name.get("__init__.py", ()), *by_name.get("__init__.pyi", ()), *by_name.get("__init__.pyx", ())]
         return frozenset(path.rpartition("/")[0] for path in inits)
 
     @cached_property
     def _tops(self) -> dict[str, list[str]]:
-        """The roots below which a package of a name lies."""
+        """The roots that contain a package of a name."""
         found: dict[str, list[str]] = {}
         for package in sorted(self.packages - {""}):
             root, _, name = package.rpartition("/")
@@ -61,7 +61,7 @@ class PythonPackages:
 
     @cached_property
     def roots(self) -> frozenset[str]:
-        """Every folder that modules are imported from, but for those of single scripts."""
+        """Every folder that modules are imported from, except those of single scripts."""
         named = {root for project in self.projects.values() for root in project.roots} | set(self.tree.roots.python)
         sources = {f"{folder}/src".lstrip("/") for folder in self.projects} & self.with_python
         tops = {root for roots in self._tops.values() for root in roots}
@@ -69,7 +69,7 @@ class PythonPackages:
 
     @cached_property
     def placed(self) -> dict[str, str]:
-        """Packages that lie in a folder of another name."""
+        """Packages that are in a folder of another name."""
         return {package: folder for project in self.projects.values() for package, folder in project.placed.items()}
 
     @cached_property
@@ -84,7 +84,7 @@ class PythonPackages:
 
     @cached_property
     def _linked(self) -> dict[str, list[str]]:
-        """The folders in which a symbolic link of a name lies, without its ending."""
+        """The folders that contain a symbolic link of a name, without its extension."""
         found: dict[str, list[str]] = {}
         for path in self.tree.links:
             folder, _, base = path.rpartition("/")
@@ -110,7 +110,7 @@ class PythonPackages:
         return frozenset(found)
 
     def root_of(self, folder: str) -> str:
-        """The folder that a package's name starts below, or the nearest root where it is no package."""
+        """Return the folder in which a package's full name starts, or the nearest root if it is not a package."""
         packages, given = self.packages, self.tree.roots.python
         for around in above(folder):
             if around in packages:
@@ -118,7 +118,7 @@ class PythonPackages:
         return next((around for around in above(folder) if around in self.roots), "")
 
     def own(self, folder: str) -> Roots:
-        """Roots that are certain for the files of a folder, each with a word about it."""
+        """Return the roots that are certain for the files of a folder, each with a description."""
         found = self._own.get(folder)
         if found is None:
             roots: dict[str, str] = {}
@@ -138,7 +138,7 @@ class PythonPackages:
         return found
 
     def near(self, folder: str) -> Roots:
-        """Roots that the projects around a folder name, and the projects' own folders."""
+        """Return the roots that the projects around a folder name, and the projects' own folders."""
         while folder and folder not in self.projects:
             folder = folder.rpartition("/")[0]
         found = self._near.get(folder)
@@ -157,28 +157,28 @@ class PythonPackages:
         return found
 
     def far(self, folder: str, head: str) -> list[str]:
-        """All other roots that have a module of a name, the nearest first."""
+        """Return all other roots that have a module of a name, nearest first."""
         named = {root for root in self.holding(head) if root in self.roots and root not in self.packages}
         named.update(self._tops.get(head, ()))
         return sorted(named, key=lambda root: (-nearness(f"{folder}/", f"{root}/"), root.count("/"), root))
 
     def reached(self, homes: Iterable[str]) -> dict[str, str]:
-        """Some folders by all their paths, those through symbolic links too."""
+        """Return some folders by all their paths, including those through symbolic links."""
         found = {home: home for home in homes}
         for link, to in self._links.items():
             found.update((link + home[len(to) :], home) for home in homes if home == to or home.startswith(f"{to}/"))
         return found
 
     def is_shared(self, path: str) -> bool:
-        """Whether a package's file does nothing but let other distributions put modules into it."""
+        """True if a package's file only allows other distributions to add modules to the package."""
         file = self.tree.files.get(path)
         if file is None or not path.endswith("__init__.py"):
             return False
-        text = self.tree.text(path)  # read also where it is long, so that it is known that it matters
+        text = self.tree.text(path)  # read even if it is long, to record that imports depend on it
         return file.size <= _SMALL and bool(_SHARED.search(text))
 
     def holding(self, name: str) -> frozenset[str]:
-        """The folders that a module of a name lies directly in."""
+        """Return the folders that directly contain a module of a name."""
         found = self._holding.get(name)
         if found is None:
             by_name, folders = self.tree.by_name, self.tree.folders_by_name
@@ -191,7 +191,7 @@ class PythonPackages:
         return found
 
     def around(self, name: str) -> frozenset[str]:
-        """The folders that a folder of a name lies directly in, one with Python in it."""
+        """Return the folders that directly contain a folder of a name with Python in it."""
         found = self._around.get(name)
         if found is None:
             named = self.tree.folders_by_name.get(name, ())
@@ -201,11 +201,11 @@ class PythonPackages:
         return found
 
     def files(self, folder: str, name: str) -> tuple[str, ...]:
-        """The files of a module that lies directly in a folder: a package before a module, Python before its stub."""
+        """Return the files of a module directly in a folder: a package before a module, Python before its stub."""
         paths, at = self.tree.paths, f"{folder}/{name}" if folder else name
         source = next((path for path in (f"{at}/__init__.py", f"{at}.py") if path in paths), "")
         stubs = [path for path in (f"{at}/__init__.pyi", f"{at}.pyi", f"{at}-stubs/__init__.pyi") if path in paths]
-        # Of what is compiled, the stub says more than a source in another language.
+        # For a compiled module, the stub says more than a source in another language.
         other = [path for path in (f"{at}.pyx", f"{at}/__init__.pyx") if not source and path in paths]
         found = [source, *stubs] if source else [*stubs, *other]
         compiled = self._compiled.get(name) if not found else None

@@ -1,8 +1,8 @@
-"""What the settings of Python projects say: where packages lie, what is required, what a build makes.
+"""Read the settings of Python projects: where packages are, what is required, and what a build generates.
 
-In: a tree. Out: a `Project` for each folder with a `pyproject.toml`, `setup.py`, `setup.cfg` or a
-test runner's settings, and the distributions that the repository requires. Settings are read, never
-run: of a `setup.py` only what is written out counts (a literal, or a name that is given one).
+In: a tree. Out: a `Project` for each folder with a `pyproject.toml`, `setup.py`, `setup.cfg` or a test runner's
+settings, and the distributions that the repository requires. Settings are read, never run: in a `setup.py`, only
+literals and names that are assigned a literal count.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", ".pytest.i
 _REQUIREMENT = re.compile(
     r"[ \t]*+([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?+)[ \t]*+(?:\[[^\]]*+\][ \t]*+)?(?:[<>=!~;@(#,].*)?$"
 )
-_LONGEST = 500_000  # characters of a script; no person writes a longer one
+_LONGEST = 500_000  # characters of a script; nobody writes a longer one
 _SETUP = re.compile(r"\bsetup\s*\(")
 _EGG = re.compile(r"#egg=([A-Za-z0-9][\w.-]*)")
-_VERSION_FILES = (  # where a tool writes a version into the tree
+_VERSION_FILES = (  # settings of tools that write a version into the tree
     ("setuptools_scm", "write_to"), ("setuptools_scm", "version_file"), ("setuptools-git-versioning", "version_file"),
 )  # fmt: skip
 _EXTENSIONS = ("Extension", "CppExtension", "CUDAExtension", "Pybind11Extension", "RustExtension", "CMakeExtension")
@@ -33,31 +33,31 @@ _EXTENSIONS = ("Extension", "CppExtension", "CUDAExtension", "Pybind11Extension"
 
 @dataclass
 class Project:
-    """What is set for one folder."""
+    """The settings of one folder."""
 
     folder: str
     name: str = ""
     roots: list[str] = field(default_factory=list)  # folders that modules are imported from
-    placed: dict[str, str] = field(default_factory=dict)  # packages that lie in a folder of another name
+    placed: dict[str, str] = field(default_factory=dict)  # packages that are in a folder of another name
     requires: list[tuple[str, str]] = field(default_factory=list)  # a distribution, and the file that names it
     extensions: list[str] = field(default_factory=list)  # modules that are compiled
     made: list[str] = field(default_factory=list)  # files that a build writes into the tree
 
 
 def normal(name: str) -> str:
-    """A distribution's name as indexes compare it."""
+    """Return a distribution's name in normalised form, as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def projects(tree: Tree) -> dict[str, Project]:
-    """Every project by its folder."""
+    """Return every project by its folder."""
     found: dict[str, Project] = {}
     for name in _SETTINGS:
         for path in tree.by_name.get(name, ()):
             folder = path.rpartition("/")[0]
             text = tree.text(path)
             if name == "setup.py" and not _SETUP.search(text):
-                continue  # a module that happens to be called so
+                continue  # a module that happens to have this name
             project = found.setdefault(folder, Project(folder))
             if name == "pyproject.toml":
                 _Toml(project, path).read(text)
@@ -69,7 +69,7 @@ def projects(tree: Tree) -> dict[str, Project]:
 
 
 def distributions(tree: Tree, found: dict[str, Project]) -> dict[str, tuple[str, str]]:
-    """What the repository requires, by its normal name: the name as written, and the file that says so."""
+    """Return the required distributions by normalised name: the name as written, and the file that requires it."""
     named: dict[str, tuple[str, str]] = {}
     listed = [path for path, file in tree.files.items() if file.language == "python_requirements"]
     for path in sorted(listed, key=lambda path: (path.count("/"), path)):
@@ -83,7 +83,7 @@ def distributions(tree: Tree, found: dict[str, Project]) -> dict[str, tuple[str,
 
 
 def _required(line: object) -> Iterator[str]:
-    """The distribution that a line of requirements names."""
+    """Yield the distribution that a requirement names."""
     if not isinstance(line, str):
         return
     egg = _EGG.search(line)
@@ -95,7 +95,7 @@ def _required(line: object) -> Iterator[str]:
 
 
 class _Toml:
-    """Reads a `pyproject.toml`; whatever has another shape than it should is passed over."""
+    """Reads a `pyproject.toml`; anything of an unexpected shape is ignored."""
 
     def __init__(self, project: Project, path: str) -> None:
         self.project = project
@@ -103,23 +103,23 @@ class _Toml:
         self.data: dict[str, Any] = {}
 
     def at(self, *keys: str) -> Any:
-        """The value behind some keys; None where there is none."""
+        """Return the value at some keys; None if there is none."""
         value: Any = self.data
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
     def table(self, *keys: str) -> dict[str, Any]:
-        """The table behind some keys; an empty one where there is none."""
+        """Return the table at some keys; an empty one if there is none."""
         value = self.at(*keys)
         return value if isinstance(value, dict) else {}
 
     def texts(self, *keys: str) -> list[str]:
-        """The strings behind some keys: one, or a list of them."""
+        """Return the strings at some keys: one, or a list of them."""
         return _texts(self.at(*keys))
 
     def read(self, text: str) -> None:
-        """Enters all that is said."""
+        """Add all settings to the project."""
         try:
             self.data = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError):
@@ -204,7 +204,7 @@ def _tables(value: object) -> list[dict[str, Any]]:
 
 
 def _place(project: Project, placed: object) -> None:
-    """Enters a `package_dir`: "" is a root, a name is a package that lies elsewhere."""
+    """Add a `package_dir`: "" is a root, a name is a package that is elsewhere."""
     for package, where in placed.items() if isinstance(placed, dict) else ():
         folder = joined(project.folder, where) if isinstance(where, str) else None
         if folder is None or not isinstance(package, str):
@@ -219,11 +219,11 @@ def _place(project: Project, placed: object) -> None:
 
 
 def _read_ini(project: Project, path: str, text: str) -> None:
-    """Reads `setup.cfg`, `pytest.ini`, `tox.ini` or `mypy.ini`."""
+    """Read `setup.cfg`, `pytest.ini`, `tox.ini` or `mypy.ini`."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(text)
-    except (configparser.Error, AttributeError):  # the latter where a key without a value goes on
+    except (configparser.Error, AttributeError):  # AttributeError: a key without a value has a continuation line
         return
     base = path.rpartition("/")[2]
 
@@ -251,7 +251,7 @@ def _read_ini(project: Project, path: str, text: str) -> None:
 
 
 def _read_script(project: Project, path: str, text: str) -> None:
-    """Reads a `setup.py` without running it."""
+    """Read a `setup.py` without running it."""
     if len(text) > _LONGEST:
         return
     try:
@@ -260,7 +260,7 @@ def _read_script(project: Project, path: str, text: str) -> None:
             module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    given: dict[str, ast.expr] = {}  # what names are assigned
+    given: dict[str, ast.expr] = {}  # the values that names are assigned
     calls: list[ast.Call] = []
     for node in ast.walk(module):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -294,7 +294,7 @@ def _read_script(project: Project, path: str, text: str) -> None:
 
 
 def _literals(node: ast.expr | None) -> Any:
-    """The strings of a list that also holds what is worked out when it runs."""
+    """Return the strings of a list whose other elements are computed at run time."""
     if isinstance(node, ast.List | ast.Tuple):
         return [one.value for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     return None

@@ -1,7 +1,7 @@
-"""Where a Python name leads through files: by imports, re-exports and `import *` to a definition.
+"""Follow a Python name through files, by imports, re-exports and star imports, to its definition.
 
-In: a file and a name, a variable or an import. Out: a `Place`. What a module offers may depend on what others offer,
-and these on the first. In such a cycle of imports (`solver`) each module has what it finds over the fewest others.
+In: a file and a name, a variable or an import. Out: a `Place`. The exports of modules may depend on one another; in
+such a cycle of imports (see `solver`), each module gets the definition that it reaches through the fewest others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from concordance.link.python.module_finder import ModuleFinder
 from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow
 
-# A symbol of a file (-1: the file itself), or a dotted name from outside.
+# A symbol of a file (-1: the file itself), or the dotted name of something external.
 Place = tuple[LoadedFlow, int] | str
 Question = tuple[LoadedFlow, str]  # a module and a name
 
@@ -30,13 +30,15 @@ class ReexportResolver:
         self._starred: dict[int, list[tuple[LoadedFlow, tuple[str, ...] | None]]] = {}
 
     def offered(self, file: LoadedFlow, name: str) -> Place | None:
-        """What a module offers under a name."""
+        """Return what a module exports under a name."""
         key = (file, name)
         return self._known[key] if key in self._known else self._solver.ask(key)
 
     def of_variable(self, file: LoadedFlow, variable: int) -> Place | None:
-        """What a variable of a file is: its symbol, or what an import binds to it. A value that stands in for an
-        import that failed (`except ImportError: x = None`) is not what is meant."""
+        """Return the target of a variable of a file: its symbol, or what an import binds to it.
+
+        A value that replaces a failed import (`except ImportError: x = None`) is not the target.
+        """
         symbol = file.variable_symbol[variable] - 1
         if symbol >= 0 and file.kind(symbol) not in (Kind.VARIABLE, Kind.CONSTANT):
             return file, symbol
@@ -54,7 +56,7 @@ class ReexportResolver:
         return (file, symbol) if symbol >= 0 else outside
 
     def imported(self, file: LoadedFlow, place: int) -> Place | None:
-        """What an import brings in."""
+        """Return the target of an import."""
         key = (file.number, place)
         if key in self._imported:
             return self._imported[key]
@@ -65,7 +67,7 @@ class ReexportResolver:
         return found
 
     def starred(self, file: LoadedFlow, name: str) -> Place | None:
-        """What `from m import *` brings in under a name."""
+        """Return what the file's star imports bind to a name."""
         for module, exports in self._stars(file):
             if name.startswith("_") if exports is None else (
                 name not in exports and not any(e.startswith("*") for e in exports)
@@ -100,7 +102,7 @@ class ReexportResolver:
             if not row.name:
                 return module, -1
             if module.number == file.number and self.modules.submodule(path, row.name) is not None:
-                found: Place | None = None  # `from . import b` in a package's own file is its module
+                found: Place | None = None  # `from . import b` in a package's own file imports its submodule
             else:
                 found = self.offered(module, row.name)
             if found is not None:
@@ -122,7 +124,7 @@ class ReexportResolver:
         return named and not f".{module}".endswith(f".{name}")
 
     def package(self, file: LoadedFlow, place: int, parts: int) -> Place | None:
-        """The module of the first parts of an import's dotted name."""
+        """Return the module of the first parts of an import's dotted name."""
         module = file.flow.imports[place].module
         dots = len(module) - len(module.lstrip("."))
         pieces = module[dots:].split(".")
@@ -141,7 +143,7 @@ class ReexportResolver:
         return (self.world.load(numbers[0]), -1) if numbers else None
 
     def _stars(self, file: LoadedFlow) -> list[tuple[LoadedFlow, tuple[str, ...] | None]]:
-        """The modules of which a file takes all, each with what it exports, where it says so."""
+        """Return the modules of a file's star imports, each with its `__all__`, if it has one."""
         found = self._starred.get(file.number)
         if found is None:
             rows = zip(file.flow.imports, self.world.targets(file), strict=False)

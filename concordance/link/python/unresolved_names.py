@@ -1,7 +1,7 @@
-"""The names of Python that no Python of the repository defines: a compiled module may, and a bridge knows it.
+"""Python names that no Python file of the repository defines, but a compiled module may.
 
-In: a file's expressions, and what the linker found of them. Out: `Ask`s under full dotted names. What the standard
-library and other projects define is asked of nobody.
+In: a file's expressions and their targets. Out: `Ask`s with full dotted names, which bridges answer. Names from the
+standard library and from other projects are left out.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from concordance.link.python.module_finder import ModuleFinder
 from concordance.link.solver import Solver
 from concordance.link.world import LoadedFlow, NameTarget
 
-_DEEPEST = 20  # modules through which a compiled name is handed on
+_DEEPEST = 20  # modules through which a compiled name is re-exported
 _STUB = ".pyi"
 _CALLED = 1 << ROLES.index(Role.CALL)
-# Functions that give back what they are given first, or what calls it.
+# Functions that return their first argument, or something that calls it.
 _KEEPING = frozenset(("add_docstr", "_add_docstr", "partial", "staticmethod", "classmethod", "lru_cache", "cache"))
 
 
 class UnresolvedNames:
-    """Finds what files ask for."""
+    """Finds the names that files request from other languages."""
 
     def __init__(self, values: Evaluator) -> None:
         self._values, self._world = values, values.world
@@ -32,13 +32,13 @@ class UnresolvedNames:
         self._solver: Solver[int, str] = Solver(
             self._find_compiled, self._bases.__setitem__, "", lambda old, new: old or new
         )
-        self._deep = 0  # names that are being followed to what made them
+        self._deep = 0  # depth of the search for the class of a value (`_made_by`)
 
     def of(self, file: LoadedFlow, found: list[NameTarget]) -> list[Ask]:
-        """What a file asks for, each name once for each who asks."""
+        """Return the requests of a file: each name once for each symbol that uses it."""
         known: dict[int, int] = {}
         for row in found:
-            if row.trust > Trust.UNIQUE_NAME:  # a guess is no answer
+            if row.trust > Trust.UNIQUE_NAME:  # a name matched by guess does not count as resolved
                 known.setdefault(row.use, row.target)
         names: dict[int, str] = {}
         asks: dict[tuple[str, int], tuple[int, int]] = {}
@@ -59,7 +59,7 @@ class UnresolvedNames:
         return [Ask(name, user, roles, times) for (name, user), (roles, times) in sorted(asks.items())]
 
     def _bound(self, file: LoadedFlow) -> Iterator[tuple[int, int]]:
-        """The symbols (plus one) that are other names of an expression, which is called where they are."""
+        """Yield the symbols (plus one) that are aliases of an expression, with that expression."""
         for variable, symbol in enumerate(file.variable_symbol):
             for value in file.values[variable] if symbol else ():
                 if file.op[value] == Op.CALL and file.right[value]:
@@ -71,12 +71,12 @@ class UnresolvedNames:
 
     @staticmethod
     def _last(file: LoadedFlow, expression: int) -> str:
-        """The name of a variable that an expression is."""
+        """Return the name of a variable if the expression is one, else ""."""
         op = file.op[expression]
         return file.names[file.variable_name[file.left[expression]]] if op == Op.NAME else ""
 
     def _declared(self, target: int) -> str:
-        """The name of what is only declared: a symbol of a stub."""
+        """Return the full name of a target that is only declared: a symbol of a stub; else ""."""
         base = self._world.base(target)
         row = self._world.files[self._world.number_of_base(base)]
         if target == base or not row.path.endswith(_STUB):
@@ -89,26 +89,26 @@ class UnresolvedNames:
         return ".".join([self._modules.name_of(owner.path), *reversed(parts)])
 
     def _name(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
-        """The full name of what an expression means, where the repository should have it, and its Python has not."""
+        """Return the full name of an expression's target if the repository should define it and its Python does not."""
         found = self._spelled(file, use, known)
         head, _, rest = found.partition(".")
         return found if rest and self._is_ours(file, head) else ""
 
     def _is_ours(self, file: LoadedFlow, head: str) -> bool:
-        """Whether a package is the repository's, or a module that its build makes."""
+        """True if a package belongs to the repository, or is a module that its build generates."""
         if self._modules.locate(file.path, head) is not None:
             return True
         return self._modules.target(file.path, head).origin == Origin.GENERATED
 
     def _spelled(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
-        """The dotted name of an expression, by imports."""
+        """Return the dotted name of an expression, by imports."""
         op, offers = file.op[use], self._values.classes.offers
         if op == Op.MEMBER:
             return self._member(file, use, known)
         left, right = file.left[use], file.right[use]
         if op == Op.NAME:
             bound = [value for value in file.values[left] if file.op[value] in (Op.IMPORT, Op.PACKAGE)]
-            place = offers.of_variable(file, left) if bound else (file, -1)  # most names are no imports
+            place = offers.of_variable(file, left) if bound else (file, -1)  # most names are not imports
             if place is not None:
                 return place if isinstance(place, str) else ""
             packages = [value for value in bound if file.op[value] == Op.PACKAGE]
@@ -125,7 +125,7 @@ class UnresolvedNames:
         return ""
 
     def _missing(self, file: LoadedFlow, imports: list[int], deep: int = 0) -> str:
-        """What is imported from a module that has no such name, or that is not in the tree."""
+        """Return the full name of an import from a module that lacks the name or is not in the tree."""
         for place in imports:
             row = file.flow.imports[place]
             dots = len(row.module) - len(row.module.lstrip("."))
@@ -141,7 +141,7 @@ class UnresolvedNames:
         return ""
 
     def _handed_on(self, file: LoadedFlow, place: int, deep: int) -> str:
-        """What an import brings in that the module it names has imported itself, from one that is compiled."""
+        """Return the full name of an import that the imported module itself imports from a compiled one."""
         name = file.flow.imports[place].name
         for path in self._world.targets(file)[place].paths if name and deep < _DEEPEST else ():
             number = self._world.number.get(path)
@@ -152,7 +152,7 @@ class UnresolvedNames:
         return ""
 
     def _imported(self, module: LoadedFlow, name: str, deep: int = 0) -> str:
-        """The full name of what a module has imported under a name, and nobody's Python defines."""
+        """Return the full name of what a module imports under a name and no Python file defines."""
         word = module.word.get(name)
         variable = module.variables.get((0, word)) if word is not None else None
         values = module.values[variable] if variable is not None else []
@@ -163,7 +163,7 @@ class UnresolvedNames:
         return self._missing(module, imports, deep)
 
     def _stood_in(self, file: LoadedFlow, use: int) -> str:
-        """What a name is where its import succeeds, and a value stands in where it fails (`except ImportError`)."""
+        """Return the imported name of a variable that has another value if the import fails (`except ImportError`)."""
         values = file.values[file.left[use]] if file.op[use] == Op.NAME else []
         if not values or any(file.op[value] != Op.IMPORT for value in values):
             return ""
@@ -171,11 +171,12 @@ class UnresolvedNames:
         return self._missing(file, imports) if all(offers.imported(file, one) is None for one in imports) else ""
 
     def _made_by(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
-        """The class that nobody's Python defines and of which a name holds an instance: `x` behind `x = m.Index()`.
+        """Return the class that no Python file defines and of which a name holds an instance: `x` after `x =
+        m.Index()`.
 
-        What looks like a function is passed over: what that gives has another type.
+        A callee that looks like a function is ignored, because its result has another type.
         """
-        if file.op[use] != Op.NAME or self._deep > 2:  # x = x.Next()
+        if file.op[use] != Op.NAME or self._deep > 2:  # limits x = x.Next()
             return ""
         values = file.values[file.left[use]]
         callees = {file.left[value] if file.op[value] == Op.CALL else -1 for value in values}
@@ -211,12 +212,12 @@ class UnresolvedNames:
         return ""
 
     def _compiled(self, identity: int) -> str:
-        """The class of another language that a class extends, itself or by others; "" for none, or several."""
+        """Return the compiled class that a class extends, directly or indirectly; "" if there is none, or several."""
         found = self._bases.get(identity)
         return found if found is not None else self._solver.ask(identity)
 
     def _find_compiled(self, identity: int) -> str:
-        deep, self._deep = self._deep, 0  # what is kept must not depend on how far away it was asked for
+        deep, self._deep = self._deep, 0  # the cached answer must not depend on how deep the question was asked
         try:
             homes = {
                 self._spelled(file, value, {})
@@ -229,5 +230,5 @@ class UnresolvedNames:
         return homes.pop() if len(homes) == 1 else ""
 
     def _is_class(self, file: LoadedFlow, expression: int) -> bool:
-        """Whether a base is a class of the repository's own Python."""
+        """True if a base is a class defined in the repository's own Python."""
         return any(value.tag == CLASS for value in self._values.value(file, expression))

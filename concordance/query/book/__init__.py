@@ -1,1 +1,1 @@
-"""What the chapters of the book are made of."""
+"""The contents of the book: the plan of its chapters, their sections, reading paths and the glossary."""

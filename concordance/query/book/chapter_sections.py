@@ -1,7 +1,10 @@
-"""The chapters of the book, as blocks: a folder's role, what it stands on, what to know of it, how to read it.
+"""The sections of a chapter: the folder's role, dependencies, key definitions, important files and reading path.
 
-In: an index and a chapter of the plan. Out: blocks. What a folder's page says of all below it, a chapter says of its
-own files: those of its folder and of the sections that have no chapter of their own.
+In: an index and a chapter of the plan. Out: blocks. While a folder's page covers everything below the folder, a chapter
+covers its own files only: those of its folder and of the subfolders that have no chapter of their own.
+
+Key definitions are those that most files use, with their authors' first sentence; if several definitions share a name,
+only the most used one is listed.
 """
 
 from __future__ import annotations
@@ -45,26 +48,26 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW, MOVED, kept, lasting, unless
 
 _TYPES = TYPES | {Kind.TYPE}
-_KNOWN = 24
+_KNOWN = 24  # key definitions listed
 _FILES = 8
-_NEIGHBOURS = 8
+_NEIGHBOURS = 8  # chapters named in a sentence on dependencies
 _DOCUMENTS = 8
-_SIGNATURE = 100  # letters of a signature in a table
-_SMALL = 50  # a chapter that is used so many times less than the first one is not named
+_SIGNATURE = 100  # characters up to which a signature is shown in a table
+_SMALL = 50  # a chapter with fewer uses than the first one's divided by this is not named
 
 
 def label_of(index: Index, chapter: Chapter) -> Mono:
-    """What a chapter is called."""
+    """Return the label of a chapter."""
     return Mono(chapter.folder or f"{name_of(index)} (root)")
 
 
 def chapter_ref(index: Index, chapter: Chapter) -> Ref:
-    """A link to a chapter."""
+    """Return a link to a chapter."""
     return Ref(To.BOOK, chapter.name, "", label_of(index, chapter))
 
 
 def blocks(index: Index, chapter: Chapter) -> list[Block]:
-    """All of one chapter."""
+    """Return all sections of one chapter."""
     folder = folders(index).all[chapter.folder]
     found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
     marks = marking(index, chapter.homes)
@@ -104,7 +107,8 @@ def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
         text.append(f" ({counted(left, 'other file')} below it {theirs})")
     if chapter.lines:
         text.append(
-            f"; the {counted(chapter.lines, 'line')} that people write take about {minutes_for(chapter.lines)} to read"
+            f"; reading its {counted(chapter.lines, 'line')} of hand-written text takes about "
+            f"{minutes_for(chapter.lines)}"
         )
     text.append(".")
     found.append(Text(text))
@@ -113,10 +117,10 @@ def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
 
 
 def stands(index: Index, chapter: Chapter) -> list[Block]:
-    """Which chapters it stands on, and which stand on it."""
+    """Return a sentence on the chapters that a chapter depends on, and one on those that use it."""
     made = plan(index)
     found: list[Block] = []
-    for head, every in (("Stands on", made.uses(chapter.folder)), ("Used by", made.users(chapter.folder))):
+    for head, every in (("Depends on", made.uses(chapter.folder)), ("Used by", made.users(chapter.folder))):
         rows = [row for row in every if row[0] in made.chapters and _is_plausible(index, head, chapter.folder, row[0])]
         told = [row for row in rows if row[1] >= max(2, rows[0][1] // _SMALL)] or rows[:1]
         if told:
@@ -134,23 +138,23 @@ def stands(index: Index, chapter: Chapter) -> list[Block]:
 
 
 def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
-    """Whether a use is meant: code does not stand on tests, though names may be alike."""
+    """False for uses of tests by code that is not a test: those are only coincidences of names."""
     every = folders(index).all
-    user, used = (here, there) if head == "Stands on" else (there, here)
+    user, used = (here, there) if head == "Depends on" else (there, here)
     return every[user].mostly(Category.TEST) or not every[used].mostly(Category.TEST)
 
 
-# --- what to know
+# --- key definitions and sections
 
 
 @kept(256, BELOW)
 def names_in(index: Index, folder: str) -> list[KeyDefinition]:
-    """The definitions of a chapter that most files use."""
+    """Return the definitions of a chapter that most files use."""
     return known_of(index, plan(index).chapters[folder].files, _KNOWN)
 
 
 def _known(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
-    """The classes, then the functions and macros, by use."""
+    """Return a table of classes and types, and one of functions and macros, most used first."""
     found: list[Block] = []
     for word, chosen in (
         ("Class or type", [row for row in rows if row.kind in _TYPES]),
@@ -166,13 +170,13 @@ def _known(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
 
 
 def _bare(row: KeyDefinition) -> list[Piece]:
-    """What can be said of a definition that has no words: how it is written, and where."""
+    """Return a definition's signature or kind, and its file, for one without documentation."""
     signature = [Mono(row.signature), " in "] if 0 < len(row.signature) <= _SIGNATURE else [f"{row.kind} in "]
     return [*signature, Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])]
 
 
 def _inner_chapters(index: Index, chapter: Chapter) -> list[Block]:
-    """The chapters of folders below."""
+    """Return the list of chapters about folders below this one."""
     made = plan(index)
     start = f"{chapter.folder}/"
     if not chapter.folder:
@@ -185,24 +189,24 @@ def _inner_chapters(index: Index, chapter: Chapter) -> list[Block]:
 
 
 def _sections(index: Index, chapter: Chapter) -> list[Block]:
-    """The folders that have no chapter of their own."""
+    """Return a table of the subfolders that have no chapter of their own."""
     rows: list[list[Pieces]] = []
     for path in chapter.sections:
         folder = folders(index).all[path]
         label = path[len(chapter.folder) + 1 :] if chapter.folder else path
         own = [file for file in folder.files if ledger(index).files[file].lines]
         if not own and len(folder.folders) <= 1:
-            continue  # a folder on the way to another
+            continue  # a folder that only leads to another one
         rows.append([[folder_ref(path, label)], [f"{len(folder.files):,}"], describe_folder(index, path)])
     return [Table(["Folder", "Files in it", "What it is"], rows)] if rows else []
 
 
-# --- further
+# --- further reading
 
 
 @lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
 def _naming(index: Index) -> dict[str, list[str]]:
-    """By path, the documents that name a file."""
+    """Return, by path, the documents that name a file."""
     found: dict[str, list[str]] = {}
     for base, path, _, category in index.bases:
         for target in index.neighbours.all_uses.get(base, ()) if category == Category.DOCUMENTATION else ():
@@ -211,7 +215,7 @@ def _naming(index: Index) -> dict[str, list[str]]:
 
 
 def _further(index: Index, chapter: Chapter) -> list[Block]:
-    """Documents in the chapter and about its files, its other pages, and the chapters before and behind it."""
+    """Return links to documents in the chapter and about its files, its pages, and the previous and next chapter."""
     known = ledger(index).files
     documents = [path for path in chapter.files if known[path].category == Category.DOCUMENTATION and known[path].lines]
     inside = set(documents)
@@ -235,7 +239,7 @@ def _further(index: Index, chapter: Chapter) -> list[Block]:
     ordered = plan(index).ordered
     at = ordered.index(chapter)
     if at:
-        items.append(Item([Strong("Before"), ": ", chapter_ref(index, ordered[at - 1])]))
+        items.append(Item([Strong("Previous"), ": ", chapter_ref(index, ordered[at - 1])]))
     if at + 1 < len(ordered):
         items.append(Item([Strong("Next"), ": ", chapter_ref(index, ordered[at + 1])]))
     items.append(Item([Strong("Contents"), ": ", Ref(To.BOOK, "", "", "comprehensive_book.md")]))
@@ -243,13 +247,13 @@ def _further(index: Index, chapter: Chapter) -> list[Block]:
 
 
 def size_words(chapter: Chapter) -> str:
-    """How much a chapter covers, and how long it takes."""
+    """Return the size of a chapter and its reading time in words."""
     files, lines = counted(len(chapter.files), "file"), counted(chapter.lines, "line")
     return f"{files}, {lines}, about {minutes_for(chapter.lines)}" if chapter.lines else files
 
 
 def summary(index: Index, chapter: Chapter) -> list[Piece]:
-    """A chapter in a line."""
+    """Return a one-line description of a chapter."""
     if chapter.folder:
         return [*describe_folder(index, chapter.folder)]
     own = counted(len(folders(index).all[""].files), "file")

@@ -1,14 +1,18 @@
-"""The plan of the book: which folders are chapters, which parts they form, and in which order they can be read.
+"""The plan of the book: which folders are chapters, which parts they form, and in which order they are read.
 
-In: an index. Out: `Plan`. The rule: a line counts by what its file is for (source 1, build and examples 1/2, documents
-1/4, tests and benchmarks 1/8, what is generated, borrowed or data nothing) and by how central the file is (by half at
-least). A folder is a chapter when it holds a hundredth of the whole by that measure, or when it lies at the root and
-holds a four-hundredth; when as much is left to it besides the chapters below it; and when it is more than one short
-file. What has no chapter of its own is a section in the chapter of the nearest folder above that has one, so nothing is
-left out; the root's own chapter holds what is left.
+In: an index. Out: `Plan`. Each folder has a weight: the sum of its files' lines, each line weighted by the file's
+category (source 1; build, configuration and examples 1/2; documents 1/4; tests and benchmarks 1/8; generated, vendored
+and data files 0) and by how central the file is (a factor of 1/2 to 1). A folder becomes a chapter if
 
-A folder at the root with several chapters is a part; the others form parts by what they are for. What others stand on
-comes first: parts, and chapters in them, are set in an order in which as few uses as possible lead forward.
+- its subtree has 1/100 of the total weight, or 1/400 if it is at the root,
+- at least 1/400 of the total remains to it after subtracting the chapters below it, and
+- it is more than a single short file.
+
+Any other folder is a section in the chapter of its nearest ancestor that is one. The root is always a chapter, so no
+file is left out.
+
+A top-level folder with several chapters is a part of the book; other chapters are grouped into parts by category. What
+others depend on comes first: parts, and chapters within parts, are ordered so that few uses point forward.
 """
 
 from __future__ import annotations
@@ -29,44 +33,44 @@ _SHARES: dict[str, float] = {
     Category.DOCUMENTATION: 0.25, Category.TEST: 0.125, Category.BENCHMARK: 0.125,
 }  # fmt: skip
 _CHAPTER, _AT_ROOT, _OWN = 1 / 100, 1 / 400, 1 / 400
-_ALONE = 200  # lines of a file that is a chapter by itself
+_ALONE = 200  # least lines of a single file that is a chapter
 GLOSSARY, NAMES, PATHS, ROOT = "glossary", "names", "reading-paths", "root"  # the book's own pages
 
 
 class Chapter(NamedTuple):
-    """One chapter."""
+    """One chapter of the book."""
 
     folder: str
     name: str  # of its page
-    sections: list[str]  # folders below it that have no chapter, in the order of paths
-    files: list[str]  # all that it covers
-    lines: int  # of text that people write: what is data, made or borrowed is not read
+    sections: list[str]  # folders below it that have no chapter, sorted by path
+    files: list[str]  # all files that it covers
+    lines: int  # lines that people write and read, without data, generated and vendored files
 
     @property
     def homes(self) -> list[str]:
-        """The folders whose files it covers."""
+        """The folders whose files the chapter covers."""
         return [self.folder, *self.sections]
 
 
 class BookPart(NamedTuple):
-    """Chapters that are read together."""
+    """A part of the book: chapters that belong together."""
 
     title: str
-    is_folder: bool  # whether the title is a folder's name
+    is_folder: bool  # True if the title is the name of a folder
     chapters: list[Chapter]
 
 
 class Plan:
-    """The parts of the book."""
+    """The parts and chapters of the book."""
 
     def __init__(self, index: Index, before: Plan | None) -> None:
-        """`before` is the plan of the last time: what is said of folders that hold what they held is the same."""
+        """Compute the plan; reuse from `before`, the previous plan, the weights of folders that did not change."""
         self._index = index
         self._made_of = folders(index).own, index.ranks
         self._alone = self._weighed(before)
         self._weights = self._summed()
         chosen = self._chosen()
-        self.home: dict[str, str] = {}  # of every folder, the folder whose chapter it is in
+        self.home: dict[str, str] = {}  # by folder: the folder of the chapter that covers it
         for folder in folders(index).all:
             near = folder
             while near not in chosen and near:
@@ -78,7 +82,7 @@ class Plan:
         self.ordered = [chapter for part in self.parts for chapter in part.chapters]
 
     def _weighed(self, before: Plan | None) -> dict[str, float]:
-        """What each folder weighs, without those in it."""
+        """Return the weight of the files directly in each folder."""
         own, ranks = self._made_of
         had, _ = before._made_of if before is not None and before._made_of[1] is ranks else ({}, ranks)
         known = before._alone if before is not None else {}
@@ -92,20 +96,20 @@ class Plan:
         return found
 
     def _summed(self) -> dict[str, float]:
-        """The same, all below it included."""
+        """Return the weight of each folder with everything below it."""
         found = dict.fromkeys(self._alone, 0.0)
-        for folder in sorted(found, key=lambda folder: -folder.count("/")):  # from the innermost up
+        for folder in sorted(found, key=lambda folder: -folder.count("/")):  # innermost first
             found[folder] += self._alone[folder]
             if folder:
                 found[folder.rpartition("/")[0]] += found[folder]
         return found
 
     def _chosen(self) -> set[str]:
-        """The folders that are chapters; the root always is one."""
+        """Return the folders that are chapters; the root always is."""
         every = folders(self._index).all
         total = self._weights[""] or 1.0
         found = {""}
-        covered = dict.fromkeys(every, 0.0)  # what the chapters below a folder hold
+        covered = dict.fromkeys(every, 0.0)  # the weight of the chapters below a folder
         for path in sorted(every, key=lambda path: (-path.count("/"), path)):
             weight = self._weights[path]
             covered[path] = sum(covered[child] for child in every[path].folders)
@@ -137,7 +141,7 @@ class Plan:
         return {folder: chapter for folder, chapter in found.items() if chapter.files}
 
     def _counted(self) -> Counter[tuple[str, str]]:
-        """How many pairs of files use one another between chapters: from, to."""
+        """Count the pairs of files in which a file of one chapter uses a file of another, by (user, used)."""
         found: Counter[tuple[str, str]] = Counter()
         for (user, target), times in _between(self._index).items():
             here, there = self.home[user], self.home[target]
@@ -146,11 +150,11 @@ class Plan:
         return found
 
     def uses(self, folder: str) -> list[tuple[str, int]]:
-        """The chapters that one stands on, by uses."""
+        """Return the chapters that a chapter depends on, most used first."""
         return self._sides[0].get(folder, [])
 
     def users(self, folder: str) -> list[tuple[str, int]]:
-        """The chapters that stand on one, by uses."""
+        """Return the chapters that depend on a chapter, by number of uses."""
         return self._sides[1].get(folder, [])
 
     @cached_property
@@ -204,7 +208,7 @@ _KIND_OF = {
 
 
 def _kind(folder: Folder) -> str:
-    """The part that a folder alone belongs to: code, if that has a quarter of its lines, else what most of them are."""
+    """Return the part for a folder with one chapter: code if a quarter of its lines are source, else by most lines."""
     lines = {one: times for one, times in folder.category_lines.items() if one not in ASIDE} or folder.category_lines
     if 4 * lines.get(Category.SOURCE, 0) >= sum(lines.values()):
         return _KINDS[0]
@@ -213,7 +217,7 @@ def _kind(folder: Folder) -> str:
 
 @lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
 def _between(index: Index) -> Counter[tuple[str, str]]:
-    """How many pairs of files use one another between folders: from, to. Documents do not count as users."""
+    """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
     homes = {base: path.rpartition("/")[0] for base, path, _, _ in index.bases}
     prose = {base for base, _, _, category in index.bases if category == Category.DOCUMENTATION}
     return Counter(
@@ -224,9 +228,12 @@ def _between(index: Index) -> Counter[tuple[str, str]]:
 
 
 def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
-    """Places with what is used before who uses it, as far as can be: who uses nothing that is left goes first, who is
-    used by nothing that is left goes last, and between them whoever is used most for how much it uses. At last
-    neighbours change places where that is better."""
+    """Order items so that, as far as possible, each comes after what it uses.
+
+    Dependencies may be cyclic, so a topological sort is not enough. Repeatedly, an item that uses none of the remaining
+    items is put first, or else one that none of them uses is put last, or else the one with the highest ratio of
+    incoming to outgoing uses is put first. Finally, neighbours are swapped while that leaves fewer forward uses.
+    """
     left = list(places)
     first: list[int] = []
     last: list[int] = []
@@ -242,7 +249,7 @@ def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
         left.remove(chosen)
     found = [*first, *reversed(last)]
     at = 1
-    while at < len(found):  # each change leaves fewer uses that lead forward, so it ends
+    while at < len(found):  # terminates, because each swap leaves fewer forward uses
         one, other = found[at - 1], found[at]
         if uses[one, other] > uses[other, one]:
             found[at - 1], found[at] = other, one
@@ -254,12 +261,12 @@ def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
 
 @going_on
 def plan(index: Index, before: Plan | None) -> Plan:
-    """The plan of the repository's book."""
+    """Return the plan of the repository's book."""
     return Plan(index, before)
 
 
 def chapter_of(index: Index, folder: str) -> str:
-    """The name of the chapter that a folder is in."""
+    """Return the name of the chapter that covers a folder, "" if there is none."""
     index.reads.note("chapter", folder)
     made = plan(index)
     chapter = made.chapters.get(made.home[folder])

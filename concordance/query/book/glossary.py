@@ -1,8 +1,8 @@
-"""The repository's own terms, with the words in which it says what they mean.
+"""The glossary: terms of the repository with definitions quoted from its own files.
 
-In: an index. Out: entries in the order of the alphabet, each quoted and cited. Taken are: acronyms whose meaning is
-written out somewhere, the entries of documents that call themselves a glossary, terms that a document sets apart and
-says "is a …" of, and the classes that most files use, in the words above them.
+In: an index. Out: entries in alphabetical order, each quoted and cited. Sources are acronyms that are spelled out
+somewhere, entries of documents that call themselves a glossary, terms that a document highlights and defines with
+"is a …", and the most used classes with their documentation.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY
 
-_LARGEST = 300_000  # letters of a document that are looked through
-_CLASSES = 80
+_LARGEST = 300_000  # bytes of a document that are searched
+_CLASSES = 80  # classes listed
 _READ = ("markdown", "rst", "text")
 _IS = re.compile(
     r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
@@ -37,16 +37,16 @@ _RULE = re.compile(r"^([=~^*+\"'`_-])\1{2,}\s*$")
 
 
 class GlossaryEntry(NamedTuple):
-    """A term and what it means."""
+    """A term and its definition."""
 
     term: str
     words: list[Piece]
-    path: str  # the file that says so
-    ref: Ref | None = None  # of the definition, where it is one
+    path: str  # the file that is quoted
+    ref: Ref | None = None  # a link to the class, if the term is one
 
 
 def entries(index: Index) -> list[GlossaryEntry]:
-    """All terms; of several meanings of one the first counts, glossaries before others."""
+    """Return all terms; for a term with several definitions the first one, with glossaries before other sources."""
     found: dict[str, GlossaryEntry] = {}
     for entry in (*_documents(index), *_acronyms(index), *_classes(index)):
         found.setdefault(entry.term.lower(), entry)
@@ -54,7 +54,7 @@ def entries(index: Index) -> list[GlossaryEntry]:
 
 
 def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
-    """Acronyms, with what most files that say so say that they stand for."""
+    """Yield acronyms, each with the expansion that most files give."""
     index.reads.note(Aspect.CONCEPT, EVERY)
     for text, rows in acronyms(index).items():
         kept = [row for row in rows if index.category_of(row[1]) not in (Category.VENDORED, Category.DATA)]
@@ -68,7 +68,7 @@ def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
 
 
 def _classes(index: Index) -> Iterator[GlossaryEntry]:
-    """The classes that most files use, where their authors say what they are."""
+    """Yield the most used classes that have a documentation comment."""
     number = 0
     for _, one in folders(index).used_types:
         symbol = defined(index, one)
@@ -85,8 +85,8 @@ def _classes(index: Index) -> Iterator[GlossaryEntry]:
 
 
 def _documents(index: Index) -> Iterator[GlossaryEntry]:
-    """What documents define: glossaries first."""
-    index.reads.note(Aspect.PATHS, EVERY)  # which changes with what files are, too
+    """Yield terms defined in documents, glossaries first."""
+    index.reads.note(Aspect.PATHS, EVERY)  # also covers changes of files' categories
     with index.reads.unheard():
         paths = [
             path for path, file in ledger(index).files.items()
@@ -102,8 +102,8 @@ def _documents(index: Index) -> Iterator[GlossaryEntry]:
 
 
 def _listed(index: Index, path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
-    """A glossary's entries: headings with what stands below them, or terms with what is set in below them."""
-    inside = -1  # how far the terms of a reST glossary are set in
+    """Yield the entries of a glossary: headings with the text below them, or reST terms with indented definitions."""
+    inside = -1  # the indentation of a reST glossary directive, -1 before one is found
     for number, line in enumerate(lines):
         if line.strip() == ".. glossary::":
             inside = len(line) - len(line.lstrip())
@@ -118,7 +118,7 @@ def _listed(index: Index, path: str, lines: list[str]) -> Iterator[GlossaryEntry
 
 
 def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[GlossaryEntry]:
-    """A term with the paragraph that begins at a line or behind the empty ones there."""
+    """Yield a term with the first paragraph at or after a line, if that is a statement."""
     while at < len(lines) and not lines[at].strip():
         at += 1
     end = at
@@ -131,7 +131,7 @@ def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[Glossary
 
 
 def _said(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
-    """Paragraphs that begin with a term and say "is a"; a bare name counts where the heading above is the same."""
+    """Yield terms from paragraphs that begin with a term and "is a"; a plain name must occur in the heading above."""
     heading, fenced = "", False
     for number, line in enumerate(lines):
         if _is_fence(line):
@@ -172,5 +172,5 @@ def _letters(words: str) -> str:
 
 
 def said_in(entry: GlossaryEntry) -> Ref:
-    """A link to the file that says what a term means."""
+    """Return a link to the file that defines a term."""
     return Ref(To.FILE, entry.path)

@@ -22,19 +22,19 @@ from concordance.query.index.updates.reads import kept
 
 
 class KeyDefinition(NamedTuple):
-    """A definition that others use."""
+    """A definition that many files use."""
 
     id: int
-    times: int  # files that use it
+    times: int  # number of files that use it
     name: str
     kind: str
     path: str
-    words: list[Piece]  # its author's first sentence; nothing where there is none
+    words: list[Piece]  # its author's first sentence; empty if there is none
     signature: str
 
 
 def defined(index: Index, one: int) -> SymbolHead | None:
-    """The definition of an id."""
+    """Return the definition with an id, None if it does not exist."""
     path = index.path_of(one)
     symbols = outline(index, path).symbols
     place = one - index.base_of(path) - 1
@@ -42,12 +42,12 @@ def defined(index: Index, one: int) -> SymbolHead | None:
 
 
 def known_in(index: Index, folder: Folder, most: int) -> list[KeyDefinition]:
-    """The definitions in a folder that most files use."""
+    """Return the definitions in a folder that most files use."""
     return _rows(index, folder.used, most)
 
 
 def known_of(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinition]:
-    """The definitions in some files that most files use."""
+    """Return the definitions in some files that most files use."""
     names, used = index.census.names, folders(index).used_in
     rows = [row for path in paths for row in used.get(path, ())]
     rows.sort(key=lambda row: (-row[0], names[row[1]], index.path_of(row[1]), row[1]))
@@ -61,7 +61,7 @@ def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyD
         if symbol is None or times < 2 or symbol.name in found or symbol.name == "main":
             continue
         if symbol.declaration and symbol.kind in TYPES:
-            continue  # named ahead; it is defined elsewhere
+            continue  # a forward declaration; the type is defined elsewhere
         path = index.path_of(one)
         words = _words(index, f"{one - index.base_of(path) - 1} {path}")
         found[symbol.name] = KeyDefinition(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
@@ -72,7 +72,7 @@ def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyD
 
 @kept(8192)
 def _words(index: Index, asked: str) -> list[Piece]:
-    """The first sentence of a definition's author; what is asked for is its place in a file, and the file's path."""
+    """Return the first sentence of a definition's documentation; `asked` is its position in the file, then the path."""
     place, _, path = asked.partition(" ")
     symbol = outline(index, path).symbols[int(place)]
     sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
@@ -80,6 +80,6 @@ def _words(index: Index, asked: str) -> list[Piece]:
 
 
 def best_in(index: Index, path: str) -> tuple[int, int] | None:
-    """The definition of a file that most other files use: how many, and its id; None where none is used."""
+    """Return the number of users and the id of a file's most used definition, None if none is used."""
     rows = folders(index).used_in.get(path)
     return rows[0] if rows else None

@@ -1,7 +1,8 @@
 """Reading paths: which files to read to understand a chapter, in which order, and about how long it takes.
 
-In: an index and folders. Out: their most central files, what others stand on first, each with its minutes. The
-measure: a minute for forty lines of code or comment, blank lines left out; nothing is read in less than a minute.
+In: an index and folders. Out: their most central files, ordered so that what others depend on comes first, each with a
+reading time. The estimate is one minute per forty lines of code or comment, not counting blank lines, and at least one
+minute per file.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from concordance.query.folders import folders
 from concordance.query.index.counts.ledger import outline
 from concordance.query.index.repository import Index
 
-LINES = 40  # that are read in a minute
-_STEPS = 6
-_LONG = 60  # minutes, from which on hours are said
+LINES = 40  # lines read in a minute
+_STEPS = 6  # files on a path
+_LONG = 60  # minutes from which times are given in hours
 
 
 class ReadingStep(NamedTuple):
-    """One file on the way."""
+    """One file on a reading path."""
 
     path: str
     minutes: int
 
 
 def minutes_of(index: Index, path: str) -> int:
-    """How long a file takes to read."""
+    """Return how many minutes a file takes to read."""
     metrics = outline(index, path).metrics
     return max(1, round((metrics.code + metrics.comment) / LINES))
 
 
 def minutes_for(lines: int) -> str:
-    """How long so many lines take to read, in words."""
+    """Return how long a number of lines takes to read, in words."""
     return spell(max(1, round(lines / LINES)))
 
 
 def spell(minutes: int) -> str:
-    """Minutes in words."""
+    """Return a number of minutes in words."""
     if minutes < _LONG:
         return counted(minutes, "minute")
     hours = round(minutes / 60)
@@ -49,7 +50,7 @@ def spell(minutes: int) -> str:
 
 
 def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[ReadingStep]:
-    """The most central files of some folders, in an order in which each stands on those before it, as far as can be."""
+    """Return the most central files of some folders, as far as possible each after those that it uses."""
     chosen = folders(index).most_central(homes, most)
     bases = {index.base_of(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
@@ -64,7 +65,7 @@ def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list
 
 
 def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
-    """The way through one chapter."""
+    """Return the reading path of one chapter."""
     steps = path_through(index, chapter.homes)
     if not steps:
         return []
@@ -74,7 +75,7 @@ def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
 
 
 def steps_of(index: Index, steps: Sequence[ReadingStep]) -> Items:
-    """The files of a way, numbered, with their minutes."""
+    """Return the files of a path as a numbered list with reading times."""
     return Items(
         [
             Item([Ref(To.FILE, step.path), f", {counted(step.minutes, 'minute')}: ", *describe(index, step.path)])

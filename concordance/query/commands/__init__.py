@@ -1,18 +1,18 @@
-"""One file per command, found by its name.
+"""The query commands, one file per command, found by its name.
 
-A command's file holds
+A command's module defines
 
-- `HELP`: what it answers, and an example
-- `ARGUMENT`: what it is asked about, as its help shows it: "PATH", "NAME", "PATH or NAME"; with "[]" around it where it
-  may be left out, "..." behind it where several words are one question ("QUERY..."), "" where there is nothing to say
-- `OPTIONS`: its own options, a tuple of `Option`; left out where there are none
-- `answer(index, asked, page) -> Answer`: `index` is the repository (`query.index`), `asked` what was typed (None
-  where nothing was), `page.options` the value of each own option by its name
+- `HELP`: what it answers, with examples
+- `ARGUMENT`: its argument as the help shows it: "PATH", "NAME", "PATH or NAME"; in "[]" if it is optional, followed by
+  "..." if several words form one query ("QUERY..."), "" if there is no argument
+- `OPTIONS`: its own options, a tuple of `Option`; may be omitted
+- `answer(index, asked, page) -> Answer`: `index` is the repository (`query.index`), `asked` the argument as typed (None
+  if there was none), `page.options` the value of each of its options by name
 
-`index.file(asked)` is the file of a PATH, `resolver.find(index, asked)` (`query.names`) the symbols of a NAME, best
-first, and `resolver.subject(index, asked)` what PATH or NAME means; all three raise a `UserError` that says what is
-nearest where there is none. `page.limit` and `page.cursor` are what `paged` needs to cut a page. An answer with no
-rows says in its `note` what was searched.
+`index.file(asked)` returns the file of a PATH, `resolver.find(index, asked)` (`query.names`) the symbols of a NAME,
+best first, and `resolver.subject(index, asked)` whichever of the two a PATH or NAME refers to. All three raise a
+`UserError` that suggests the nearest names if there is no match. `paged` cuts a page out of all rows by `page.limit`
+and `page.cursor`. The `note` of an answer without rows says what was searched.
 """
 
 from __future__ import annotations

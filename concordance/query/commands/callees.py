@@ -1,4 +1,4 @@
-"""What a function, method or class calls."""
+"""`concord callees`: what a function, method or class calls."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from concordance.query.names.call_graph import callees, row_of
 from concordance.query.names.public_names import called
 from concordance.query.names.resolver import find
 
-HELP = """Lists what the body of a function, method or class calls, each once, in the order of the text.
+HELP = """List what the body of a function, method or class calls, each callee once, in source order.
 
-Only what the repository defines is listed; the other calls are counted.
+Only callees defined in the repository are listed; other calls are counted.
 
 \b
 concord callees torch.nn.functional.relu
@@ -22,11 +22,11 @@ concord callees torch/nn/modules/module.py#Module.register_buffer --json
 ARGUMENT = "NAME"
 OPTIONS = (TRUST,)
 
-_MOST = 20  # definitions of one name whose bodies are looked into
+_MOST = 20  # definitions of one name whose bodies are searched
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row a callee."""
+    """Return one row per callee."""
     rows: dict[int, Row] = {}
     unknown: Counter[str] = Counter()
     symbols = [place for place in find(index, asked) if not place.declaration]
@@ -40,14 +40,14 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
 
 
 def _note(index: Index, symbols: list[Place], known: int, unknown: Counter[str]) -> str:
-    """What else is called, and what was not looked at."""
+    """Return a note on calls that are not listed and definitions that were not searched."""
     said = []
     if len(symbols) > _MOST:
-        said.append(f"the first {_MOST} of {len(symbols):,} definitions of this name: say which, for the others")
+        said.append(f"searched the first {_MOST} of {len(symbols):,} definitions: qualify the name for the others")
     if unknown:
         most = ", ".join(name for name, _ in unknown.most_common(5))
         count = sum(unknown.values())
-        said.append(f"{count:,} call{'s' if count != 1 else ''} of what the repository is not known to define: {most}")
+        said.append(f"{count:,} call{'s' if count != 1 else ''} without a known definition in the repository: {most}")
     elif not known:
-        said.append(f"no calls in {', '.join(called(index, one) for one in symbols[:3]) or 'what is only declared'}")
+        said.append(f"no calls in {', '.join(called(index, one) for one in symbols[:3]) or 'a declaration'}")
     return "; ".join(said)

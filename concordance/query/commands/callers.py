@@ -1,4 +1,4 @@
-"""Who calls a function, method or class."""
+"""`concord callers`: where a function, method or class is called."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from concordance.query.names.public_names import called
 from concordance.query.names.references import with_missed
 from concordance.query.names.resolver import find
 
-HELP = """Lists the functions, classes and files in which a name is called, each once.
+HELP = """List the functions, classes and files that call a name, each once.
 
-`path` and `line` are where the caller is defined; `concord refs` has the line of each call.
+`path` and `line` are where the caller is defined; `concord refs` lists the line of each call.
 
 \b
 concord callers torch.nn.functional.relu
@@ -25,7 +25,7 @@ OPTIONS = (TRUST,)
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row a caller."""
+    """Return one row per caller."""
     symbols = with_classes(index, together(index, find(index, asked)))
     found, total, cursor = callers_page(index, symbols, least_of(page), page)
     note = with_missed(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
@@ -33,7 +33,7 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
 
 
 def _none(index: Index, symbol: Place) -> str:
-    """What was searched, and what may be called in its place."""
+    """Return a note on what was searched, and on the overridden methods that may be called instead."""
     parts = [f"no callers of {called(index, symbol)}: {index.searched(symbol.language)}"]
     above = index.facts.places(target for target, _ in index.facts.overridden(symbol.id))
     for place in above.values():

@@ -1,4 +1,4 @@
-"""Where a name is defined."""
+"""`concord define`: where a name is defined."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from concordance.query.names.environment_variables import defining
 from concordance.query.names.public_names import called
 from concordance.query.names.resolver import UnknownName, meant
 
-HELP = """Says where a name is defined, by a place where it stands or by the name itself.
+HELP = """Show where a name is defined, given the name or a position where it is used.
 
-Imports and aliases are followed to the final definition; `via` lists them. A C or C++ declaration answers its
-definitions first, then the declarations. `called` is the path by which users import what Python defines, where there is
-one. An environment variable is where something declares it, or else reads it. `trust` says how sure it is, `by` what
-says so.
+Imports and aliases are followed to the final definition; `via` lists them. For a C or C++ declaration, definitions come
+first, then declarations. `called` is the public name by which users import a Python definition, if there is one. For an
+environment variable, the places that declare it are shown, or else those that read it. `trust` is how certain the
+answer is, `by` how it was found.
 
 \b
 concord define torch/nn/modules/linear.py:9:21
@@ -26,7 +26,7 @@ ARGUMENT = "PATH:LINE:COL or NAME"
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row a definition, best first."""
+    """Return one row per definition, best first."""
     variable = defining(index, asked)
     try:
         said = meant(index, asked)

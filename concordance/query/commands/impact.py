@@ -1,4 +1,9 @@
-"""What a change may break."""
+"""`concord impact`: what a change may break, nearest first, and the tests to run first.
+
+In: symbols, a file, or nothing, which means the symbols around the lines changed since the last commit. Out: what uses
+them in any way, what may run those users, what extends them, and the methods that override them or are called in their
+place. A use as a type, an import or a mention counts, but is not followed further.
+"""
 
 from __future__ import annotations
 
@@ -27,40 +32,32 @@ from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
 from concordance.query.names.resolver import subject
 
-# ---
-# What a change may break: who leads to what is changed, nearest first, and the tests to run first.
-#
-# In: symbols or a file, or nothing: then the symbols that the lines changed since the last commit lie in. Out: who
-# uses them in any way, who may run those, what extends them, and the methods that override them or are called in
-# their place. A type, an import or a mention leads no farther than itself.
-
-
-FIRST = 20  # tests that stand before all else
-_ON = RUNS | {int(EdgeKind.INHERITS), int(EdgeKind.LOADS)}
-_LAST = frozenset(
+FIRST = 20  # tests listed before everything else
+_ON = RUNS | {int(EdgeKind.INHERITS), int(EdgeKind.LOADS)}  # edges that the search follows further
+_LAST = frozenset(  # edges that it reports but does not follow
     (int(EdgeKind.PASSES), int(EdgeKind.TYPES), int(EdgeKind.WRITES), int(EdgeKind.IMPORTS), int(EdgeKind.MENTIONS))
 )
 
 
 class NothingChanged(UserError):
-    """There is nothing to compare with."""
+    """There is no commit to compare the work tree with."""
 
 
 class AffectedSymbol(NamedTuple):
-    """One who may break."""
+    """A symbol or file that a change may break."""
 
     place: Place
-    steps: int
+    steps: int  # distance from the change
     why: str
-    run: str  # of a test, the command that runs it
+    run: str  # the command that runs it, if it is a test
 
 
 def changed(index: Index) -> tuple[list[int], str]:
-    """The ids of what the changed lines lie in, and what that is in words."""
+    """Return the ids of the innermost symbols around the changed lines, and a note that names them."""
     try:
         lines = changed_lines(index.root)
     except (ToolFailed, UserError) as error:
-        raise NothingChanged("there is no commit to compare with", "Name a PATH or NAME") from error
+        raise NothingChanged("there is no commit to compare with", "Give a PATH or NAME") from error
     found: dict[int, None] = {}
     for path, stretches in lines.items():
         if index.facts.file(path) is not None:
@@ -68,24 +65,27 @@ def changed(index: Index) -> tuple[list[int], str]:
             symbols = index.opened(path).symbols
             for first, last in stretches:
                 at = [n for n, one in enumerate(symbols) if one.start_line <= last and first <= one.end_line]
-                around = {symbols[n].parent for n in at}  # only the innermost: what is around it is changed with it
+                around = {symbols[n].parent for n in at}  # left out: only the innermost symbol counts as changed
                 found.update((base + 1 + n, None) for n in at if n not in around)
                 if not at:
                     found[base] = None
     names = [called(index, place) for place in places(index, list(found)[:6]).values()]
     more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
     said = f"changed since the last commit: {', '.join(names[:5])}{more}"
-    return list(found), said if found else "nothing is changed since the last commit"
+    return list(found), said if found else "nothing changed since the last commit"
 
 
 def of_file(index: Index, file: File) -> list[int]:
-    """A file and all that it defines."""
+    """Return the ids of a file and of everything it defines."""
     base = index.facts.base(file.path)
     return [base, *(one.id for one in index.facts.symbols_in(file.path))]
 
 
 def widened(index: Index, starts: Collection[int]) -> list[int]:
-    """What is changed, with what is in it; and the classes whose methods are called by another's name."""
+    """Return the changed symbols with their members, and the classes of changed methods that override another.
+
+    Calls of an overriding method name the method of the base class, so whatever uses its class may break too.
+    """
     found = places(index, starts)
     for place in list(found.values()):
         if place.kind in HOLD:
@@ -97,7 +97,7 @@ def widened(index: Index, starts: Collection[int]) -> list[int]:
 
 
 def broken(index: Index, starts: Collection[int]) -> ReachedSymbols:
-    """Who may break, the nearest first but for a few tests before them."""
+    """Return what may break, nearest first, with the `FIRST` nearest tests before everything else."""
     own = set(starts)
     walk = index.graph.back(widened(index, starts), _ON, _LAST, STEPS, MOST)
     for start in own:
@@ -112,7 +112,7 @@ def broken(index: Index, starts: Collection[int]) -> ReachedSymbols:
 
 
 def said(index: Index, rows: list[ReachedSymbol], walk: GraphWalk) -> list[AffectedSymbol]:
-    """Rows in words."""
+    """Return rows with their places, reasons and test commands."""
     known = places(index, (row.id for row in rows))
     return [
         AffectedSymbol(known[row.id], row.steps, why, command(index, known[row.id]) if row.order >= 0 else "")
@@ -120,12 +120,9 @@ def said(index: Index, rows: list[ReachedSymbol], walk: GraphWalk) -> list[Affec
     ]
 
 
-# ---
+HELP = f"""List what a change may break, nearest first: the {FIRST} nearest tests, then everything else.
 
-
-HELP = f"""Lists what a change may break, nearest first: the {FIRST} nearest tests, then all else.
-
-Without a PATH or NAME, the change is what the work tree differs in from the last commit.
+Without a PATH or NAME, the change is the difference between the work tree and the last commit.
 
 \b
 concord impact
@@ -136,7 +133,7 @@ ARGUMENT = "[PATH or NAME]"
 
 
 def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
-    """One row a symbol or file that may break."""
+    """Return one row per symbol or file that may break."""
     note = ""
     if asked is None:
         starts, note = changed(index)
@@ -159,9 +156,9 @@ def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
         for one in shown
     ]
     if not found and asked is not None:
-        note = f"nothing is seen to use {asked}: {len(index.bases):,} files searched"
+        note = f"no uses of {asked} found: {len(index.bases):,} files searched"
     if not walk.whole:
-        ended = f"the search ended after {MOST:,} uses: what is farther away is left out"
+        ended = f"the search stopped after {MOST:,} uses: anything farther away is not listed"
         note = f"{note}; {ended}" if note else ended
     end = start + page.limit
     columns = ("path", "line", "called", "distance", "why", "run")

@@ -1,4 +1,4 @@
-"""Which files import a file."""
+"""`concord importers`: which files import a file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from concordance.query.answers import Answer, AnswerPage, Row, paged, rank_of
 from concordance.query.index.repository import Index
 from concordance.query.names.references import target_of
 
-HELP = """Lists the imports and includes that lead to a file: source before tests.
+HELP = """List the imports and includes of a file in other files, source before tests.
 
-`names` are what is imported of it; none where the whole is.
+`names` are the names imported from it; empty if the whole file is imported.
 
 \b
 concord importers torch/nn/modules/module.py
@@ -21,19 +21,19 @@ _IMPORT = 1 << ROLES.index(Role.IMPORT)
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row an import statement."""
+    """Return one row per import statement."""
     file = index.file(asked)
     users = index.facts.users(index.facts.base(file.path))
     paths = {index.path_of(user) for user, roles, _ in users if roles & _IMPORT}
     rows: list[Row] = []
     for path in sorted(paths, key=lambda path: (rank_of(index.category_of(path)), path)):
         rows += _in_file(index, path, file.path)
-    note = "" if rows else f"nothing imports {file.path}: {len(index.bases):,} files searched"
+    note = "" if rows else f"no imports of {file.path} found: {len(index.bases):,} files searched"
     return paged(rows, ("path", "line", "names"), page)._replace(note=note)
 
 
 def _in_file(index: Index, path: str, wanted: str) -> list[Row]:
-    """The statements of one file that import another."""
+    """Return the statements in one file that import another."""
     names: dict[int, list[str]] = {}
     for row, target, named in index.opened(path).imports:
         if target_of(index, target, named) == wanted:

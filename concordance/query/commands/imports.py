@@ -1,4 +1,4 @@
-"""What a file imports or includes, and where that leads."""
+"""`concord imports`: what a file imports or includes, and which file each import resolves to."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from concordance.query.answers import Answer, AnswerPage, Row, paged
 from concordance.query.index.repository import Index
 from concordance.query.names.references import target_of
 
-HELP = """Lists what a file imports or includes, in the order of the text, and where that leads.
+HELP = """List what a file imports or includes, in source order, and what each import resolves to.
 
-`target` is the file of the repository that is meant; `origin` says whose it is, `package` which distribution or
-library where it is not the repository's, `by` how it was found.
+`target` is the imported file of the repository; `origin` says where the import comes from, `package` which distribution
+or library provides it if it is not in the repository, `by` how it was resolved.
 
 \b
 concord imports torch/nn/modules/module.py
@@ -19,10 +19,10 @@ ARGUMENT = "PATH"
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row an imported name, or an imported module."""
+    """Return one row per imported name or imported module."""
     file = index.opened(index.file(asked).path)
     rows = [_row(row, target, target_of(index, target, named)) for row, target, named in file.imports]
-    note = "" if rows else f"{file.path} imports nothing: {file.file.lines:,} lines searched"
+    note = "" if rows else f"no imports found in {file.path}: {file.file.lines:,} lines searched"
     return paged(rows, ("line", "module", "name", "alias", "target", "origin"), page)._replace(note=note)
 
 
@@ -35,5 +35,5 @@ def _row(row: Import, target: Target | None, path: str) -> Row:
         "target": path or None,
         "origin": target.origin if target is not None else str(Origin.UNRESOLVED),
         "package": target.package or None if target is not None else None,
-        "by": target.by if target is not None else "imports of this language are not linked",
+        "by": target.by if target is not None else "imports of this language are not resolved",
     }

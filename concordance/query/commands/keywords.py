@@ -1,7 +1,7 @@
-"""The keywords of a file, or of the whole repository.
+"""`concord keywords`: the keywords of a file, or of the whole repository.
 
-A file's keywords are what it defines, what it imports, and the words and phrases that distinguish
-it; the repository's are all that its files define, from A to Z.
+A file's keywords are what it defines, what it imports, the names it mentions, and the words and phrases that
+distinguish it. The repository's are all definitions, from A to Z.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from concordance.query.names.file_keywords import (
     spelled,
 )
 
-HELP = """Lists the keywords of a file (what it defines, imports and speaks of), or of the whole repository.
+HELP = """List the keywords of a file (what it defines, imports and mentions), or of the whole repository.
 
-`uses` counts the keyword's other occurrences in the same file; in a list of the whole repository it is null.
+`uses` counts the other occurrences of the keyword in the same file; it is null in the list of the whole repository.
 
 \b
 concord keywords torch/distributed/fsdp/api.py
@@ -42,8 +42,8 @@ _COLUMNS = ("keyword", "kind", "line", "uses", "section")
 
 
 def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
-    """Definitions in the order of the text, then imports, then names that are only mentioned, then concepts, best
-    first; each with the section of the file's page that has it."""
+    """Return definitions in source order, then imports, names that are only mentioned, environment variables, and
+    concepts, best first; each with the section of the file's page that contains it."""
     facts = index.facts
     if asked is None:
         return _of_repository(facts, page)
@@ -63,7 +63,7 @@ def _row(keyword: str, kind: str, path: str, line: int, uses: int | None, sectio
 
 
 def _uses(found: FileFacts, *besides: Role) -> Counter[str]:
-    """How often each name stands in the file in another role."""
+    """Count how often each name occurs in the file in roles other than the given ones."""
     names, left_out = found.occurrences.names, [ROLES.index(role) for role in besides]
     return Counter(names[name] for name, role in found.occurrences.names_and_roles() if role not in left_out)
 
@@ -84,7 +84,7 @@ def _imports(path: str, found: FileFacts) -> list[Row]:
 
 
 def _variables(index: Index, path: str) -> list[Row]:
-    """The environment variables and build options that a file speaks of, each where it first does."""
+    """Return the environment variables and build options in a file, each with the line of its first occurrence."""
     ends, found = index.opened(path).ends, dict[str, list[int]]()
     for row in crossings(index).out_of(path):
         if row.bridge == "environment" and 0 <= row.end < len(ends):
@@ -114,7 +114,7 @@ def _of_repository(facts: Facts, page: AnswerPage) -> Answer:
 
 
 def _cursor(last: Place) -> str:
-    """Where an answer ends, written so that it can be typed."""
+    """Encode the last row of a page as a cursor that can be typed."""
     return ",".join((quote(last.name), quote(os.fsencode(last.path)), str(last.place)))
 
 

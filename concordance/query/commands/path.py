@@ -1,4 +1,9 @@
-"""How one part of the repository leads to another."""
+"""`concord path`: the shortest chains of uses from one part of the repository to another, each step with its reason.
+
+In: the names or files where a chain begins and ends. Out: `PathStep`s over calls, imports and bridges. The search goes
+backwards from the end, because the store indexes uses by their target. Among equally short chains, those through source
+files that others use most come first, so that the answer does not depend on the order in which files were read.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +24,15 @@ from concordance.query.names.public_names import called
 from concordance.query.names.references import uses_in
 from concordance.query.names.resolver import subject
 
-MOST = 3_000_000  # edges that one search looks at: about a second
-_FARTHEST = 24  # steps
+MOST = 3_000_000  # edges that one search visits at most: about a second
+_FARTHEST = 24  # steps in a chain at most
 _RUN = frozenset(RUNS)
 _ALL = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
-_Found = tuple[dict[int, int], dict[int, list[int]]]  # steps to the end by id, and the next ones on the way to it
-HELP = """Shows how one name or file leads to another, by the shortest chain, each step with the line that says so.
+_Found = tuple[dict[int, int], dict[int, list[int]]]  # by id: the number of steps to the end, and the next symbols
+HELP = """Show how one name or file reaches another: the shortest chain, each step with the line that shows it.
 
-Steps are calls, imports and bridges between languages. Ways by which the one runs the other come first; where there are
-none, any way.
+Steps are calls, imports and bridges between languages. Chains in which the first runs the last are preferred; if there
+are none, any chain is shown.
 
 \b
 concord path torch.nn.Linear at::native::addmm_out_cuda
@@ -35,15 +40,15 @@ concord path torch.nn.functional.relu aten/src/ATen/native/Activation.cpp
 concord path Linear.forward linear --chains 3
 """
 ARGUMENT = "FROM TO..."
-OPTIONS = (Option("chains", "So many chains, the shortest first.", int, 1, least=1),)
+OPTIONS = (Option("chains", "Show at most N chains, the shortest first.", int, 1, least=1),)
 _COLUMNS = ("chain", "path", "line", "name", "how", "to", "trust", "by")
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row a step."""
+    """Return one row per step."""
     words = [word for word in asked.split() if word not in ("to", "->", "→")]
     if len(words) != 2:
-        raise UserError("a path leads from one name or file to another", "Ask: concord path FROM TO")
+        raise UserError("a path needs two names or files", "Use: concord path FROM TO")
     begins, ends = (_starts(index, word) for word in words)
     found = chains(index, begins, ends, page.options["chains"])
     rows: list[Row] = [
@@ -65,51 +70,42 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     note = ""
     if not rows:
         same = not set(begins).isdisjoint(ends)
-        said = f"no chain leads from {words[0]} to {words[1]}: {found.looked:,} uses searched by {found.ways}"
+        said = f"no chain found from {words[0]} to {words[1]}: {found.looked:,} uses searched by {found.ways}"
         note = f"{words[0]} and {words[1]} are the same" if same else said
-        note += "" if found.whole else "; the search ended early"
+        note += "" if found.whole else "; the search stopped early"
     return paged(rows, _COLUMNS, page)._replace(note=note)
 
 
 def _starts(index: Index, asked: str) -> list[int]:
-    """What a name or file stands for in a chain: itself, and what is in it."""
+    """Return the ids of a name or file and of what it contains."""
     meant = subject(index, asked)
     if isinstance(meant, File):
         return [index.facts.base(meant.path), *starts_in(index, meant)]
     return starts_of(index, meant)
 
 
-# ---
-# The shortest chains from one part of the repository to another, over calls, imports and bridges, each step
-# explained.
-#
-# In: where a chain begins and where it ends. Out: `PathStep`s. The walk goes back from the end, as all walks do: who
-# leads to a symbol is known. Among ways that are equally short the one over the files that others use most is taken,
-# so that an answer does not hang on the order in which files were read.
-
-
 class PathStep(NamedTuple):
-    """From one place to the next."""
+    """One step of a chain: how one symbol or file uses another."""
 
     source: Place
     target: Place
-    line: int  # in the source's file, that says so
+    line: int  # the line in the source's file that shows the step
     how: str
     trust: str
     by: str
 
 
 class PathSearch(NamedTuple):
-    """What was found."""
+    """The result of a search for chains."""
 
-    rows: list[list[PathStep]]
-    looked: int  # at so many edges
-    whole: bool  # whether the search went on to its end
-    ways: str  # which ways were followed, in words
+    rows: list[list[PathStep]]  # the chains
+    looked: int  # how many edges were visited
+    whole: bool  # False if the search stopped at its limit
+    ways: str  # which kinds of edges were followed, in words
 
 
 def chains(index: Index, begins: Collection[int], ends: Collection[int], most: int) -> PathSearch:
-    """The shortest chains: those by which the end is run from the beginning, or else by any way."""
+    """Return the shortest chains in which the beginning runs the end; if there are none, chains of any kind of use."""
     looked, whole = 0, True
     for ways, said in ((_RUN, "calls and bridges"), (_ALL, "calls, imports, types, inheritance and bridges")):
         found, edges, done = _search(index, frozenset(begins), frozenset(ends), ways)
@@ -123,7 +119,7 @@ def chains(index: Index, begins: Collection[int], ends: Collection[int], most: i
 def _search(
     index: Index, begins: frozenset[int], ends: frozenset[int], ways: frozenset[int]
 ) -> tuple[_Found | None, int, bool]:
-    """Goes back from the end until it meets the beginning, and to the end of that step."""
+    """Search breadth-first backwards from the end, and complete the level at which the beginning is reached."""
     graph, looked = index.graph, 0
     distance = dict.fromkeys(ends, 0)
     following: dict[int, list[int]] = {}
@@ -151,7 +147,7 @@ def _search(
 
 
 def _ordered(index: Index, found: _Found, begins: Collection[int]) -> Iterator[list[int]]:
-    """The shortest chains, the first by path and name before the others."""
+    """Yield the shortest chains: through source files before others, then by rank, path and key."""
     distance, following = found
     met = [one for one in begins if one in distance]
     least = min(distance[one] for one in met)
@@ -177,7 +173,7 @@ def _steps(index: Index, chain: list[int]) -> list[PathStep]:
 
 
 def _step(index: Index, source: Place, target: Place) -> PathStep:
-    """How one leads to the other, with the line that says so."""
+    """Return how the source uses the target, with the line that shows it."""
     table = crossings(index)
     row = table.between.get((source.id, target.id))
     if row is not None:
@@ -185,9 +181,9 @@ def _step(index: Index, source: Place, target: Place) -> PathStep:
         return PathStep(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
     file = index.opened(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]
-    how = WAYS[EdgeKind(min(ways))] if ways else "leads to"
+    how = WAYS[EdgeKind(min(ways))] if ways else "reaches"
     for at, claim in uses_in(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
         spot = file.spot(at)
         if file.around(spot.scope) == source.place or source.place < 0:
             return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
-    return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "what it stands in or is made of")
+    return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "one contains the other")

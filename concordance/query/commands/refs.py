@@ -1,4 +1,4 @@
-"""Where a name is used."""
+"""`concord refs`: where a name is used."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from concordance.query.names.public_names import called
 from concordance.query.names.references import Reference, uses_of, with_missed
 from concordance.query.names.resolver import UnknownName, meant
 
-HELP = """Lists where a name is used: the file that defines it first, source before tests, most uses first.
+HELP = """List where a name is used: the defining file first, source before tests, files with most uses first.
 
-The definition itself is left out, imports count. `scope` is the function or class that the use stands in.
+Imports count as uses, the definition itself does not. `scope` is the function or class that contains the use.
 
 \b
 concord refs torch.nn.Module
@@ -31,7 +31,7 @@ _COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row a use; behind those of what is defined, those of the environment variable of the name."""
+    """Return one row per use: first the uses of symbols, then those of an environment variable of the same name."""
     variable = using(index, asked, least_of(page))
     try:
         said = meant(index, asked)
@@ -49,7 +49,7 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
 
 
 def _of_both(index: Index, said: ResolvedQuestion, variable: list[Row], page: AnswerPage) -> Answer:
-    """The uses of symbols, then of a variable; a cursor among the latter begins with a letter."""
+    """Return the uses of symbols, then those of a variable. Cursors among the latter begin with "v"."""
     if page.cursor.startswith("v"):
         behind = paged(variable, _COLUMNS, page._replace(cursor=page.cursor[1:]))
         first = _of_symbols(index, said, page._replace(cursor="", limit=1))
@@ -73,7 +73,7 @@ def _of_symbols(index: Index, said: ResolvedQuestion, page: AnswerPage) -> Answe
 
 
 def _of_local(index: Index, one: Resolution, page: AnswerPage) -> Answer:
-    """A variable of a function: the other places in its scope."""
+    """Return the other occurrences of a local variable in its scope."""
     file = index.opened(one.place.path)
     claim = Claim(0, Trust.EXACT, "scope")
     uses = [Reference(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
@@ -84,7 +84,7 @@ def _of_local(index: Index, one: Resolution, page: AnswerPage) -> Answer:
 
 
 def _rows(index: Index, uses: list[Reference]) -> Iterator[Row]:
-    scopes: dict[tuple[str, int], int] = {}  # by file and scope: the id of the symbol around
+    scopes: dict[tuple[str, int], int] = {}  # by file and scope: the id of the enclosing symbol
     rows = [use.file.spot(use.place) for use in uses]
     for use, row in zip(uses, rows, strict=True):
         if (use.file.path, row.scope) not in scopes:

@@ -1,7 +1,7 @@
-"""Every definition in a file, nested as in the code.
+"""`concord symbols`: every definition in a file, with what encloses it.
 
-Where a language declares in one file what another defines, as C does in its headers, a declaration
-is no definition, and is listed only when it is asked for.
+In languages that declare in one file what another defines, as C does in headers, declarations are not definitions and
+are listed only on request.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from concordance.query.answers import Answer, AnswerPage, Option, Row, paged, qu
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
 
-HELP = """Lists every definition in a file, in the order of the text.
+HELP = """List every definition in a file, in source order.
 
 \b
 concord symbols torch/nn/modules/module.py
 concord symbols c10/core/TensorImpl.h --declarations --json
 """
 ARGUMENT = "PATH"
-OPTIONS = (Option("declarations", "List prototypes and forward declarations, too.", bool, False),)
+OPTIONS = (Option("declarations", "Also list prototypes and forward declarations.", bool, False),)
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row a symbol."""
+    """Return one row per symbol."""
     file = index.file(asked)
     language = language_of(file.language)
     symbols = index.facts.of(file.path).symbols
@@ -45,5 +45,5 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
         if not (left_out and symbol.declaration)
     ]
     hidden = len(symbols) - len(rows)
-    note = f"{hidden:,} only declared here: --declarations lists them, too" if hidden else ""
+    note = f"{hidden:,} only declared here: add --declarations to list them" if hidden else ""
     return paged(rows, ("line", "kind", "called", "signature"), page)._replace(note=note)

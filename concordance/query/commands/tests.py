@@ -1,4 +1,4 @@
-"""Which tests reach a file or symbol."""
+"""`concord tests`: which tests reach a file or symbol."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from concordance.query.index.graphs.reachability import (
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import subject
 
-HELP = """Lists the tests that may run a file or symbol, nearest first, with the reason and the command that runs each.
+HELP = """List the tests that may run a file or symbol, nearest first, with the reason and the command that runs each.
 
 \b
 concord tests torch/nn/functional.py
@@ -31,13 +31,13 @@ concord tests torch.nn.functional.relu
 concord tests src/click/core.py --examples
 """
 ARGUMENT = "PATH or NAME"
-OPTIONS = (Option("examples", "List examples in place of tests.", bool, False),)
+OPTIONS = (Option("examples", "List examples instead of tests.", bool, False),)
 _COLUMNS = ("path", "line", "name", "why", "run")
-_MOST_OVERRIDES = 10  # definitions of one name of which is asked what they override: each is a walk of its own
+_MOST_OVERRIDES = 10  # definitions of one name whose overridden methods are followed: each takes a separate search
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row a test."""
+    """Return one row per test."""
     meant = subject(index, asked)
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
     starts = starts_in(index, meant) if isinstance(meant, File) else starts_of(index, meant)
@@ -48,16 +48,16 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
         return _by_import(index, meant, category, page)
     rows = [(row, walk) for rows, walk in found for row in rows]
     total = len({row.id for row, _ in rows})
-    if len(found) > 1:  # of one test, the first counts
+    if len(found) > 1:  # keep the first row of each test
         rows = list({row.id: (row, walk) for row, walk in reversed(rows)}.values())[::-1]
     start = start_of(page, total)
     end = start + page.limit
     what = "tests" if category is Category.TEST else "examples"
-    note = "" if rows else f"no {what} reach {asked}: {len(index.tests):,} tests, {STEPS} steps searched"
+    note = "" if rows else f"no {what} found that reach {asked}: {len(index.tests):,} tests, {STEPS} steps searched"
     if not all(walk.whole for _, walk in found):
-        note = f"the search ended after {MOST:,} uses: {what} farther away are left out"
+        note = f"the search stopped after {MOST:,} uses: {what} farther away are not listed"
     elif not isinstance(meant, File) and len(meant) > _MOST_OVERRIDES:
-        note = f"what they override was followed for {_MOST_OVERRIDES} of {len(meant):,}: say which, for the others"
+        note = f"overridden methods were followed for {_MOST_OVERRIDES} of {len(meant):,}: qualify NAME for the others"
     return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
 
 
@@ -79,7 +79,7 @@ def _rows(index: Index, found: list[tuple[ReachedSymbol, GraphWalk]]) -> list[Ro
 
 
 def _by_import(index: Index, file: File, category: Category, page: AnswerPage) -> Answer:
-    """The test files that import a file of which no test is seen to run anything."""
+    """Return the test files that import a file, for a file none of whose symbols a test was found to run."""
     users = index.graph.users(index.facts.base(file.path))
     paths = {index.path_of(user) for user, way in users if way == EdgeKind.IMPORTS}
     rows: list[Row] = [
@@ -95,5 +95,5 @@ def _by_import(index: Index, file: File, category: Category, page: AnswerPage) -
     ]
     start = start_of(page, len(rows))
     end = start + page.limit
-    note = f"no {category} is seen to run {file.path}: {len(index.tests):,} tests, {STEPS} steps searched"
+    note = f"no {category} found that runs {file.path}: {len(index.tests):,} tests, {STEPS} steps searched"
     return Answer(rows[start:end], _COLUMNS, len(rows), str(end) if end < len(rows) else "", note)

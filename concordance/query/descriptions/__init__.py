@@ -1,8 +1,8 @@
-"""One true line about a file: what it says of itself, and where it says nothing, what its facts say.
+"""One-line descriptions of files: the author's own words, or else a summary of the file's facts.
 
-In: an index and a path. Out: pieces that stand in a table, in a list or behind a name: the author's first sentence in
-quotation marks, or a phrase without a full stop ("defines the class `A` and 3 functions"). What readers of READMEs
-are told of a file counts as its author's words, too. A file whose words are few gets both.
+In: an index and a path. Out: pieces for a table cell or a list item: the author's first sentence in quotation marks, or
+a phrase without a full stop ("defines the class `A` and 3 functions"). What a README says about a file counts as the
+author's words too. A file with only a few words of its own gets both.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from concordance.query.index.counts.ledger import ledger, outline, size_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept
 
-_FEW = 30  # letters of a sentence that is no more than a title
-_TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # what to do with a file, not what it is
+_FEW = 30  # characters up to which a sentence is no more than a title
+_TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
 _PROSE = frozenset(("markdown", "rst", "text", "asciidoc"))
 _KEYED = frozenset(("yaml", "json", "toml", "ini", "settings", "plist", "xml"))
 
 
-@kept(32768)  # a file is described on its own page, its folder's and its chapter's
+@kept(32768)  # a description appears on the pages of the file, of its folder and of its chapter
 def describe(index: Index, path: str) -> Pieces:
-    """One line about a file."""
+    """Return a one-line description of a file."""
     file = ledger(index).files[path]
     if file.skip:
         return _unread(index, file)
@@ -51,7 +51,7 @@ def describe(index: Index, path: str) -> Pieces:
 
 
 def _own_words(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What its author says of it: in the file, in an entry of a README, or above its main definition."""
+    """Return what its author says about it: in the file, in a README's list, or in its main definition's comment."""
     if file.language in ("markdown", "rst"):
         return _of_prose(index, file, facts)
     sentence = first_sentence(facts.doc, file.language) if _is_read(file) else ""
@@ -73,13 +73,13 @@ def _own_words(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _is_read(file: File) -> bool:
-    """Whether what the reader took for a file's words are words: of a language that has no reader, they may be code."""
+    """True if the extracted text of a file is prose; for a language without an extractor it may be code."""
     prose = file.type == "Plain text" or file.category == Category.DOCUMENTATION
     return prose or language_of(file.language).name != "text"
 
 
 def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """The title of a document and its first sentence."""
+    """Return the title of a document and its first sentence."""
     heads = [symbol for symbol in facts.symbols if symbol.kind == Kind.HEADING]
     title = heads[0] if heads and heads[0].parent < 0 and heads[0].start_line < 40 else None
     sentence = first_sentence(facts.doc, file.language)
@@ -95,7 +95,7 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What it does, by what it defines; nothing where it defines nothing."""
+    """Return a summary of what a file defines; nothing if it defines nothing."""
     if file.language in _KEYED or file.language in ("dockerfile", "cmake", "make", "starlark"):
         return settings(index, file, facts)
     if file.language in _PROSE:
@@ -108,7 +108,7 @@ def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What kind of file it is, how long, how it begins, and who names it."""
+    """Return a file's type and length, what it imports, and which files use it or, for prose, its first line."""
     found: list[Piece] = [f"{file.type}, {counted(file.lines, 'line')}"]
     if facts.imports and file.language not in _PROSE:
         found += _brings_in(index, file, facts)
@@ -125,18 +125,18 @@ def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _users(index: Index, path: str) -> list[str]:
-    """The files that use one, in the order of paths."""
+    """Return the files that use a file, sorted by path."""
     return sorted(map(index.path_of_base, index.neighbours.users.get(index.base_of(path), ())))
 
 
 def _brings_in(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What a file brings in that defines nothing itself."""
+    """Return what is imported by a file that defines nothing itself."""
     modules = list(dict.fromkeys(row.module for row in facts.imports if row.module))
     if not modules:
         return []
     names: list[Piece] = [Mono(module) for module in modules[:2]]
     more = [counted(len(modules) - 2, "more")] if len(modules) > 2 else []
-    verb = "includes" if file.language in ("c", "cpp", "cuda", "objc", "objcpp") else "brings in"
+    verb = "includes" if file.language in ("c", "cpp", "cuda", "objc", "objcpp") else "imports"
     return [f", {verb} ", *listed([*names, *(one.removesuffix("s") for one in more)])]
 
 
@@ -148,7 +148,7 @@ def _empty(file: File) -> list[Piece]:
 
 
 def _unread(index: Index, file: File) -> list[Piece]:
-    """What can be said of a file that was not read as text."""
+    """Return a description of a file that was not read as text."""
     if file.skip == Skip.SYMLINK:
         return ["symbolic link", *([" to ", Mono(to)] if (to := file.note.removeprefix("points to ")) else [])]
     if file.skip == Skip.SUBMODULE:
@@ -162,7 +162,7 @@ def _unread(index: Index, file: File) -> list[Piece]:
 
 
 def _named_by(index: Index, file: File) -> list[Piece]:
-    """Which files lead to one that cannot be read."""
+    """Return which files refer to one that cannot be read."""
     users = _users(index, file.path)
     if not users:
         return []

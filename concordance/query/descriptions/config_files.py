@@ -1,7 +1,7 @@
-"""What a file of settings or of a build says, in a phrase: its jobs, its targets, its keys.
+"""One-line summaries of configuration and build files: their jobs, targets or keys.
 
-In: a file and its outline. Out: pieces such as "workflow `pull`, on push: the jobs `a`, `b` and 12 more". What a file
-calls its description is its author's words, and is quoted.
+In: a file and its outline. Out: pieces such as "workflow `pull`, on push: the jobs `a`, `b` and 12 more". If the file
+has a key for its description, that is the author's own text and is quoted instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DESCRIBED = frozenset(("description", "about", "summary"))
 
 
 def settings(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What a file of settings or of a build is for; nothing where it has no keys and no targets."""
+    """Return a summary of a configuration or build file; nothing if it has no keys and no targets."""
     way: Callable[[File, FileOutline], list[Piece]]
     if file.language == "cmake":
         way = _cmake
@@ -37,7 +37,7 @@ def _top(facts: FileOutline, *kinds: str) -> list[SymbolHead]:
 
 
 def _below(facts: FileOutline, name: str) -> list[SymbolHead]:
-    """The keys below a key of the top."""
+    """Return the keys directly below a top-level key."""
     place = next((n for n, s in enumerate(facts.symbols) if s.parent < 0 and s.name == name), -1)
     return [symbol for symbol in facts.symbols if symbol.parent == place] if place >= 0 else []
 
@@ -47,7 +47,7 @@ def _value(symbol: SymbolHead) -> str:
 
 
 def _names(path: str, symbols: list[SymbolHead], shown: int = _SHOWN) -> list[Piece]:
-    """Names in a row: all of few, the first of many and how many more there are."""
+    """Return a list of names: all if there are few, else the first ones and how many more there are."""
     distinct = list({symbol.name: symbol for symbol in symbols}.values())
     few = distinct[: shown + (len(distinct) == shown + 1)]
     left = len(distinct) - len(few)
@@ -63,10 +63,10 @@ def _jobs(facts: FileOutline) -> bool:
 
 
 def _workflow(file: File, facts: FileOutline) -> list[Piece]:
-    """A workflow: its name, when it runs, its jobs."""
+    """Return a workflow's name, events and jobs."""
     jobs = _below(facts, "jobs")
     named = next((s for s in _top(facts) if s.name == "name" and _value(s)), None)
-    events = _below(facts, "on") or _below(facts, "true")  # YAML 1.1 reads `on` as true
+    events = _below(facts, "on") or _below(facts, "true")  # in YAML 1.1, `on` means true
     on = next((s for s in _top(facts) if s.name == "on"), None)
     found: list[Piece] = ["workflow"]
     if named is not None:
@@ -79,7 +79,7 @@ def _workflow(file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _keys(file: File, facts: FileOutline) -> list[Piece]:
-    """Settings or data: what they call their description, else their keys."""
+    """Return the description key of a file of settings or data, or else its top-level keys."""
     top = _top(facts)
     for symbol in [*top, *_below(facts, "project"), *_below(facts, "package"), *_below(facts, "metadata")]:
         if symbol.name.lower() in _DESCRIBED and is_statement(_value(symbol)):
@@ -98,7 +98,7 @@ def _keys(file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _cmake(file: File, facts: FileOutline) -> list[Piece]:
-    """What a CMake file makes, defines, adds or sets."""
+    """Return what a CMake file builds, defines, adds or sets."""
     parts: list[list[Piece]] = []
     targets = _top(facts, Kind.TARGET)
     if targets:
@@ -120,7 +120,7 @@ def _cmake(file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _targets(file: File, facts: FileOutline) -> list[Piece]:
-    """What a Make, Bazel, Buck or Docker file makes and defines."""
+    """Return what a Make, Bazel, Buck or Docker file builds, defines or sets."""
     parts: list[list[Piece]] = []
     targets = [s for s in facts.symbols if s.kind == Kind.TARGET]
     if targets:

@@ -1,7 +1,7 @@
-"""What a file defines, in a phrase: its main definition, its classes and functions by use, and what it hands on.
+"""One-line summaries of what a file defines, implements for other files, or re-exports.
 
-In: a file and its outline. Out: pieces such as "defines the classes `A`, `B` and 3 more, and 12 functions". Names are
-those that other code uses most; private ones stand in only where there are no others.
+In: a file and its outline. Out: pieces such as "defines the classes `A`, `B` and 3 more, and 12 functions". The names
+shown are those that other code uses most; private names are shown only if there are no public ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concordance.facts.updates.store_delta import Aspect
 from concordance.query.answers import clean, separator_of
 from concordance.query.index.repository import Index
 
-_GROUPS = (  # in the order in which they are told
+_GROUPS = (  # in the order in which a summary lists them
     (frozenset((Kind.CLASS,)), "class", "classes"),
     (frozenset((Kind.STRUCT, Kind.UNION)), "struct", "structs"),
     (frozenset((Kind.INTERFACE,)), "interface", "interfaces"),
@@ -32,13 +32,13 @@ _GROUPS = (  # in the order in which they are told
 )
 _WHOLE = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION))
 _OPEN = frozenset((Kind.NAMESPACE, Kind.MODULE))
-_SHOWN = (3, 2)  # names of the first and the second group
+_SHOWN = (3, 2)  # names shown of the first and of the second group
 _SCRIPTS = frozenset(("shell", "make"))
 _C = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 
 
 def outer(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
-    """The definitions that stand in nothing but namespaces, with their places."""
+    """Return the definitions at the top level or directly in namespaces, with their positions."""
     symbols = facts.symbols
     return [
         (place, symbol) for place, symbol in enumerate(symbols)
@@ -55,12 +55,12 @@ def _is_open(symbols: Sequence[SymbolHead], place: int) -> bool:
 
 
 def _is_switch(symbol: SymbolHead) -> bool:
-    """Whether a macro stands for nothing: it guards a header, or tells another what to leave out."""
+    """True for a macro without a value: a header guard or a conditional-compilation switch."""
     return symbol.kind == Kind.MACRO and not symbol.signature.partition(symbol.name)[2].strip()
 
 
 def told(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
-    """The definitions worth naming, those most used by others first: the public ones, or where there are none, all."""
+    """Return the definitions worth naming, the most used first: the public ones, or all if there are none."""
     base = index.base_of(file.path)
     rows = [
         (place, symbol) for place, symbol in outer(facts)
@@ -76,7 +76,7 @@ def told(index: Index, file: File, facts: FileOutline) -> list[tuple[int, Symbol
 
 
 def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead | None:
-    """The definition that a file is there for: of the file's name, or the only public one of its weight."""
+    """Return a file's main definition: the one with the file's name, a class that fills most of it, or the only one."""
     rows = [symbol for _, symbol in told(index, file, facts) if symbol.kind in _WHOLE and symbol.public]
     if not rows:
         return None
@@ -95,7 +95,7 @@ def _letters(name: str) -> str:
 
 
 def groups_of(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, list[SymbolHead]]]:
-    """Definitions by what they are, each name once, in the order in which they are told."""
+    """Group definitions by kind, each name once, in the order in which a summary lists them."""
     found = []
     for kinds, one, many in _GROUPS:
         names: dict[str, SymbolHead] = {}
@@ -108,7 +108,7 @@ def groups_of(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, li
 
 
 def defines(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What it defines, or hands on from elsewhere; nothing where it does neither."""
+    """Return what a file defines or re-exports; nothing if it does neither."""
     groups = groups_of(told(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
     if not groups or not heavy or speaks_for_folder(file.path):
@@ -118,7 +118,7 @@ def defines(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     if file.language in _C and sum(len(group[2]) for group in heavy) < 3 and (done := implements(file, facts)):
         return done
     if [group[0] for group in groups] == ["variable"] or (not heavy and file.language in _SCRIPTS):
-        return []  # a script, and what it keeps its values in
+        return []  # a script: its variables do not describe it
     parts: list[list[Piece]] = []
     for number, (one, many, symbols) in enumerate(groups[:4]):
         shown = _SHOWN[number] if number < len(_SHOWN) else 0
@@ -134,7 +134,7 @@ def defines(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], shown: int) -> list[Piece]:
-    """`the classes A, B and 3 more`; `5 functions` where none is shown."""
+    """Return `the classes A, B and 3 more`, or `5 functions` if no names are to be shown."""
     if not shown:
         return [counted(len(symbols), one, many)]
     names: list[Piece] = [Ref(To.SYMBOL, path, s.key, s.name) for s in symbols[: shown + (len(symbols) == shown + 1)]]
@@ -143,7 +143,7 @@ def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], shown:
 
 
 def implements(file: File, facts: FileOutline) -> list[Piece]:
-    """The methods that it defines for classes that are declared elsewhere."""
+    """Return the methods that a file defines for classes declared elsewhere, or else what it only declares."""
     own = {symbol.key for symbol in facts.symbols if symbol.kind not in (Kind.METHOD, Kind.FUNCTION, Kind.FIELD)}
     rows = [s for _, s in outer(facts) if s.kind == Kind.METHOD and not s.declaration]
     owners = Counter(s.key.rpartition(".")[0] for s in rows)
@@ -164,7 +164,7 @@ def implements(file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _declares(file: File, declared: Sequence[SymbolHead]) -> list[Piece]:
-    """What it only declares; that a class is named ahead says little, where there is anything else."""
+    """Return what a file only declares: functions, or types if there are none, as forward declarations say little."""
     groups = groups_of([(0, symbol) for symbol in declared if symbol.kind == Kind.FUNCTION])
     groups = groups or groups_of([(0, symbol) for symbol in declared])
     if not groups:
@@ -176,12 +176,12 @@ def _declares(file: File, declared: Sequence[SymbolHead]) -> list[Piece]:
 
 
 def speaks_for_folder(path: str) -> bool:
-    """Whether a file is the one by which others bring in its folder."""
+    """True if a file is the one that is imported in the name of its folder, such as `__init__.py`."""
     return path.rpartition("/")[2].partition(".")[0] in ("__init__", "index", "mod", "lib")
 
 
 def hands_on(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What a file offers that others define: the names that it brings in from files of the repository."""
+    """Return what a file re-exports: the names that it imports from other files of the repository and offers."""
     if file.language not in ("python", "javascript", "typescript", "rust"):
         return []
     if not speaks_for_folder(file.path) and facts.exports is None:
@@ -208,6 +208,6 @@ def hands_on(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _module(path: str) -> str:
-    """A file as its folder's others call it."""
+    """Return a file's module name: the folder's name for `__init__` files."""
     name = path.rpartition("/")[2]
     return path.split("/")[-2] if name.startswith("__init__.") and "/" in path else name.partition(".")[0]

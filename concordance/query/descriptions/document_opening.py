@@ -1,7 +1,7 @@
-"""How a document opens: its first paragraphs, as the author wrote them, without badges, pictures and headings.
+"""Extracts the opening paragraphs of a document, without badges, pictures and headings.
 
-In: the path of a Markdown or reStructuredText document. Out: the text of its first paragraphs and lists, with the
-lines on which they stand. What a README says first is what a repository or a folder is, in its own words.
+In: the path of a document, or of a source file with documentation. Out: the text of its first paragraphs and lists,
+with their line numbers. The opening of a README is used as the description of its repository or folder.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from concordance.query.index.counts.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 
-_MOST = 900  # letters, after which no further paragraph is begun
-_LARGEST = 300_000
+_MOST = 900  # characters after which no further paragraph is added
+_LARGEST = 300_000  # bytes of a document that are read
 _PICTURE = re.compile(
     r"!?\[!?\[?[^\]]{0,400}\]?\([^()]*+\)\]?(?:\([^()]*+\))?|!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]|"
     r"\[!\[.{0,400}?\]\]?\[[^\]]{0,400}+\]|\[!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]\]\([^()]*+\)"
@@ -27,7 +27,7 @@ _RULE = re.compile(r"([=~^#*+\"'`_-])\1{2,}\s*\Z")
 
 
 class DocumentOpening(NamedTuple):
-    """The first words of a document."""
+    """The opening paragraphs of a document."""
 
     path: str
     text: str
@@ -36,16 +36,16 @@ class DocumentOpening(NamedTuple):
     language: str
 
     def block(self) -> Block:
-        """The words as a quotation."""
+        """Return the text as a quotation."""
         return Quote([Doc(markdown(self.text, self.language))])
 
     def cite(self) -> Cite:
-        """The lines they stand on."""
+        """Return a citation of its lines."""
         return Cite(self.path, self.first, self.last)
 
 
 def opening(index: Index, path: str) -> DocumentOpening | None:
-    """The first paragraphs of a document, or of what a source file says of itself; None where it says nothing."""
+    """Return the first paragraphs of a document or of a source file's documentation, None if there are none."""
     file = ledger(index).files[path]
     if file.language in ("markdown", "rst", "text"):
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
@@ -59,7 +59,7 @@ def opening(index: Index, path: str) -> DocumentOpening | None:
 
 
 def _shortened(words: str) -> str:
-    """The first paragraphs, whole."""
+    """Return as many whole paragraphs from the start as fit."""
     found = ""
     for paragraph in re.split(r"\n[ \t]*\n", words.strip()):
         if found and len(found) + len(paragraph) > _MOST and not found.rstrip().endswith(":"):
@@ -94,7 +94,7 @@ def _of_document(path: str, text: str, language: str) -> DocumentOpening | None:
 
 
 def _paragraphs(lines: list[str]) -> list[tuple[int, list[str]]]:
-    """Stretches between empty lines, each with the number of its first line; what is fenced is left out."""
+    """Return the paragraphs, each with the number of its first line, without fenced code and comments."""
     found: list[tuple[int, list[str]]] = []
     fence = comment = False
     for number, line in enumerate(lines, 1):

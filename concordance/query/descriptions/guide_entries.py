@@ -1,7 +1,7 @@
-"""What READMEs and guides say of files and folders in their lists and tables: "`c10` - core library files".
+"""Descriptions of files and folders in the lists and tables of READMEs and guides: "`c10` - core library files".
 
-In: an index and a path. Out: the sentence that an entry has behind the path's name, quoted, and where. An entry is an
-item of a list or a row of a table that begins with a link to the path, or with its name as code.
+In: an index and a path. Out: the sentence that follows the path's name in such an entry, quoted, with a citation. An
+entry is a list item or a table row that begins with a link to the path, or with its name as code.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _HEAD = (
 )
 _ITEM = re.compile(rf"^(?P<indent>\s*)(?:[-*+]|\d+[.)])\s+{_HEAD}(?:\*\*)?\s*(?:--?|–|—|:)+\s+(?P<text>\S.*)$")
 _ROW = re.compile(rf"^(?P<indent>\s*)\|\s*{_HEAD}\s*\|\s*(?P<text>[^|]*\S)\s*(?:\|.*)?$")
-_LONGEST = 400_000  # letters of a guide that are looked through
+_LONGEST = 400_000  # characters of a guide that are searched
 
 
 @lasting(lambda touched: not any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
 def entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
-    """By path: the guide that speaks of it, the lines, and the words. The nearest guide above the path counts, and one
-    that lies elsewhere only where there is none."""
+    """Return, by path, the guide that describes it, the first and last line, and the text. The nearest guide above the
+    path is preferred; a guide elsewhere is used only if there is none."""
     found: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
     files = ledger(index).files
     known = files.keys() | {folder for path in files for folder in _above(path)}
@@ -58,7 +58,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
-    """Each entry: what it may name, its lines and its words."""
+    """Yield each entry: the names it may refer to, its first and last line, and its text."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
         match = _ITEM.match(line) or _ROW.match(line)
@@ -76,7 +76,7 @@ def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
 
 
 def _meant(named: tuple[str, ...], folder: str, known: set[str]) -> str:
-    """The path that an entry names: relative to the guide's folder, or to the root."""
+    """Return the path that an entry names, relative to the guide's folder or to the root; "" if there is none."""
     for name in named:
         bare = name.partition("#")[0].strip()
         if not bare or "://" in bare or bare in (".", "./"):
@@ -89,7 +89,7 @@ def _meant(named: tuple[str, ...], folder: str, known: set[str]) -> str:
 
 
 def entry(index: Index, path: str) -> list[Piece]:
-    """What a guide says of a path, quoted; nothing where none does."""
+    """Return what a guide says about a path, quoted; nothing if no guide does."""
     row = entries(index).get(path)
     if row is None:
         return []

@@ -1,8 +1,8 @@
-"""Authors' words in a sentence of ours: their first sentence as pieces, and the lines on which it stands.
+"""Quotes the author's first sentence with a citation of the lines it comes from.
 
-In: a documentation comment, or the words of a file. Out: pieces between quotation marks, with a `Cite` of the very
-lines, so that `verify` finds it when they change. What says nothing of what it stands on (a list of owners, a note to
-a tool, a name alone) is no description, and is passed over.
+In: a documentation comment, or the text of a file. Out: pieces in quotation marks, with a `Cite` of the exact lines, so
+that `verify` notices when they change. Text that does not describe anything (a list of owners, an instruction to a
+tool, only a name) is rejected.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from concordance.base.blocks import Cite, Mono, Piece
 from concordance.query.index.repository import Index
 from concordance.query.markup import first_sentence as said_first
 
-LONGEST = 240  # characters of a sentence in a table
-_ENOUGH = 40  # letters by which a line is known
-_NEXT = 8  # lines over which they may be spread
+LONGEST = 240  # characters of a sentence in a table at most
+_ENOUGH = 40  # letters that identify the line where a quotation starts
+_NEXT = 8  # lines over which these letters may be spread
 _NOTE = re.compile(
     r"\A\W*(?:TODO|FIXME|XXX|HACK|NOTE\b|NB\b|DO NOT (?:EDIT|MODIFY)|NOLINT|noqa|"
     r"mypy:|type:|pylint|flake8|clang-|eslint|Owner\(s\)|@(?:file|author|"
@@ -28,16 +28,16 @@ _TARGET = re.compile(r"\A~?(?:(?:[^<]*+<(?=[^<]*+<))*+([^<]*?)(?<!\s)\s*+<[^<>]*
 
 
 def first_line(index: Index, path: str) -> str:
-    """The first line of a file that has words on it; "" where none is of a length that people write."""
+    """Return the first line of a file that contains words, "" if it is too long to be written by hand."""
     line = next((line.strip() for line in index.opened(path).lines() or [] if re.search(r"\w", line)), "")
     return line if len(line) <= 120 else ""
 
 
 def lines_of(index: Index, path: str, words: str, near: int = 1) -> tuple[int, int]:
-    """The lines on which some words stand, from the line `near` on or right before it; (0, 0) where they are not found.
+    """Return the first and last line of a quotation, searched for from line `near` on, then before it; (0, 0) if none.
 
-    Words may have been taken out of their markup and set on one line, so letters are compared, and the end is where
-    the last of them stand.
+    The words may have been stripped of their markup and joined to one line, so only letters are compared, and the last
+    line is found by counting letters.
     """
     lines = index.opened(path).lines() or []
     wanted = _letters(words)
@@ -47,7 +47,7 @@ def lines_of(index: Index, path: str, words: str, near: int = 1) -> tuple[int, i
     word = _WORD.search(words)
     for at in (*range(near - 1, min(len(lines), near + 400)), *range(near - 2, max(-1, near - 80), -1)):
         if word is not None and word[0] not in lines[at]:
-            continue  # most lines; the letters of the others are compared
+            continue  # rules out most lines quickly; letters are compared only in the others
         found = _letters(lines[at])
         following = "".join(map(_letters, lines[at : at + _NEXT])) if found and start.startswith(found) else ""
         if start in found or following.startswith(start):
@@ -64,7 +64,7 @@ def _letters(words: str) -> str:
 
 
 def _end(lines: Sequence[str], at: int, count: int) -> int:
-    """The number of the line on which so many letters end."""
+    """Return the number of the line on which `count` letters from line index `at` on end."""
     last = at
     while last < len(lines) and count > 0:
         count -= len(_letters(lines[last]))
@@ -73,13 +73,13 @@ def _end(lines: Sequence[str], at: int, count: int) -> int:
 
 
 def cited(index: Index, path: str, words: str, near: int = 1) -> Cite:
-    """Where some words stand in a file: their lines, or the file where they were put together from several places."""
+    """Return a citation of the lines of some words, or of the whole file if they are not found in one place."""
     first, last = lines_of(index, path, words, near)
     return Cite(path, first, 0 if last == first else last)
 
 
 def is_statement(words: str) -> bool:
-    """Whether a sentence says something: three words at least, and no note to a tool or to oneself."""
+    """True if a sentence says something: it has at least three words, and is not a note to a tool or a to-do."""
     return len(re.findall(r"[^\W\d_]{2,}", words)) >= 3 and not _NOTE.match(words)
 
 
@@ -90,17 +90,17 @@ _INSTRUCTS = re.compile(
 
 
 def instructs(sentence: str) -> bool:
-    """Whether a sentence tells its reader what to do, or speaks of something aside, and not of what there is."""
+    """True if a sentence tells readers what to do, or is an aside, rather than a description."""
     return _INSTRUCTS.match(sentence) is not None
 
 
 def first_sentence(doc: str, language: str, name: str = "") -> str:
-    """The first sentence of some documentation, as it fits into a table; `name` is what it is of."""
+    """Return the first sentence of some documentation, short enough for a table; `name` is what it documents."""
     return _shortened(said_first(doc, language, name).rstrip(" :"))
 
 
 def _shortened(words: str) -> str:
-    """A sentence that fits; a longer one ends with dots, behind a whole word."""
+    """Return a sentence cut to `LONGEST` characters, after a whole word and with an ellipsis."""
     if len(words) <= LONGEST:
         return words
     cut = words[:LONGEST].rpartition(" ")[0].rstrip(" ,;:")
@@ -108,7 +108,7 @@ def _shortened(words: str) -> str:
 
 
 def spoken(words: str) -> list[Piece]:
-    """A sentence as pieces: what its author set as code is code."""
+    """Return a sentence as pieces, with code as `Mono`."""
     found: list[Piece] = []
     last = 0
     for match in _CODE.finditer(words):
@@ -124,23 +124,23 @@ def spoken(words: str) -> list[Piece]:
 
 
 def _plain(words: str) -> str:
-    """Words without marks of emphasis and links."""
+    """Return text without the markup of emphasis, links and HTML."""
     words = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])", r"\1", words)
     words = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", words)
     return re.sub(r"</?[a-zA-Z][^<>]*>", "", re.sub(r"::\s*\Z", ":", words))
 
 
 def quote(index: Index, path: str, sentence: str, rests_on: str, near: int = 1) -> list[Piece]:
-    """A sentence between quotation marks, resting on the words that it was taken from."""
+    """Return a sentence in quotation marks, with a citation of the text that it was taken from."""
     return ["“", *spoken(sentence), "”", cited(index, path, rests_on, near)]
 
 
 def ended(pieces: Sequence[Piece]) -> list[Piece]:
-    """A line as a sentence: with a full stop, where it does not end with another's words."""
+    """Return a line as a sentence: with a full stop, unless it ends with a quotation."""
     shown = [piece for piece in pieces if not isinstance(piece, Cite)]
     return [*pieces] if shown and shown[-1] == "”" else [*pieces, "."]
 
 
 def plain(pieces: Sequence[Piece]) -> str:
-    """The letters of pieces, for what is compared or measured."""
+    """Return the text of pieces, for comparing or measuring."""
     return "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)

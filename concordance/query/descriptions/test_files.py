@@ -1,7 +1,7 @@
-"""What a test file tests, in a phrase: how many tests, in which classes or suites, and the code that they are about.
+"""One-line summaries of test files: how many tests, in which classes or suites, and the file they test.
 
-In: a file and its outline. Out: pieces such as "34 tests in `TestLinear` and 2 more classes, of `linear.py`". What
-it is about is the file of the same name, or the one that it uses much and others use little.
+In: a file and its outline. Out: pieces such as "34 tests in `TestLinear` and 2 more, of `linear.py`". The tested file
+is the one with the same stem, or else one that this test uses much and few other files use.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from concordance.query.search.related_files import stem_of
 
 _SUITE = re.compile(r"(?=\w*TEST)\w++\s*+\(\s*(\w+)\s*,\s*\w+\s*\)")
 _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
-_STANDS_OUT = 1.2  # how much one is used by a test, against how many use it
+_STANDS_OUT = 1.2  # least ratio of a test's uses of a file to the number of its users (both logarithmic)
 
 
 def tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """What a file tests; nothing where no test stands in it."""
+    """Return a summary of the tests in a file; nothing if it contains none."""
     number = ledger(index).tests[file.path]
     if not number:
         return []
@@ -39,7 +39,7 @@ def tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 
 def _suites(facts: FileOutline) -> list[str]:
-    """The classes that hold tests, with their keys, or the suites of macros; the largest first."""
+    """Return the classes with tests, each with its key after a NUL, or else suite names from macros; largest first."""
     inside: Counter[int] = Counter(
         s.parent for s in facts.symbols if s.kind == Kind.METHOD and s.name.startswith("test")
     )
@@ -50,7 +50,7 @@ def _suites(facts: FileOutline) -> list[str]:
 
 
 def subject_of(index: Index, path: str) -> tuple[str, bool]:
-    """The file that a test file is about, and whether their names say so; "" where none stands out."""
+    """Return the file that a test file tests, and whether their names match; "" if no file stands out."""
     uses = index.neighbours.uses.get(index.base_of(path), {})
     stem = stem_of(path).lower()
     rows = []

@@ -1,5 +1,6 @@
-"""What differs between two revisions: definitions, files, dependencies, and who is affected.
+"""Compares two revisions: definitions, files, dependencies, and which tests and pages are affected.
 
-`parts` makes symbols comparable, `within` pairs those of one file, `across` finds what moved or was renamed, `files`
-pairs files, `needs` compares who imports whom, `affected` names tests and pages, `rows` and `told` say all of it.
+`symbols` makes definitions comparable, `symbol_pairs` pairs those of one file, `moves` finds definitions and files that
+were moved or renamed, `dependencies` compares imports and cycles, `affected` lists tests and pages, and `rows` and
+`report` assemble the answer. `comparison` holds the types that are passed in.
 """

@@ -1,7 +1,7 @@
-"""Who is affected by a change: tests to run, and pages of the book to read again.
+"""Finds what a change affects: tests to run, and pages of the book to read again.
 
-In: what became of definitions and files, and the store, which is that of the work tree. Out: rows, most affected first.
-Definitions are looked up in the store by their paths and names: tests and users are those of the work tree.
+In: the changes of definitions and files, and the store of the work tree. Out: rows, most affected first. Definitions
+are looked up in the store by path and key, so that tests and users are those of the work tree.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from concordance.query.diff.symbols import ComparableSymbol
 from concordance.query.index.graphs.reachability import command, places, reached, reasons
 from concordance.query.index.repository import Index
 
-_EDGES = 1_000_000  # that the walk to tests looks at: a few tenths of a second
+_EDGES = 1_000_000  # edges that the walk to tests looks at: a few tenths of a second
 _RUN = frozenset((*RUN, *TYPES))
 _WEIGHTS = {"removed": 3.0, "signature": 3.0, "renamed": 3.0, "moved": 2.0, "added": 2.0, "value": 1.0, "body": 1.0,
             "doc": 1.0, "changed": 0.5, "gained": 0.5, "lost": 0.5}  # fmt: skip
 _SEEN = frozenset(("removed", "signature", "renamed", "moved", "value"))  # what users of a definition see
-_REASONS = 4  # that are said of one page
-_SHARE = 0.25  # of what its files weigh, that a folder's page does
+_REASONS = 4  # reasons that are shown for one page
+_SHARE = 0.25  # weight of a file's changes for the page of its folder
 
 
 class BothSides:
-    """Definitions of both sides in the store of the work tree."""
+    """Looks up definitions of both sides in the store of the work tree."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
         self._keys: dict[str, dict[str, int]] = {}
 
     def ids(self, parts: Iterable[ComparableSymbol | None]) -> list[int]:
-        """The ids that definitions have in the store: of one on both sides, of the first that is there."""
+        """Return the id of the first of some definitions that is in the store; empty if none is."""
         for part in parts:
             found = self._by_key(part.path).get(part.key) if part is not None else None
             if found is not None:
@@ -50,7 +50,7 @@ class BothSides:
 
 
 class AffectedTests(NamedTuple):
-    """Tests that were changed, and tests that may run what was."""
+    """Tests that were changed, and tests that may run what was changed."""
 
     touched: list[ChangeRow]
     may_run: list[ChangeRow]
@@ -58,7 +58,7 @@ class AffectedTests(NamedTuple):
 
 
 def tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> AffectedTests:
-    """The tests of a change, nearest first."""
+    """Return the tests that a change affects, nearest first."""
     touched = [
         ChangeRow("changed", "test", one.after.path, one.after.qualified, {"line": one.before.line}, {"line":
         one.after.line},
@@ -91,7 +91,7 @@ def tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> Affec
         if (place.path, name) not in own:
             after = {"line": place.line, "run": command(index, place), "steps": row.steps}
             rows.append(ChangeRow("may run", "test", place.path, name, None, after, why))
-    note = "" if walk.whole else f"the search ended after {_EDGES:,} uses: tests farther away are left out"
+    note = "" if walk.whole else f"the search stopped after {_EDGES:,} uses: tests farther away are not listed"
     return AffectedTests(sorted(touched, key=lambda row: (row.path, row.qualified)), rows, note)
 
 
@@ -106,12 +106,12 @@ class AffectedPages:
         self.whys: dict[Ref, Counter[str]] = {}
 
     def add(self, ref: Ref, score: float, why: str) -> None:
-        """One reason more."""
+        """Add a reason."""
         self.scores[ref] += score  # type: ignore[assignment]
         self.whys.setdefault(ref, Counter())[why] += 1
 
     def rows(self) -> list[tuple[Ref, str]]:
-        """Pages with their reasons, most affected first."""
+        """Return pages with their reasons, most affected first."""
         ordered = sorted(self.scores, key=lambda ref: (-self.scores[ref], ref))
         return [(ref, _reasons(self.whys[ref])) for ref in ordered]
 
@@ -139,7 +139,7 @@ def pages(
     symbols: SymbolChanges,
     folders: Sequence[ChangeRow],
 ) -> list[tuple[Ref, str]]:
-    """The pages to read again: of files that changed, of who uses what changed, and of the folders around."""
+    """Return the pages to read again: of changed files, of users of what changed, and of the enclosing folders."""
     found = AffectedPages()
     after = comparison.sides[1].entries
     there = _folders(after)
@@ -147,12 +147,10 @@ def pages(
     for row in files:
         if row.path in after:
             score = _WEIGHTS.get(row.change, 0.5)
-            found.add(
-                Ref(To.FILE, row.path), score, f"the file is {row.change}" if row.change != "changed" else _own(row)
-            )
+            found.add(Ref(To.FILE, row.path), score, f"file {row.change}" if row.change != "changed" else _own(row))
         if row.change in ("added", "removed", "renamed"):
             home = _nearest(row.path, there)
-            found.add(Ref(To.FOLDER, home), 2.0, f"a file {row.change}")
+            found.add(Ref(To.FOLDER, home), 2.0, f"file {row.change}")
         weights[row.path] += 1
     for row in symbols.rows:
         if row.path in after:
@@ -162,9 +160,9 @@ def pages(
         ends = (row.after or row.before or {}).values()
         for folder in {str(end) for end in ends if isinstance(end, str)}:
             home = _nearest(f"{folder}/x" if folder != "." else "x", there)
-            found.add(Ref(To.FOLDER, home), 2.0, f"a dependency {row.change}: {row.qualified}")
+            found.add(Ref(To.FOLDER, home), 2.0, f"dependency {row.change}: {row.qualified}")
     for path, weight in weights.items():
-        found.add(Ref(To.FOLDER, _nearest(path, there)), _SHARE * weight, "a file in it changed")
+        found.add(Ref(To.FOLDER, _nearest(path, there)), _SHARE * weight, "file in it changed")
     _users(index, comparison, symbols, found)
     return found.rows()
 
@@ -175,11 +173,11 @@ _SAID = {"removed": "definition removed", "added": "definition added", "signatur
 
 
 def _own(row: ChangeRow) -> str:
-    return row.why or "the text changed"
+    return row.why or "text changed"
 
 
 def _nearest(path: str, folders: frozenset[str]) -> str:
-    """The folder of a path, or what is left of it."""
+    """Return the folder of a path, or its nearest parent that still exists."""
     folder = path.rpartition("/")[0]
     while folder not in folders:
         folder = folder.rpartition("/")[0]
@@ -197,7 +195,7 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, found: AffectedPages) -> None:
-    """Adds the pages of who uses what looks otherwise now."""
+    """Add the pages of files that use definitions whose interface changed."""
     store, after = BothSides(index), comparison.sides[1].entries
     seen: list[tuple[list[int], str, str, str]] = []
     moved = {(row.path, row.qualified): row.change for row in symbols.rows if row.change in ("moved", "renamed")}
@@ -213,5 +211,5 @@ def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, found: 
                 found.add(Ref(To.FILE, path), 0.5, f"uses {name}, {_NOW[change]}")
 
 
-_NOW = {"removed": "which is gone", "signature": "whose signature changed", "renamed": "which has this name now",
+_NOW = {"removed": "which was removed", "signature": "whose signature changed", "renamed": "which was renamed to this",
         "moved": "which moved", "value": "whose value changed"}  # fmt: skip

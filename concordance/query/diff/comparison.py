@@ -1,4 +1,4 @@
-"""What reading both sides gave, as it is handed to whoever puts the answer together. Nothing here computes."""
+"""Data types for the two sides of a comparison, as they are passed to the code that assembles the answer."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class ReadFile(NamedTuple):
     """One file of one side, without its symbols."""
 
     file: File
-    imports: tuple[tuple[Import, bool], ...] = ()  # and whether it waits until something is called
+    imports: tuple[tuple[Import, bool], ...] = ()  # and whether the import is deferred
     findings: tuple[Finding, ...] = ()
     symbols: int = 0
     doc: str = ""
 
 
 class FilePair(NamedTuple):
-    """A file before and after: on both sides, or on one alone."""
+    """A file before and after, or on one side only."""
 
     before: ReadFile | None
     after: ReadFile | None
     changed: list[ChangedSymbol]
     gone: RemovedSymbols
-    outside: bool  # whether code differs that stands in no definition
+    outside: bool  # True if code outside of definitions differs
 
 
 class Unread(NamedTuple):
@@ -40,16 +40,16 @@ class Unread(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Both sides."""
+    """Both sides, and the files that differ between them."""
 
     sides: tuple[Side, Side]
     here: Side  # the work tree
     pairs: list[FilePair]  # the files that differ
-    renamed: dict[str, str]  # files that have another path: before and after
-    beside: dict[str, ReadFile]  # files that are the same on both sides, but not as in the store
-    settled: frozenset[str]  # files that are the same on both sides and as in the store
+    renamed: dict[str, str]  # the new path of each renamed file, by its old one
+    beside: dict[str, ReadFile]  # files that are the same on both sides, but differ from the store
+    settled: frozenset[str]  # files that are the same on both sides and in the store
     unread: list[Unread]
     ruff_problem: str
-    slim: bool  # whether there is so much of one side only that moved text must be the same to be found
-    data: Callable[[int, ListedFile], bytes]  # the bytes of a file of a side
+    slim: bool  # True if too much is on one side only to find moves of changed text
+    data: Callable[[int, ListedFile], bytes]  # reads a file of a side
     roots: Roots

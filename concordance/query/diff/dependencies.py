@@ -1,8 +1,12 @@
-"""Who imports or includes whom on each side, and which dependencies and cycles came or went.
+"""Compares the dependencies of two revisions: imports between files and folders, and import cycles.
 
-In: for each side its ledger, and the imports of the files that differ, and of others that may lead elsewhere now. Out:
-edges between files, and what differs in them. An import is found as the linker finds it; of `from a import b` the file
-of `b` is meant where that is a module. What the files need that are the same as in the store is known there.
+In: for each side its ledger, and the imports of the files that differ and of those whose imports may resolve to another
+file now. Out: edges between files, and what differs in them. Imports are resolved as the linker does; `from a import b`
+refers to the file of `b` if that is a module.
+
+The files that differ are resolved on their own side. A file that is the same on both sides is resolved on both if one
+of its imports names a file that was added, removed or moved, because it may resolve to another file now. For all
+others, the store knows the dependencies.
 """
 
 from __future__ import annotations
@@ -28,38 +32,38 @@ _LANGUAGES = "concordance.link.languages"
 _PROSE = frozenset(("markdown", "rst"))
 _PYTHON = frozenset(("python", "cython"))
 _MODULES = (".py", "/__init__.py", ".pyx", ".pyi", "/__init__.pyi")
-_HOMES = frozenset(("__init__", "index", "mod"))  # files that are named by their folder
+_HOMES = frozenset(("__init__", "index", "mod"))  # files that represent their folder
 _SIGNS = (".", "/", ":")
 _APART = re.compile(r"::|[./:]+")
 _WAITS = frozenset(("function", "lambda"))
 _NEVER = ("TYPE_CHECKING", "__name__")
-_FOLDERS = frozenset(("go", "java"))  # where an import means all files of a folder
-Imports = Sequence[tuple[Import, bool]]  # and whether it waits until something is called
+_FOLDERS = frozenset(("go", "java"))  # languages whose imports refer to all files of a folder
+Imports = Sequence[tuple[Import, bool]]  # each with whether it is deferred
 Edge = tuple[str, str]
 
 
 class Need(NamedTuple):
-    """Where a dependency is stated."""
+    """Where a dependency is stated, and whether it is deferred: not needed when the file is loaded."""
 
     line: int
     waits: bool
 
 
 class SideTree(Tree):
-    """The files of one side; what differs from the work tree is not read from there."""
+    """The files of one side; those that differ from the work tree are not read from disk."""
 
     def __init__(self, root: str, files: Iterable[File], roots: Roots, other: Callable[[str], str | None]) -> None:
         super().__init__(root, files, roots)
         self._other = other
 
     def text(self, path: str) -> str:
-        """What a configuration file says on this side."""
+        """Return the content of a configuration file on this side."""
         said = self._other(path)
         return super().text(path) if said is None else said
 
 
 class Resolver:
-    """Finds what imports lead to on one side."""
+    """Resolves imports on one side."""
 
     def __init__(self, tree: SideTree) -> None:
         self.tree = tree
@@ -70,7 +74,7 @@ class Resolver:
         self._resolve: dict[str, Callable[[str, Import], Target]] = {}
 
     def needs(self, path: str, language: str, imports: Imports) -> dict[str, Need]:
-        """The files, and folders of packages, that a file names in its imports."""
+        """Return the files, and folders of packages, that the imports of a file resolve to."""
         if language not in self._modules or language in _PROSE or not imports:
             return {}
         module = self._modules[language]
@@ -94,7 +98,7 @@ class Resolver:
         return self._module(first, one.name) if language in _PYTHON and one.name not in ("", "*") else first
 
     def _module(self, package: str, name: str) -> str:
-        """The file that a name of a package is, if it is one."""
+        """Return the file of a module in a package; the package's own file if the name is not a module."""
         folder, _, last = package.rpartition("/")
         if last.partition(".")[0] == "__init__":
             for ending in _MODULES:
@@ -105,10 +109,10 @@ class Resolver:
 
 
 class ImportNameFilter:
-    """Whether imports may lead to one of some files, by how these are named."""
+    """Checks whether an import may refer to one of some files, by their names."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._around: dict[str, set[str]] = {}  # by the name of a file or package, the folders that it lies in
+        self._around: dict[str, set[str]] = {}  # the parent folders of each file or package, by its name
         for path in paths:
             folders, name = path.split("/")[:-1], path.rpartition("/")[2]
             stem = name.partition(".")[0]
@@ -121,7 +125,7 @@ class ImportNameFilter:
         return bool(self._around)
 
     def by(self, one: Import) -> bool:
-        """Whether an import names one of them."""
+        """True if an import may refer to one of the files."""
         around, module = self._around, one.module
         if one.name not in around and not any(module.rpartition(sign)[2] in around for sign in _SIGNS):
             return False
@@ -138,7 +142,7 @@ class ImportNameFilter:
 
 
 def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
-    """Whether an import is not run when its file is loaded."""
+    """True if an import is deferred: not executed when its file is loaded."""
     if one.form == "type" or any(word in one.condition for word in _NEVER):
         return True
     scope = one.scope
@@ -150,31 +154,31 @@ def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
 
 
 class DependencyGraph(NamedTuple):
-    """Who needs whom on one side."""
+    """Which file needs which on one side."""
 
-    files: dict[str, dict[str, Need]]  # of the files that were looked at
-    loads: dict[str, list[str]]  # of all files: which they need when they are loaded
+    files: dict[str, dict[str, Need]]  # of the files that were resolved
+    loads: dict[str, list[str]]  # of all files: what they need when they are loaded
 
 
 class DependencyChange(NamedTuple):
-    """A dependency or a cycle that came or went."""
+    """A dependency or a cycle that was gained or lost."""
 
     gained: bool
-    members: tuple[str, ...]  # from and to, or the files of a cycle
-    before: tuple[str, ...]  # of a cycle: its files before
+    members: tuple[str, ...]  # user and target, or the files of a cycle
+    before: tuple[str, ...]  # the files of a cycle before
     line: int
     why: str
 
 
 def loads_of(needs: Mapping[str, Need], language: str, path: str) -> list[str]:
-    """Those that a file needs when it is loaded, as the store counts them."""
+    """Return the files that a file needs when it is loaded, as the store counts them."""
     if language not in BY_FILE or path.endswith(".pyi"):
         return []
     return [target for target, need in needs.items() if not need.waits]
 
 
 def files_turned(before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]) -> list[DependencyChange]:
-    """Dependencies between files; one that only follows a file to its new name is none."""
+    """Return changed dependencies between files; following a renamed file is not a change."""
     old = {
         (renamed.get(user, user), renamed.get(target, target)): (need, (user, target))
         for user, needs in before.files.items() for target, need in needs.items()
@@ -189,13 +193,13 @@ def files_turned(before: DependencyGraph, after: DependencyGraph, renamed: Mappi
 
 
 def _waiting(need: Need) -> str:
-    return "imported where it is used" if need.waits else ""
+    return "not needed at load time" if need.waits else ""
 
 
 def folders_turned(
     before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]
 ) -> list[DependencyChange]:
-    """Dependencies between folders, by what files need when they are loaded, with the files that make them."""
+    """Return changed dependencies between folders, by what files need when they are loaded, with an example."""
     old, new = _folders(before, renamed), _folders(after, {})
     found = []
     for gained, here, there in ((True, new, old), (False, old, new)):
@@ -220,7 +224,7 @@ def _folders(web: DependencyGraph, renamed: Mapping[str, str]) -> dict[Edge, lis
 def cycles_turned(
     before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]
 ) -> list[DependencyChange]:
-    """Cycles that came, grew, shrank or went."""
+    """Return cycles that appeared, grew, shrank or disappeared."""
     old = [tuple(sorted(renamed.get(path, path) for path in ring)) for ring in _rings(before)]
     new = _rings(after)
     same = set(old) & set(new)
@@ -232,19 +236,19 @@ def cycles_turned(
         parents = [one for one in left if len(set(one) & set(ring)) > 1]
         joined = sorted(set(ring) - {path for one in parents for path in one})
         if not parents:
-            found.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files need one another now"))
+            found.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files now depend on one another"))
         elif joined or len(parents) > 1:
             was = tuple(sorted({path for one in parents for path in one}))
-            said = f"joined by {_some(joined)}" if joined else f"{len(parents)} cycles became one"
+            said = f"joined by {_some(joined)}" if joined else f"{len(parents)} cycles merged"
             found.append(DependencyChange(True, ring, was, 0, said))
     for ring in left:
         rest = {path for one in new for path in one}
         freed = [path for path in ring if path not in rest]
         heirs = [one for one in new if len(set(one) & set(ring)) > 1]
         if not heirs:
-            found.append(DependencyChange(False, (), ring, 0, f"{len(ring):,} files no longer need one another"))
+            found.append(DependencyChange(False, (), ring, 0, f"{len(ring):,} files no longer depend on one another"))
         elif freed or len(heirs) > 1:
-            said = f"left by {_some(freed)}" if freed else f"fell apart into {len(heirs)} cycles"
+            said = f"left by {_some(freed)}" if freed else f"split into {len(heirs)} cycles"
             found.append(DependencyChange(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, said))
     return found
 
@@ -261,16 +265,8 @@ def _rings(web: DependencyGraph) -> list[tuple[str, ...]]:
     return sorted(rings)
 
 
-# ---
-# The dependencies of both sides, as far as they can differ.
-#
-# In: a `Comparison` and the store. Out: for each side a `DependencyGraph`. The files that differ are resolved on their
-# own side; a file that is the same on both is resolved on both where an import of it names, by some word, a file that
-# came, went or moved: it may lead elsewhere now. What all others need is as the store says.
-
-
 class DependencySides:
-    """Both sides of one comparison."""
+    """Builds the dependency graphs of both sides, as far as they can differ."""
 
     def __init__(self, index: Index, comparison: Comparison) -> None:
         self._index, self._comparison = index, comparison
@@ -280,7 +276,7 @@ class DependencySides:
         }
 
     def webs(self) -> tuple[DependencyGraph, DependencyGraph]:
-        """Who needs whom before and after."""
+        """Return the graphs before and after."""
         resolvers = [self._resolver(side, self._ledger(side)) for side in (0, 1)]
         before, after = self._webs(resolvers, self._doubtful())
         return before, after
@@ -301,7 +297,7 @@ class DependencySides:
         entries = compared.sides[side].entries
 
         def other(path: str) -> str | None:
-            """What a file says that is not as on the disk; None of one that is."""
+            """Return the text of a file that differs from the one on disk; None for files that do not."""
             if path in compared.settled:
                 return None
             file, entry = ledger.get(path), entries.get(path)
@@ -315,8 +311,11 @@ class DependencySides:
         return Resolver(SideTree(self._index.root, ledger.values(), compared.roots, other))
 
     def _webs(self, resolvers: Sequence[Resolver], doubtful: dict[str, Imports]) -> list[DependencyGraph]:
-        """Both sides. Of a file that is the same on both, only the imports that may lead elsewhere were resolved: what
-        they lead to takes the place of what the store says of them."""
+        """Return the graphs of both sides.
+
+        For a file that is the same on both, only the doubtful imports were resolved: their targets replace what the
+        store says.
+        """
         stored, beside, settled = self._index.loads.needs, self._comparison.beside, self._comparison.settled
         mine = [
             {path: resolver.needs(path, resolver.tree.language(path), imports) for path, imports in doubtful.items()}
@@ -342,7 +341,7 @@ class DependencySides:
         return webs
 
     def _doubtful(self) -> dict[str, Imports]:
-        """The imports that may lead elsewhere now, of files that are the same on both sides and as in the store."""
+        """Return the imports that may resolve elsewhere now, of files that are equal on both sides and in the store."""
         found: dict[str, Imports] = {}
         for path in sorted(self._comparison.settled) if self._named else ():
             file = self._index.files[path]
@@ -357,7 +356,7 @@ class DependencySides:
 
 
 def _moved(before: ReadFile | None, after: ReadFile | None) -> list[str]:
-    """The paths of a file that is no longer, or only now, where it is."""
+    """Return the paths at which a file was added or removed, if its path changed."""
     if before is not None and after is not None and before.file.path == after.file.path:
         return []
     return [read.file.path for read in (before, after) if read is not None]

@@ -1,10 +1,13 @@
-"""What moved to another file or place, and what has another name now, among what is gone and what has come.
+"""Finds moved and renamed definitions and files among those that exist on one side only.
 
-In: symbols that are on one side only. Out: pairs of them. A symbol moved where one of the same name is found elsewhere
-and most of their text is the same; of a value, where all of it is. It was renamed where one of the same kind stands in
-its place with the same text but for the name, or with nearly the same text, or of a class nearly the same members, and
-nothing else comes near; elsewhere where all of a long text is the same. What is in a class that moved is compared with
-what was in it, and does not move by itself.
+In: symbols that are on one side only. Out: pairs of them. A symbol was moved if one of the same name is found elsewhere
+and most of their text is the same; for a value, all of it. It was renamed if a symbol of the same kind is in its place
+with the same text but for the name, or nearly the same text (for a class, nearly the same members) and no other
+candidate comes close; or if a long text is found unchanged elsewhere. The members of a class that moved are compared
+with its former members, and are not reported as moved.
+
+Files are paired by content first, those of the same name before others, and then by the share of common lines. A file
+is compared only with files that share a rare line with it.
 """
 
 from __future__ import annotations
@@ -17,42 +20,42 @@ from concordance.base.model import KINDS, RUN, TYPES, Kind
 from concordance.query.diff.symbol_pairs import paired
 from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare
 
-_LEAST = 0.5  # the share of lines in common, as git has it
-_COMMON = 20  # files that have a line, above which it tells nothing
-_MOVED, _MOVED_AS_SIGNED = 0.6, 0.4  # the share of text in common, and where signatures are the same
+_LEAST = 0.5  # the least share of common lines of renamed files, as in git
+_COMMON = 20  # a line found in more files than this is not rare
+_MOVED, _MOVED_AS_SIGNED = 0.6, 0.4  # the least share of common text, and if the signatures are the same
 _RENAMED = 0.8
 _SHORT = 60  # characters of text below which all of it must be the same
-_LONG = 150  # characters of text that tell by themselves
-_FEW = 20  # of one name and text, that are looked at
-_MOST = 10_000  # pairs in one place that are looked at
+_LONG = 150  # characters of text that identify a symbol by themselves
+_FEW = 20  # candidates of the same name and text that are compared
+_MOST = 10_000  # pairs of candidates that are compared
 _GROUPS = (frozenset((*RUN,)), frozenset((*TYPES, Kind.TYPE)), frozenset(VALUES), frozenset((Kind.HEADING,)))
-EVERY = frozenset(KINDS) - {Kind.KEY, Kind.LABEL, Kind.NAMESPACE, Kind.ENUMERATOR}  # but for short names in all places
-_TELLING = 10  # characters of a value that is not any value
-_MEMBERS = 3  # that two classes have in common, at least
+EVERY = frozenset(KINDS) - {Kind.KEY, Kind.LABEL, Kind.NAMESPACE, Kind.ENUMERATOR}  # no short, frequent names
+_TELLING = 10  # characters of a value that identify it
+_MEMBERS = 3  # common members of two classes, at least
 
 
 class RemovedSymbols(NamedTuple):
-    """Symbols of which the other side has none in their place."""
+    """Symbols without a counterpart in the same place on the other side."""
 
     removed: list[ComparableSymbol]
     added: list[ComparableSymbol]
 
 
 class MovedSymbols(NamedTuple):
-    """What became of them."""
+    """How such symbols were paired, and which remain."""
 
     moved: list[tuple[ComparableSymbol, ComparableSymbol]]
     renamed: list[tuple[ComparableSymbol, ComparableSymbol]]
-    inside: list[tuple[ComparableSymbol, ComparableSymbol]]  # pairs in what moved or was renamed
+    inside: list[tuple[ComparableSymbol, ComparableSymbol]]  # pairs inside of what was moved or renamed
     removed: list[ComparableSymbol]
     added: list[ComparableSymbol]
 
 
 def elsewhere(gone: Sequence[RemovedSymbols], files: dict[str, str]) -> MovedSymbols:
-    """Finds them; `files` has for each path before the path after."""
+    """Find moved and renamed symbols; `files` maps the old paths of renamed files to the new ones."""
     pools = _Pools(gone, files)
     pools.rename(sure=True)
-    for kinds in (TYPES, EVERY):  # classes first: what is in one goes with it
+    for kinds in (TYPES, EVERY):  # classes first, as their members go with them
         pools.move(kinds)
         pools.rename(sure=False, kinds=kinds)
     pools.rename_elsewhere()
@@ -77,7 +80,7 @@ def _group(part: ComparableSymbol) -> int:
 
 
 class _Pools:
-    """What is left on both sides."""
+    """The symbols of both sides that are not paired yet."""
 
     def __init__(self, gone: Sequence[RemovedSymbols], files: dict[str, str]) -> None:
         self.removed = {_at(part): part for one in gone for part in one.removed}
@@ -92,7 +95,7 @@ class _Pools:
     def _join(
         self, before: ComparableSymbol, after: ComparableSymbol, into: list[tuple[ComparableSymbol, ComparableSymbol]]
     ) -> None:
-        """Takes a pair, and pairs what is in it."""
+        """Accept a pair, and pair the members of the two."""
         into.append((before, after))
         del self.removed[_at(before)], self.added[_at(after)]
         old, new = _inside(self._old, before), _inside(self._new, after)
@@ -106,7 +109,7 @@ class _Pools:
     # --- moved
 
     def move(self, kinds: frozenset[Kind]) -> None:
-        """Joins what has the same name elsewhere, containers before what is in them."""
+        """Pair symbols that have the same name elsewhere, containers before their members."""
         by_name: dict[tuple[str, int], list[ComparableSymbol]] = {}
         by_shape: dict[tuple[str, int, int], list[ComparableSymbol]] = {}
         for part in self.added.values():
@@ -130,7 +133,7 @@ class _Pools:
                 self._join(self.removed[here], self.added[where], self.moved)
 
     def _moved(self, before: ComparableSymbol, after: ComparableSymbol, alone: bool) -> float:
-        """How alike two of one name are; 0 where that is not enough."""
+        """Return the similarity of two symbols of the same name; 0 if it is too low."""
         same = bare(before.signature) == bare(after.signature)
         if before.kind in VALUES:
             return 1.0 if same and alone and len(before.signature) >= len(before.name) + _TELLING else 0.0
@@ -144,7 +147,7 @@ class _Pools:
     # --- renamed
 
     def rename(self, sure: bool, kinds: frozenset[Kind] = EVERY) -> None:
-        """Joins what stands in the place of another; where it is to be `sure`, only what says the same."""
+        """Pair symbols in the same place; if `sure`, only those with the same text."""
         places: dict[tuple[str, str], tuple[list[ComparableSymbol], list[ComparableSymbol]]] = {}
         for part in self.removed.values():
             if part.kind not in kinds:
@@ -161,7 +164,7 @@ class _Pools:
                     self._join(one, other, self.renamed)
 
     def rename_elsewhere(self) -> None:
-        """Joins what has another name and another place, where a text that is long enough is there but once."""
+        """Pair symbols with another name and place, if their text is long enough and occurs once on each side."""
         sets = [[part for part in side.values() if _size(part) >= _LONG] for side in (self.removed, self.added)]
         for one, other in _same_shape(*sets):
             if _at(one) in self.removed and _at(other) in self.added:
@@ -188,7 +191,7 @@ class _Pools:
         ]  # fmt: skip
 
     def _likeness(self, before: ComparableSymbol, after: ComparableSymbol) -> float:
-        """How alike two of one place are: by their text, or, of classes, by the names of what is in them."""
+        """Return the similarity of two symbols in the same place: by text or, for classes, by the names of members."""
         score = likeness(before, after)
         if before.kind in TYPES and after.kind in TYPES:
             sets = [
@@ -204,7 +207,7 @@ class _Pools:
 def _same_shape(
     before: list[ComparableSymbol], after: list[ComparableSymbol]
 ) -> list[tuple[ComparableSymbol, ComparableSymbol]]:
-    """Those whose text is the same but for their names, where there is but one of each text, and it tells something."""
+    """Return pairs whose text is the same but for the name, is long enough, and occurs once on each side."""
     shapes = Counter((0, part.shape) for part in before) + Counter((1, part.shape) for part in after)
     theirs = {(part.shape, _group(part)): part for part in after}
     return [
@@ -222,7 +225,7 @@ def _by_parent(side: Iterable[ComparableSymbol]) -> dict[tuple[str, int], list[C
 
 
 def _inside(side: Mapping[tuple[str, int], list[ComparableSymbol]], around: ComparableSymbol) -> list[ComparableSymbol]:
-    """All that stands in a symbol; parents come before what is in them."""
+    """Return everything inside of a symbol; parents come before their members."""
     found = list(side.get(_at(around), ()))
     for part in found:
         found += side.get(_at(part), ())
@@ -234,12 +237,12 @@ def _size(part: ComparableSymbol) -> int:
 
 
 def likeness(before: ComparableSymbol, after: ComparableSymbol) -> float:
-    """The share of two symbols' text that is the same, line by line."""
+    """Return the share of two symbols' text that is the same, line by line."""
     return alike(before.lines, after.lines)
 
 
 def alike(before: Sequence[int], after: Sequence[int]) -> float:
-    """The share of two texts that is the same; their lines are numbers, whose last byte is the length."""
+    """Return the share of two texts that is the same; lines are numbers whose last byte is the length."""
     whole = sum(line & 255 for line in before) + sum(line & 255 for line in after)
     if not whole:
         return 0.0
@@ -247,16 +250,11 @@ def alike(before: Sequence[int], after: Sequence[int]) -> float:
     return 2 * sum((line & 255) * times for line, times in common.items()) / whole
 
 
-# ---
-# Which file that is gone is which that has come: renamed or moved files.
-#
-# In: the files of one side only, with their lines. Out: pairs. First those of the same content, those of one name
-# before others; then those that share most of their lines. A file is looked at beside those only that have a line in
-# common with it that is not common.
+# Pairing renamed and moved files.
 
 
 def same_content(gone: Mapping[str, str], come: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Pairs of paths of one content; both sides have the content's id by path."""
+    """Return pairs of paths with the same content; both arguments map paths to content ids."""
     named: dict[tuple[str, str], deque[str]] = {}
     there: dict[str, deque[str]] = {}
     for path, blob in sorted(come.items()):
@@ -276,7 +274,7 @@ def same_content(gone: Mapping[str, str], come: Mapping[str, str]) -> list[tuple
 
 
 def alike_content(gone: Mapping[str, Sequence[int]], come: Mapping[str, Sequence[int]]) -> list[tuple[str, str]]:
-    """Pairs of paths whose lines are mostly the same, the most alike first."""
+    """Return pairs of paths whose lines are mostly the same; the most similar ones are paired first."""
     having: dict[int, list[str]] = {}
     for path, lines in come.items():
         for line in set(lines):

@@ -1,8 +1,8 @@
-"""What changed between two revisions, as an answer: rows for programs, and a page for people.
+"""Assembles the answer of `concord diff`: rows for programs, and a page for people.
 
-In: a `Comparison` and the store. Out: `DiffReport`. The page says what was compared and how, then files, definitions by
-file, dependencies, cycles, tests, findings, and the pages to read again. What it folds together it counts; rows have it
-all.
+In: a `Comparison` and the store. Out: `DiffReport`. The page says what was compared and how, then lists files,
+definitions by file, dependencies, cycles, tests, findings, and the pages to read again. What the page groups or cuts it
+counts; the rows are complete.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from concordance.query.diff.dependencies import DependencySides
 from concordance.query.diff.rows import ChangeRow
 from concordance.query.index.repository import Index
 
-_MANY = 12  # of one sort in one file, of keys and the like, that are named
-_LISTED = 200  # rows of a section that are listed
-_NAMED = 30  # test files
+_MANY = 12  # small definitions of one kind in one file, or files of a cycle, that are named
+_LISTED = 200  # items of a section that are listed
+_NAMED = 30  # test files that are listed
 _SMALL = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _VERBS = {"signature": "signature", "value": "value", "doc": "documentation", "body": "body"}
 
 
 class DiffReport(NamedTuple):
-    """The answer."""
+    """The complete answer, by section."""
 
     comparison: Comparison
     files: list[ChangeRow]
@@ -60,7 +60,7 @@ class DiffReport(NamedTuple):
 
 
 def told(index: Index, comparison: Comparison) -> DiffReport:
-    """Puts the answer together."""
+    """Compute the answer."""
     files, symbols = rows.files(comparison), rows.symbols(comparison)
     before, after = DependencySides(index, comparison).webs()
     renamed = comparison.renamed
@@ -81,15 +81,15 @@ def _notes(comparison: Comparison, more: str) -> list[str]:
     notes = [
         f"{names[0]}, {counted(len(one.entries), 'file')}, and {names[1]}, {counted(len(other.entries), 'file')}: "
         f"{counted(len(comparison.pairs), 'file differs', 'files differ')}. Dependencies are imports and includes that "
-        "lead to a file of the repository; those of folders and cycles are what a file needs when it is loaded."
+        "resolve to a file of the repository; those of folders and cycles are what a file needs when it is loaded."
     ]
     if not any(_is_here(comparison, side) for side in (one, other)):
         notes.append(
-            "Tests that may run what changed, and who uses it, are those of the work tree, which is neither side."
+            "Users, and tests that may run what changed, are those of the work tree, which is neither of the two sides."
         )
     if comparison.slim:
         notes.append(
-            "So much was added or removed that a definition counts as moved only where all of its text is the same."
+            "Because so much was added or removed, a definition counts as moved only if its whole text is the same."
         )
     if comparison.ruff_problem:
         notes.append(f"Python files were not checked by ruff: {comparison.ruff_problem}")
@@ -97,7 +97,7 @@ def _notes(comparison: Comparison, more: str) -> list[str]:
 
 
 def _is_here(comparison: Comparison, side: Side) -> bool:
-    """Whether a side has the files of the work tree."""
+    """True if a side has the same files as the work tree."""
     here = comparison.here.entries
     return side.entries.keys() == here.keys() and all(
         is_same(entry, here[path]) for path, entry in side.entries.items()
@@ -105,7 +105,7 @@ def _is_here(comparison: Comparison, side: Side) -> bool:
 
 
 def all_rows(answer: DiffReport, addresses: dict[Ref, str]) -> list[ChangeRow]:
-    """Every row."""
+    """Return all rows; `addresses` maps pages to their paths in the book."""
     pages = [
         ChangeRow("re-read", "page", ref.path, addresses[ref], None, {"page": addresses[ref]}, why)
         for ref, why in answer.pages
@@ -120,7 +120,7 @@ def all_rows(answer: DiffReport, addresses: dict[Ref, str]) -> list[ChangeRow]:
 
 
 def page(answer: DiffReport) -> Page:
-    """The answer for people."""
+    """Return the page for people."""
     one, other = answer.comparison.sides
     blocks: list[Block] = [Text([note]) for note in answer.notes]
     blocks.append(Text(_summary(answer)))
@@ -152,7 +152,7 @@ def _summary(answer: DiffReport) -> list[Piece]:
             said.append(f"{name}: {told}")
     if answer.may_run:
         said.append(f"{counted(len(answer.may_run), 'other test')} may run what changed")
-    return [*_joined(said, "; "), "."] if said else ["Nothing differs."]
+    return [*_joined(said, "; "), "."] if said else ["No differences."]
 
 
 def _joined(pieces: Sequence[Piece], between: str) -> list[Piece]:
@@ -176,11 +176,11 @@ def _files(answer: DiffReport) -> list[Block]:
 
 
 def _cut(items: list[Item]) -> list[Block]:
-    """A list; of a very long one its beginning, and how much is left."""
+    """Return a list; a very long one is cut, with the number of what is left out."""
     if not items:
         return []
     more = len(items) - _LISTED
-    return [Items(items[:_LISTED]), *([Text([f"And {more:,} more: --json lists all."])] if more > 0 else [])]
+    return [Items(items[:_LISTED]), *([Text([f"And {more:,} more: see --json for all."])] if more > 0 else [])]
 
 
 def _file(answer: DiffReport, path: str) -> Piece:
@@ -201,12 +201,12 @@ def _definitions(answer: DiffReport) -> list[Block]:
     for path in ordered[:_LISTED]:
         blocks += [Heading(3, [_file(answer, path)]), Items(_items(by_file[path]))]
     if len(ordered) > _LISTED:
-        blocks.append(Text([f"And {counted(len(ordered) - _LISTED, 'more file')}: --json lists all."]))
+        blocks.append(Text([f"And {counted(len(ordered) - _LISTED, 'more file')}: see --json for all."]))
     return blocks
 
 
 def _items(found: list[ChangeRow]) -> list[Item]:
-    """The rows of one file: what is in something that was added or removed goes with it, small things together."""
+    """Return the items of one file: members join their added or removed container, small definitions share an item."""
     whole = {(row.change, row.qualified) for row in found if row.change in ("added", "removed")}
     inside: Counter[tuple[str, str]] = Counter()
     small: dict[str, list[ChangeRow]] = {}
@@ -228,7 +228,7 @@ def _items(found: list[ChangeRow]) -> list[Item]:
 
 
 def _around(row: ChangeRow, whole: set[tuple[str, str]]) -> tuple[str, str] | None:
-    """The added or removed definition that another one stands in."""
+    """Return the added or removed definition that contains another one."""
     if row.change not in ("added", "removed"):
         return None
     parts = row.qualified.replace("::", ".").split(".")
@@ -308,11 +308,11 @@ def _tests(answer: DiffReport) -> list[Block]:
     for row in answer.may_run:
         by_file.setdefault(row.path, []).append(row)
     if by_file:
-        blocks.append(Text([f"{counted(len(answer.may_run), 'other test')} may run what changed, the nearest first:"]))
+        blocks.append(Text([f"{counted(len(answer.may_run), 'other test')} may run what changed, nearest first:"]))
         items = [_test(answer, path, group) for path, group in list(by_file.items())[:_NAMED]]
         blocks.append(Items(items))
         if len(by_file) > _NAMED:
-            blocks.append(Text([f"And those of {counted(len(by_file) - _NAMED, 'more file')}: --json lists all."]))
+            blocks.append(Text([f"And those of {counted(len(by_file) - _NAMED, 'more file')}: see --json for all."]))
     return blocks
 
 

@@ -1,7 +1,7 @@
-"""The answer as rows: each thing that changed, with where it was and where it is.
+"""Lists the changes between two revisions as rows: each change, with its place before and after.
 
-In: a `Comparison`. Out: `ChangeRow`s in sections. One symbol may have several rows: it moved, and its signature
-changed.
+In: a `Comparison`. Out: `ChangeRow`s by section. One symbol may have several rows, for instance if it was moved and its
+signature changed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Place = dict[str, object]
 
 
 class ChangeRow(NamedTuple):
-    """One thing that changed."""
+    """One change."""
 
     change: str
     kind: str
-    path: str  # where it is, or was, where it is no more
+    path: str  # the path after the change, or before it if the thing was removed
     qualified: str = ""
     before: Place | None = None
     after: Place | None = None
@@ -36,10 +36,10 @@ class ChangeRow(NamedTuple):
 
 
 class SymbolChanges(NamedTuple):
-    """What became of definitions."""
+    """The changes of definitions."""
 
     rows: list[ChangeRow]
-    changed: list[ChangedSymbol]  # those on both sides that differ, moved or have another name
+    changed: list[ChangedSymbol]  # symbols on both sides that differ, or were moved or renamed
     removed: list[ComparableSymbol]
     added: list[ComparableSymbol]
 
@@ -48,7 +48,7 @@ class SymbolChanges(NamedTuple):
 
 
 def files(comparison: Comparison) -> list[ChangeRow]:
-    """Files added, removed, renamed, changed; and those that could not be compared."""
+    """Return files that were added, removed, renamed or changed, and those that could not be compared."""
     rows = [_file(pair) for pair in comparison.pairs]
     rows += [ChangeRow("not compared", "file", one.path, why=one.reason) for one in comparison.unread]
     return sorted(rows, key=lambda row: (_FILES.index(row.change), row.path))
@@ -63,7 +63,7 @@ def _file(pair: FilePair) -> ChangeRow:
     old, new = (_ledger(read.file) if read is not None else None for read in (before, after))
     if before is None or after is None:
         read = after or before
-        assert read is not None  # noqa: S101 - it is on one side
+        assert read is not None  # noqa: S101 - it is on at least one side
         return ChangeRow(
             "removed" if after is None else "added", _kind(read.file), read.file.path, "", old, new, _why(read.file)
         )
@@ -74,9 +74,9 @@ def _file(pair: FilePair) -> ChangeRow:
     elif after.file.skip:
         why = after.file.note if before.file.note == after.file.note else f"{before.file.note} → {after.file.note}"
     elif moved and before.file.digest == after.file.digest:
-        why = "the same content"
+        why = "same content"
     elif before.doc.split() != after.doc.split():
-        why = "what it says of itself"
+        why = "documentation of the file"
     if pair.outside and after.file.category not in _PROSE:
         why = f"{why}; code outside of definitions" if why else "code outside of definitions"
     return ChangeRow("renamed" if moved else "changed", _kind(after.file), after.file.path, "", old, new, why)
@@ -102,7 +102,7 @@ def _why(file: File) -> str:
 
 
 def symbols(comparison: Comparison) -> SymbolChanges:
-    """Definitions added, removed, moved, renamed, and what changed of the others."""
+    """Return definitions that were added, removed, moved or renamed, and the differences of the others."""
     found = elsewhere([pair.gone for pair in comparison.pairs], comparison.renamed)
     changed = [one for pair in comparison.pairs for one in pair.changed]
     rows = [_on_both("moved", *one, f"from {_spot(*one)}") for one in found.moved]
@@ -132,7 +132,7 @@ def _sort(part: ComparableSymbol) -> str:
 
 
 def _spot(before: ComparableSymbol, after: ComparableSymbol) -> str:
-    """Where something was, as far as it is elsewhere now."""
+    """Return the former place of a symbol, as far as it differs from the present one."""
     if before.path == after.path:
         return before.qualified
     return before.path if before.qualified == after.qualified else f"{before.path} ({before.qualified})"
@@ -153,10 +153,10 @@ def _differences(one: ChangedSymbol) -> Iterator[ChangeRow]:
         if what == "doc":
             row = row._replace(
                 before={**(row.before or {}), "doc": before.doc}, after={**(row.after or {}), "doc": after.doc},
-                why="written now" if not before.doc else "no longer documented" if not after.doc else "",
+                why="newly documented" if not before.doc else "no longer documented" if not after.doc else "",
             )  # fmt: skip
         elif what == "signature" and before.kind != after.kind:
-            row = row._replace(why=f"a {before.kind} before")
+            row = row._replace(why=f"was a {before.kind}")
         yield row
 
 
@@ -164,7 +164,7 @@ def _differences(one: ChangedSymbol) -> Iterator[ChangeRow]:
 
 
 def turned(found: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
-    """Dependencies that came or went."""
+    """Return rows for gained and lost dependencies."""
     rows = []
     for one in found:
         place: Place = {"from": one.members[0] or ".", "to": one.members[1] or "."}
@@ -177,27 +177,27 @@ def turned(found: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
 
 
 def dependencies(found: list[DependencyChange], comparison: Comparison) -> list[ChangeRow]:
-    """Dependencies between files that came or went; it is said where only the file that is meant did."""
+    """Return dependencies between files that were gained or lost, with the reason if the user's file did not change."""
     rows, changed = [], {read.file.path for pair in comparison.pairs for read in (pair.before, pair.after) if read}
     after = comparison.sides[1].entries
     for one, row in zip(found, turned(found, "dependency"), strict=True):
         user, target = one.members
         told = row.why
         if user not in changed:
-            why = "its import leads here now" if one.gained else "its import leads elsewhere now"
+            why = "its import now resolves to this target" if one.gained else "its import now resolves elsewhere"
             if not one.gained and target not in after:
                 why = (
-                    f"{target} is renamed, and the import is not"
+                    f"{target} was renamed, but the import was not changed"
                     if target in comparison.renamed
-                    else f"{target} is gone"
+                    else f"{target} was removed"
                 )
-            told = f"{user} itself did not change: {why}"
+            told = f"{user} did not change: {why}"
         rows.append(row._replace(why=told))
     return rows
 
 
 def rings(found: Iterable[DependencyChange]) -> list[ChangeRow]:
-    """Cycles that came, grew, shrank or went."""
+    """Return cycles that appeared, grew, shrank or disappeared."""
     rows = []
     for one in found:
         before: Place | None = {"files": list(one.before)} if one.before else None
@@ -208,7 +208,7 @@ def rings(found: Iterable[DependencyChange]) -> list[ChangeRow]:
 
 
 def findings(index: Index, comparison: Comparison) -> list[ChangeRow]:
-    """What rules say now and did not before, and the other way round; a finding that only moved is none."""
+    """Return findings that are new or gone; a finding that only moved is neither."""
     rows = []
     for pair in comparison.pairs:
         old, new = _said(index, pair.before), _said(index, pair.after)
@@ -231,7 +231,7 @@ def findings(index: Index, comparison: Comparison) -> list[ChangeRow]:
 
 
 def _said(index: Index, read: ReadFile | None) -> Mapping[tuple[str, str], list[Finding]]:
-    """What is said of a file, without what its owners turned off."""
+    """Return the findings of a file by rule and message, without those that its owners turned off."""
     found: dict[tuple[str, str], list[Finding]] = {}
     if read is None or not read.findings:
         return found

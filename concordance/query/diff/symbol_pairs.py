@@ -1,8 +1,8 @@
-"""Pairs the symbols of one file as it was and as it is, and says in what each pair differs.
+"""Pairs the symbols of a file before and after a change, and says in what each pair differs.
 
-In: the parts of both sides. Out: pairs, what is only before and what is only after. Names decide: of several symbols of
-one name (overloads, branches of a condition, a property's setter) those of one signature and text belong together,
-then those of one signature, of one condition, and the others in the order of the text.
+In: the comparable symbols of both sides. Out: pairs, and symbols that are on one side only. Names decide. Several
+symbols of one name (overloads, branches of a condition, a property's setter) are paired by signature and text, then by
+signature, then by condition, and the rest in the order of the text.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare
 
 
 class ChangedSymbol(NamedTuple):
-    """A symbol that is on both sides, and in what it differs: "signature", "value", "doc", "body"; none for a pair
-    that only moved or was renamed."""
+    """A symbol that is on both sides, and in what it differs: "signature", "value", "doc", "body".
+
+    `what` is empty for a pair that only moved or was renamed.
+    """
 
     before: ComparableSymbol
     after: ComparableSymbol
@@ -24,7 +26,7 @@ class ChangedSymbol(NamedTuple):
 
 
 class PairedSymbols(NamedTuple):
-    """What became of symbols."""
+    """The symbols of both sides, in pairs as far as they match."""
 
     pairs: list[tuple[ComparableSymbol, ComparableSymbol]]
     removed: list[ComparableSymbol]
@@ -34,7 +36,7 @@ class PairedSymbols(NamedTuple):
 def paired(
     before: Sequence[ComparableSymbol], after: Sequence[ComparableSymbol], roots: tuple[int, int] = (-1, -1)
 ) -> PairedSymbols:
-    """The symbols inside of two that belong together; (-1, -1): of two files."""
+    """Pair the symbols inside of two corresponding symbols; (-1, -1): of two files."""
     old, new = _by_parent(before), _by_parent(after)
     pairs: list[tuple[ComparableSymbol, ComparableSymbol]] = []
     waiting = [roots]
@@ -53,7 +55,7 @@ def paired(
 
 
 def _below(side: Sequence[ComparableSymbol], root: int) -> list[ComparableSymbol]:
-    """All that stands in a symbol, at any depth; parents come before what is in them."""
+    """Return everything inside of a symbol, at any depth; parents come before their members."""
     if root < 0:
         return list(side)
     within = {root}
@@ -101,7 +103,7 @@ _ROUNDS: tuple[Callable[[ComparableSymbol], Hashable], ...] = (_like, _signed, _
 def _together(
     before: list[ComparableSymbol], after: list[ComparableSymbol]
 ) -> list[tuple[ComparableSymbol, ComparableSymbol]]:
-    """Symbols of one name, in pairs."""
+    """Pair symbols of the same name."""
     if len(before) == len(after) == 1:
         return [(before[0], after[0])]
     pairs = []
@@ -122,7 +124,7 @@ def _together(
 
 
 def differs(before: ComparableSymbol, after: ComparableSymbol) -> tuple[str, ...]:
-    """In what two symbols differ that belong together; their names and places apart."""
+    """Return in what two corresponding symbols differ, apart from their names and places."""
     what = []
     signatures = [_unnamed(part, before, after) for part in (before, after)]
     is_value = before.kind in VALUES and after.kind in VALUES
@@ -136,7 +138,7 @@ def differs(before: ComparableSymbol, after: ComparableSymbol) -> tuple[str, ...
 
 
 def _unnamed(part: ComparableSymbol, before: ComparableSymbol, after: ComparableSymbol) -> str:
-    """A signature as it is compared; where the name differs, without it."""
+    """Return a signature for comparison; without the symbol's name if the names differ."""
     signature = part.signature
     if before.name != after.name:
         signature = re.sub(rf"(?<!\w){re.escape(part.name)}(?!\w)", "\0", signature, count=1)

@@ -1,8 +1,8 @@
-"""A file's symbols made comparable: each with what tells it from others, and without what lies in other symbols.
+"""Makes a file's symbols comparable with those of another revision.
 
-In: a file's facts and text. Out: `ComparableSymbol`s. A symbol's own text is what stands behind its signature, without
-its documentation and without the symbols in it: so a changed method does not make its class a changed one, and a
-changed docstring is no changed body. Layout does not count, but for margins in languages that read them.
+In: a file's facts and text. Out: `ComparableSymbol`s. A symbol's own text is what follows its signature, without its
+documentation and without the symbols inside of it, so that a changed method does not mark its class as changed, and a
+changed docstring is not a changed body. Layout is ignored, except for indentation in languages where it is significant.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from zlib import crc32
 from concordance.base.model import FileFacts, Kind, Symbol
 from concordance.query.answers import clean, qualified, separator_of
 
-VALUES = frozenset((Kind.CONSTANT, Kind.VARIABLE, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))  # what a value is all of
+VALUES = frozenset((Kind.CONSTANT, Kind.VARIABLE, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))  # kinds that are a value
 _MARKS = re.compile(r'^(?:[rRuUbBfF]{0,2}(?:"""|\'\'\'|")|/\*[*!]?|\*/|\*(?!\*)|//[/!]?<?|#+)?\s*')
 _ENDS = re.compile(r'\s*(?:"""|\'\'\'|"|\*/)$')
 _SPACE = re.compile(r"\s+")
 _LAST_COMMA = re.compile(r",(?=[)\]}>])")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\s+")
-_MARGINS = frozenset(("python", "cython", "starlark", "yaml"))  # languages in which margins mean something
-_GAP = 300  # characters of comments and space between two signs of a signature
+_MARGINS = frozenset(("python", "cython", "starlark", "yaml"))  # languages with significant indentation
+_GAP = 300  # characters of comments and white space between two characters of a signature
 _LONGEST = 255  # characters of a line that count
 
 
@@ -30,28 +30,28 @@ class ComparableSymbol(NamedTuple):
     """One symbol of one side."""
 
     path: str
-    place: int  # among the file's symbols
+    place: int  # position among the file's symbols
     parent: int
     key: str
-    relative: str  # its name as seen from what it stands in
+    relative: str  # its name relative to what contains it
     qualified: str
     kind: str
     name: str
     line: int
     end_line: int
-    signature: str  # with decorators and the like
+    signature: str  # with decorators and specifiers
     doc: str
     condition: str
     public: bool
     test: bool
     declaration: bool
     own: int  # a digest of its own text
-    shape: int  # a digest of its whole text, in which its name is blanked
+    shape: int  # a digest of its whole text with its name blanked
     lines: tuple[int, ...]  # of its whole text: a digest of each line and, in the last byte, its length
 
 
 def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozenset[int]) -> list[ComparableSymbol]:
-    """Every symbol of a file; `tests` are the places of those that are tests."""
+    """Return all symbols of a file; `tests` are the positions of those that are tests."""
     lines = split(text)
     covered = _inside(facts.symbols)
     separator = separator_of(language)
@@ -71,7 +71,7 @@ def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozense
 
 
 def _inside(symbols: Sequence[Symbol]) -> dict[int, list[tuple[int, int]]]:
-    """The stretches of lines that the symbols in each symbol take; -1 is the file."""
+    """Return the ranges of lines that the symbols directly inside of each symbol cover; -1 is the file."""
     found: dict[int, list[tuple[int, int]]] = {}
     for symbol in symbols:
         found.setdefault(symbol.parent, []).append((symbol.start_line, symbol.end_line))
@@ -84,7 +84,7 @@ def _relative(symbol: Symbol, symbols: Sequence[Symbol]) -> str:
 
 
 def shown(symbol: Symbol, language: str) -> str:
-    """A symbol's signature in one line, with its decorators and specifiers."""
+    """Return a symbol's signature on one line, with its decorators and specifiers."""
     signature = _SPACE.sub(" ", symbol.signature).strip()
     at = "@" if language == "python" else ""
     more = [one for one in symbol.modifiers if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", signature)]
@@ -92,7 +92,7 @@ def shown(symbol: Symbol, language: str) -> str:
 
 
 def outside(facts: FileFacts, text: str, language: str) -> int:
-    """A digest of the code that stands in no symbol and is no import or comment of the file about itself."""
+    """Return a digest of the code outside of symbols, imports and the file's own documentation."""
     lines = split(text)
     taken = bytearray(len(lines) + 2)
     for first, last in _inside(facts.symbols).get(-1, ()):
@@ -104,12 +104,12 @@ def outside(facts: FileFacts, text: str, language: str) -> int:
 
 
 def split(text: str) -> list[str]:
-    """The lines of a text, as symbols count them."""
+    """Split a text into lines as symbols count them."""
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _own(symbol: Symbol, lines: Sequence[str], covered: Iterable[tuple[int, int]], language: str) -> str:
-    """The lines of a symbol behind its signature, without those of symbols in it, and without its documentation."""
+    """Return the text of a symbol after its signature, without inner symbols and without its documentation."""
     taken = {number for first, last in covered for number in range(max(first, symbol.line), last + 1)}
     whole = lines[symbol.line - 1 : symbol.end_line]
     body = ["" if number in taken else line for number, line in enumerate(whole, symbol.line)]
@@ -124,8 +124,7 @@ def _own(symbol: Symbol, lines: Sequence[str], covered: Iterable[tuple[int, int]
 
 
 def _end_of(signature: str, text: str) -> int:
-    """Where a signature ends in the text that it was taken from, in which it is laid out otherwise; 0 where it is not
-    the same."""
+    """Return where a signature ends in the text that it comes from, whose layout may differ; 0 if it does not match."""
     at = 0
     for sign in signature:
         if not sign.isspace():
@@ -142,8 +141,11 @@ def _undocumented(lines: Iterable[str], doc: str) -> list[str]:
 
 
 def _laid(lines: Iterable[str], language: str, margin: int) -> str:
-    """Lines without what their layout says for the eye alone: in prose ("") all but words, in code all space that is
-    not in quotes, but for margins where a language reads them."""
+    """Join lines without their layout.
+
+    In prose (no language), words are kept; in code, all white space outside of quotes is dropped, except for
+    indentation in languages where it is significant.
+    """
     if not language:
         return " ".join(word for line in lines for word in line.split())
     if language not in _MARGINS:
@@ -167,12 +169,12 @@ def _shape(lines: Sequence[str], name: str) -> int:
 
 
 def digests(lines: Iterable[str]) -> Iterable[int]:
-    """Each line as a number that says what it says, and how long it is; shorter ones than three letters say nothing."""
+    """Yield a number for each line of more than two letters: a digest and, in the last byte, its length."""
     for line in map(str.strip, lines):
         if len(line) > 2:
             yield _digest(line) << 8 | min(len(line), _LONGEST)
 
 
 def bare(signature: str) -> str:
-    """A signature without what layout puts into it."""
+    """Return a signature without white space and trailing commas."""
     return _LAST_COMMA.sub("", _SPACE.sub("", signature))

@@ -1,6 +1,7 @@
-"""What is known of each folder: what lies in it, how much, what it is used for, and who uses it.
+"""The folders of a repository: their contents, totals, most used definitions, and dependencies on other folders.
 
-In: an index. Out: `Folders`, made once for a repository, with sums over all that lies below each folder.
+In: an index. Out: `Folders`, computed once per repository, with totals over everything below each folder. After an
+update, folders whose contents did not change are taken over from the previous `Folders`.
 """
 
 from __future__ import annotations
@@ -22,29 +23,29 @@ from concordance.query.index.updates.reads import MOVED, going_on, kept, lasting
 NAMED = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
 )
-_MOST_TYPES = 400
-_TOP = 12  # files that are asked for at once, the most central ones
-_KEPT = 40  # definitions that are kept of a folder, the most used ones
+_MOST_TYPES = 400  # most used types kept for the whole repository
+_TOP = 12  # most central files kept per folder and category
+_KEPT = 40  # most used definitions kept per folder
 _PROSE = frozenset(("markdown", "rst", "text", "html", "jupyter"))
 
 
 class Folder:
-    """One folder; sums are over all that lies below it."""
+    """One folder; totals include everything below it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.files: list[str] = []  # directly in it
         self.folders: list[str] = []
         self.count = self.lines = self.size = self.tests = 0
-        self.nouns: Counter[str] = Counter()  # files by what they are called: "C++ file", "document"
+        self.nouns: Counter[str] = Counter()  # files by the noun they are counted with: "C++ file", "document"
         self.languages: Counter[str] = Counter()  # files by language
         self.language_lines: Counter[str] = Counter()
-        self.categories: Counter[str] = Counter()  # files by what they are for
+        self.categories: Counter[str] = Counter()  # files by category
         self.category_lines: Counter[str] = Counter()
         self.used: Used = []
 
     def add(self, inner: Folder) -> None:
-        """Counts what lies below a folder in it."""
+        """Add the totals of a folder inside of this one."""
         self.count += inner.count
         self.lines += inner.lines
         self.size += inner.size
@@ -57,29 +58,29 @@ class Folder:
 
     @property
     def name(self) -> str:
-        """The last part of its path."""
+        """The last component of its path."""
         return self.path.rpartition("/")[2]
 
     def mostly(self, category: Category) -> bool:
-        """Whether more than half of its files are of a category."""
+        """True if more than half of its files are of a category."""
         return 2 * self.categories[category] > self.count
 
 
-Used = list[tuple[int, int]]  # how many files use a definition, and its id; the most used first
+Used = list[tuple[int, int]]  # the number of files that use a definition, and its id; most used first
 
 
 class _Weighed(NamedTuple):
-    """The definitions that most files use."""
+    """The definitions that most files use: types of the whole repository, and definitions by file and by folder."""
 
     types: Used
     files: dict[str, Used]
-    folders: dict[str, Used]  # a few of each
+    folders: dict[str, Used]  # at most `_KEPT` each
 
 
 @lasting(unless(Aspect.INTO, MOVED))
 def _weighed(index: Index) -> _Weighed:
-    """Hands the most used definitions up to every folder around them. Who uses a class where it is only named ahead
-    uses the one that is meant."""
+    """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
+    declaration count as uses of the definition."""
     census = index.census
     kinds, names = census.kinds, census.names
     times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED}
@@ -90,15 +91,15 @@ def _weighed(index: Index) -> _Weighed:
             if meant:
                 times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
     paths = {one: index.path_of(one) for one in times_of}
-    rows = [(times, one) for one, times in times_of.items() if names[one] != "main"]  # nobody uses another's
+    rows = [(times, one) for one, times in times_of.items() if names[one] != "main"]  # no file uses another's `main`
     rows.sort(key=lambda row: (-row[0], names[row[1]], paths[row[1]], row[1]))
-    files: dict[str, list[int]] = {}  # places among the rows
+    files: dict[str, list[int]] = {}  # positions in `rows`
     for place, (_, one) in enumerate(rows):
         files.setdefault(paths[one], []).append(place)
     best: dict[str, list[int]] = {folder: [] for folder in index.folders}
     for path, places in files.items():
         best[path.rpartition("/")[0]] += places[:_KEPT]
-    for folder in sorted(best, key=lambda folder: (not folder, -folder.count("/"))):  # from the innermost up
+    for folder in sorted(best, key=lambda folder: (not folder, -folder.count("/"))):  # innermost first
         best[folder] = sorted(best[folder])[:_KEPT]
         if folder:
             best[folder.rpartition("/")[0]] += best[folder]
@@ -108,8 +109,8 @@ def _weighed(index: Index) -> _Weighed:
 
 @lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
 def _scores(index: Index) -> dict[str, float]:
-    """How much readers look for each file. One that a single central file uses is as central by its rank, but it is
-    not what they look for."""
+    """Return how central each file is: its rank plus a bonus for the number of its users. By rank alone, a file that a
+    single central file uses would count as central too, but readers do not look for it."""
     users, base_of = index.neighbours.all_users, index.base_of
     return {
         path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10 for path, rank in plain(index.ranks).items()
@@ -118,13 +119,13 @@ def _scores(index: Index) -> dict[str, float]:
 
 @lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
 def _around(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
-    """What folders use outside of them, and who uses them, of those that were asked for."""
+    """Return a cache for `Folders.around`."""
     return {}
 
 
 @kept(1 << 20)
 def _own(index: Index, path: str) -> Folder:
-    """What lies in a folder itself."""
+    """Return the totals of the files directly in a folder."""
     folder = Folder(path)
     for name in index.beside(path):
         file = index.files[name]
@@ -146,14 +147,14 @@ class Folders:
     """All folders of a repository; "" is the root."""
 
     def __init__(self, index: Index, before: Folders | None) -> None:
-        """`before` are those of the last time: a folder that holds what it held is the same."""
+        """Take over unchanged folders from `before`, the result of the previous update."""
         self._index = index
         self._ledger: Ledger = ledger(index)
-        # Plain: pages of folders are made again whenever a file below changes, and need not be heard for each.
+        # A plain table, which records no reads: folder pages are rebuilt whenever any file below them changes anyway.
         self._files: dict[str, File] = plain(self._ledger.files)
         self._weighed = _weighed(index)
         self.used_types, self.used_in = self._weighed.types, self._weighed.files
-        self.own = {path: _own(index, path) for path in index.folders}  # what lies in each itself
+        self.own = {path: _own(index, path) for path in index.folders}  # the files directly in each
         self._score = _scores(index)
         self._tops: dict[str, dict[str, list[tuple[float, str]]]] = {}
         if before is not None and before._score is self._score:
@@ -167,7 +168,7 @@ class Folders:
             for one in (path, *above(path))
         }  # fmt: skip
         self.all: dict[str, Folder] = {path: Folder(path) if path in stale else had[path] for path in self.own}
-        for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # from the innermost up
+        for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # innermost first
             folder = self.all[path]
             folder.files = index.beside(path)
             folder.folders = had[path].folders if had else sorted(folder.folders, key=lambda inner: f"{inner}/")
@@ -177,22 +178,23 @@ class Folders:
             if path and not had:
                 self.all[path.rpartition("/")[0]].folders.append(path)
 
-    # --- below and around
+    # --- contents and dependencies
 
     def homes(self, path: str) -> list[str]:
-        """A folder and every one below it, each before those in it."""
+        """Return a folder and all folders below it, each before those inside of it."""
         found = [path]
         for child in self.all[path].folders:
             found += self.homes(child)
         return found
 
     def below(self, path: str) -> list[str]:
-        """Every file below a folder, those of a folder before those of the folders in it."""
+        """Return every file below a folder, the files of a folder before those of its subfolders."""
         return [file for folder in self.homes(path) for file in self.all[folder].files]
 
     def around(self, path: str) -> tuple[Counter[str], Counter[str]]:
-        """What a folder uses outside of it, and who outside uses it: by the part of the repository that is nearest to
-        both, in numbers of files there. What code seems to use of tests is left out: only a name is alike."""
+        """Return what a folder uses outside of it, and what uses it from outside, as numbers of files per part of the
+        repository. A part is the outermost folder that does not contain this one too. Uses of tests by code that is
+        not a test are left out, since those are only coincidences of names."""
         known = _around(self._index)
         if path not in known:
             known[path] = self._around(path)
@@ -215,10 +217,10 @@ class Folders:
         return {base for base, _, _, category in self._index.bases if category == Category.TEST}
 
     def _by_part(self, path: str, others: set[int]) -> Counter[str]:
-        """How many of some files lie in which part of the repository outside of a folder."""
+        """Count files outside of a folder by the part of the repository they are in."""
         mine, start = path.split("/"), f"{path}/"
         found: Counter[str] = Counter()
-        parts: dict[str, str] = {}  # by folder; "" where the file itself is the part
+        parts: dict[str, str] = {}  # by folder; "" if the file itself is the part
         for other in others:
             there = self._index.path_of_base(other)
             if there.startswith(start):
@@ -232,12 +234,13 @@ class Folders:
         return found
 
     def central(self, path: str, most: int) -> list[str]:
-        """The most central files below a folder."""
+        """Return the most central files below a folder."""
         return self.most_central(self.homes(path), most)
 
     def most_central(self, homes: Sequence[str], most: int) -> list[str]:
-        """The most central files of some folders, a dozen at most: of source, if it has a quarter of the lines, else of
-        the kind of most lines; what is made, borrowed or data only where there is nothing else."""
+        """Return the most central files of some folders, at most a dozen. They are source files if source has a quarter
+        of the lines, else files of the category with most lines; generated, vendored and data files only if there is
+        nothing else."""
         lines: Counter[str] = Counter()
         for home in homes:
             for category, number in self.own[home].category_lines.items():
@@ -249,7 +252,7 @@ class Folders:
         return [path for _, path in nsmallest(most, (row for home in homes for row in self._top(home).get(kind, ())))]
 
     def _top(self, home: str) -> dict[str, list[tuple[float, str]]]:
-        """The most central files of a folder itself, by what they are read as."""
+        """Return the most central files directly in a folder, by category."""
         found = self._tops.get(home)
         if found is None:
             found = self._tops[home] = {}
@@ -263,7 +266,7 @@ class Folders:
         return found
 
 
-_NOUNS = {  # of files that are in no language that is read
+_NOUNS = {  # for files without a known language
     Category.TEST: "test file", Category.DOCUMENTATION: "document", Category.BENCHMARK: "benchmark file",
     Category.EXAMPLE: "example", Category.DATA: "data file", Category.CONFIGURATION: "configuration file",
     Category.BUILD: "build file", Category.GENERATED: "generated file", Category.VENDORED: "vendored file",
@@ -271,7 +274,7 @@ _NOUNS = {  # of files that are in no language that is read
 
 
 def noun_of(file: File) -> str:
-    """What a file is called when files are counted; with an s behind it, several."""
+    """Return the noun that a file is counted with; its plural ends in "s"."""
     title = language_of(file.language).title if file.language and not file.skip else "Plain text"
     if file.category == Category.DOCUMENTATION and file.language in _PROSE:
         return "document"
@@ -287,14 +290,14 @@ _READ_AS: dict[str, str] = {Category.EXAMPLE: Category.SOURCE, Category.CONFIGUR
 
 
 def above(path: str) -> Iterator[str]:
-    """The folders that a path lies in, the nearest first, the root last."""
+    """Yield the folders that contain a path, the nearest first, the root last."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def _part_of(folder: str, mine: list[str]) -> str:
-    """The outermost part of a folder's path that is not a folder around `mine`, too."""
+    """Return the outermost folder on a folder's path that does not contain `mine` as well."""
     theirs = folder.split("/")
     depth = 0
     while depth < len(mine) and depth < len(theirs) and mine[depth] == theirs[depth]:
@@ -304,5 +307,5 @@ def _part_of(folder: str, mine: list[str]) -> str:
 
 @going_on
 def folders(index: Index, before: Folders | None) -> Folders:
-    """The folders of the repository that is asked."""
+    """Return the folders of the repository."""
     return Folders(index, before)

@@ -1,6 +1,6 @@
-"""What lies in a folder, as blocks: its parts with a line about each, how much there is, and where else to read.
+"""Blocks about the contents of a folder: tables of subfolders and files, totals, and links to its other pages.
 
-In: an index and a folder. Out: tables and sentences that the folder's index, its page and its chapter share.
+In: an index and a folder. Out: tables and sentences shared by the folder's index, its page and its chapter.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from concordance.query.index.repository import Index
 
 
 def folder_ref(folder: str, label: str = "") -> Ref:
-    """A link to the index of a folder."""
+    """Return a link to the index of a folder."""
     return Ref(To.INDEX, folder, "", label or folder or "/")
 
 
 def subfolders(index: Index, paths: Sequence[str]) -> Table:
-    """Folders with how much lies below each, and a line about it."""
+    """Return a table of folders with their totals and a one-line description of each."""
     rows: list[list[Pieces]] = []
     for path in paths:
         folder = folders(index).all[path]
@@ -52,7 +52,7 @@ def subfolders(index: Index, paths: Sequence[str]) -> Table:
 
 
 def files(index: Index, paths: Sequence[str]) -> Table:
-    """Files with their sizes, and a line about each."""
+    """Return a table of files with their sizes and a one-line description of each."""
     rows: list[list[Pieces]] = []
     known = ledger(index).files
     for path in paths:
@@ -63,7 +63,7 @@ def files(index: Index, paths: Sequence[str]) -> Table:
 
 
 def amount(folder: Folder) -> list[Piece]:
-    """How much lies in a folder: `135 files below it, 32,855 lines: 134 Python files and 1 document`."""
+    """Return the totals of a folder in words: `135 files, 32,855 lines: 134 Python files and 1 document`."""
     much = size_of(folder.size) if not folder.lines else counted(folder.lines, "line")
     made = made_of(folder)
     one = len(folder.nouns) == 1
@@ -79,14 +79,14 @@ def amount(folder: Folder) -> list[Piece]:
 
 
 def overview(index: Index, folder: str) -> list[Block]:
-    """What a folder says of itself, and how much there is of it."""
+    """Return the folder's own description, its totals and its most used definitions."""
     one = folders(index).all[folder]
     words = describe_folder(index, folder)
     blocks: list[Block] = []
     if words and words[0] == "“":
         blocks.append(Text([Mono(folder), ": ", *words]) if folder else Text(words))
     names = names_of(index, one, 5)
-    blocks.append(Text([*amount(one), ".", *([" Others use most: ", *listed(names), "."] if names else [])]))
+    blocks.append(Text([*amount(one), ".", *([" Most used by others: ", *listed(names), "."] if names else [])]))
     special = [word for word, category in _SPECIAL if one.mostly(category)]
     if special:
         blocks.append(Text([special[0]]))
@@ -94,13 +94,13 @@ def overview(index: Index, folder: str) -> list[Block]:
 
 
 _SPECIAL = (
-    ("Most of it is made by programs: change what makes it.", Category.GENERATED),
-    ("Most of it is another project's, kept here as a copy.", Category.VENDORED),
+    ("Most of it is generated: change the generator instead.", Category.GENERATED),
+    ("Most of it is a vendored copy of another project.", Category.VENDORED),
 )
 
 
 def cross_references(page: Ref, chapter: str = "") -> list[Block]:
-    """The other pages of a folder."""
+    """Return links to the other pages of a folder."""
     folder = page.path
     up = folder.rpartition("/")[0]
     items = [

@@ -1,7 +1,7 @@
-"""What a folder is, in words: its own (README, package documentation, a guide's entry), and else what its facts say.
+"""Descriptions of folders, from their README, package documentation or a guide's entry, or else from their contents.
 
-In: an index and a folder. Out: `describe_folder`, one line for a table; `own_words`, what its authors say of it at
-more length, each with where it stands; and how much of what lies in it.
+In: an index and a folder. Out: `describe_folder`, one line for a table; `role_words`, longer quotations from its
+authors, each with a citation; and `made_of`, the numbers of files by language or kind.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SHOWN = 3
 
 
 class FolderDescription(NamedTuple):
-    """What a file says of the folder it lies in."""
+    """What a file says about the folder it is in."""
 
     path: str
     words: str
 
 
 def sayings(index: Index, folder: str) -> list[FolderDescription]:
-    """What the files of a folder say of it: its README, then the file that speaks for the package."""
+    """Return what the files in a folder say about it: its README, then the file that documents the package."""
     files = {path.rpartition("/")[2].lower(): path for path in folders(index).all[folder].files}
     found = []
     for name in (*_READMES, *_PACKAGES):
@@ -49,7 +49,7 @@ def sayings(index: Index, folder: str) -> list[FolderDescription]:
 
 @kept(2048, BELOW)
 def describe_folder(index: Index, folder: str) -> Pieces:
-    """One line about a folder: a guide's entry, then what its own files say, instructions last."""
+    """Return a one-line description of a folder: a guide's entry, else what its own files say, else its contents."""
     told = entry(index, folder) if folder else []
     if told:
         return told
@@ -61,7 +61,7 @@ def describe_folder(index: Index, folder: str) -> Pieces:
 
 
 def _by_facts(index: Index, folder: Folder) -> list[Piece]:
-    """What lies in it, and what of that others use most."""
+    """Return a summary of a folder's contents and of what others use most."""
     if folder.count == 1:
         path = folders(index).below(folder.path)[0]
         return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]
@@ -82,7 +82,7 @@ def _by_facts(index: Index, folder: Folder) -> list[Piece]:
 
 
 def _workflows(index: Index, folder: Folder) -> str:
-    """How many workflows, where there is nothing else in it."""
+    """Return the number of workflows in words if a folder contains nothing else, else ""."""
     if folder.languages["YAML"] < folder.count or folder.folders:
         return ""
     jobs = [any(s.name == "jobs" and s.parent < 0 for s in outline(index, path).symbols) for path in folder.files]
@@ -90,7 +90,7 @@ def _workflows(index: Index, folder: Folder) -> str:
 
 
 def names_of(index: Index, folder: Folder, most: int) -> list[Piece]:
-    """The definitions in a folder that most files use, each name once."""
+    """Return links to the definitions in a folder that most files use, each name once."""
     found: dict[str, Piece] = {}
     for times, one in folder.used:
         ref = ref_of(index, one, short=True)
@@ -100,13 +100,13 @@ def names_of(index: Index, folder: Folder, most: int) -> list[Piece]:
 
 
 def _alike(folder: Folder) -> list[Piece]:
-    """What the names of many files have in common."""
+    """Return the file name extension that most files of a folder share, if it adds information."""
     names = [path.rpartition("/")[2] for path in folder.files]
     ends = Counter(f".{name.rpartition('.')[2]}" for name in names if "." in name.lstrip("."))
     if not ends:
         return []
     if max(folder.nouns, key=lambda noun: (folder.nouns[noun], noun)).endswith(" file") and folder.languages:
-        return []  # the language says as much
+        return []  # the language implies the extension
     end, times = min(ends.items(), key=lambda row: (-row[1], row[0]))
     if times > 3 and 2 * times > len(names):
         return [", ", f"{times:,} of them ", Mono(f"*{end}")] if times < folder.count else [", all ", Mono(f"*{end}")]
@@ -114,7 +114,7 @@ def _alike(folder: Folder) -> list[Piece]:
 
 
 def made_of(folder: Folder) -> str:
-    """How many files of which language or kind: `41 C++ files, 12 CUDA files and 3 others`."""
+    """Return the numbers of files by language or kind: `41 C++ files, 12 CUDA files and 3 others`."""
     rows = sorted(folder.nouns.items(), key=lambda row: (-row[1], row[0]))
     shown = [(name, times) for name, times in rows[:_SHOWN] if 12 * times >= folder.count]
     left = folder.count - sum(times for _, times in shown)
@@ -130,7 +130,7 @@ def _and(words: list[str]) -> str:
 
 
 def role_words(index: Index, folder: str) -> list[Block]:
-    """What the authors say of a folder: a guide's entry, and how its README and its package's words open."""
+    """Return what the authors say about a folder: a guide's entry, and the openings of its README and package docs."""
     blocks: list[Block] = []
     told = entry(index, folder) if folder else []
     if told:

@@ -1,7 +1,7 @@
-"""How one works with a folder: its tests and the command that runs them, what builds it, and whose it is.
+"""How to work with a folder: its tests and the command to run them, what builds it, and who owns it.
 
-In: an index and folders. Out: blocks. Tests are those that reach the files by calls (`concord tests`); what builds them
-is the build file, and the target in it, that names them.
+In: an index and folders. Out: blocks. Tests are those inside of the folders and those that reach their files by calls
+(as in `concord tests`). A build file or target counts if it names one of the files.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _SHOWN = 5
 
 @kept(16384)
 def testers(index: Index, path: str) -> tuple[tuple[str, int], ...]:
-    """The test files whose tests reach a file from near, each with how many of its tests do."""
+    """Return the test files whose tests reach a file in few steps, each with the number of such tests."""
     found: Counter[str] = Counter(index.path_of(test) for test, _ in index.tests_of(path).near)
     return tuple(found.items())
 
 
 class _Worked(NamedTuple):
-    """How one works with the files of one folder itself."""
+    """Tests and owners of the files directly in one folder."""
 
-    tests: list[tuple[int, str]]  # how many stand in which file; the most come first, by a minus
-    testers: list[tuple[tuple[str, int], ...]]  # of each file that has any
-    owners: dict[str, tuple[list[Piece], int]]  # by their names, of how many files
+    tests: list[tuple[int, str]]  # the negated number of tests in a file, for sorting, and its path
+    testers: list[tuple[tuple[str, int], ...]]  # the result of `testers` for each file that has any
+    owners: dict[str, tuple[list[Piece], int]]  # by name: the owners, and their number of files
 
 
 @kept(1 << 20)
@@ -57,9 +57,9 @@ def _worked(index: Index, folder: str) -> _Worked:
 
 
 def working(index: Index, homes: Sequence[str]) -> list[Block]:
-    """Tests, build and owners of the files of some folders."""
+    """Return blocks on the tests, builds and owners of the files of some folders."""
     index.reads.note("owners", "")
-    with index.reads.unheard():  # who asks hears of whatever changes below a folder
+    with index.reads.unheard():  # the caller already depends on everything below the folder
         worked = [_worked(index, folder) for folder in homes]
         files = list(chain.from_iterable(map(index.beside, homes)))
     items: list[Item] = []
@@ -81,12 +81,12 @@ def working(index: Index, homes: Sequence[str]) -> list[Block]:
     if outside:
         best = [path for path, _ in sorted(outside.items(), key=lambda row: (-row[1], row[0]))]
         items.append(
-            Item([Strong("Tests that reach it"), ": ", *_files(best), f"; they reach {counted(reached, 'file')} of it"])
+            Item([Strong("Tests that reach it"), ": ", *_files(best), f"; they reach {counted(reached, 'file')} in it"])
         )
         commands += _command(index, best[0])
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
         told = index.tests_told
-        said = f"none reaches it, of {told} followed" if told else "the repository has none"
+        said = f"none found that reaches it; {told} followed" if told else "none found in the repository"
         items.append(Item([Strong("Tests"), f": {said}"]))
     items += _builds(index, files) + _owners(worked, len(files))
     blocks: list[Block] = [Items(items)] if items else []
@@ -110,7 +110,7 @@ def _command(index: Index, path: str) -> list[str]:
 
 @lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
 def _built(index: Index) -> dict[str, list[int]]:
-    """By path, the build files and targets that name a file."""
+    """Return, by path, the ids of the build files and targets that name a file."""
     builds = {base for base, _, _, category in index.bases if category == Category.BUILD}
     uses = index.neighbours.all_uses
     found = {}
@@ -121,7 +121,7 @@ def _built(index: Index) -> dict[str, list[int]]:
 
 
 def _builds(index: Index, files: Sequence[str]) -> list[Item]:
-    """The build files and targets that name the files."""
+    """Return the build files and targets that name the files."""
     kinds, built = index.census.kinds, _built(index)
     named = Counter(chain.from_iterable(built[path] for path in files if path in built))
     rows = sorted(named.items(), key=lambda row: (-row[1], index.path_of(row[0]), row[0]))
@@ -140,7 +140,7 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
 
 
 def _owners(worked: Sequence[_Worked], count: int) -> list[Item]:
-    """Whose the files are, by the repository's own list."""
+    """Return the owners of the files, according to the repository's own list of owners."""
     rows: dict[str, tuple[list[Piece], int]] = {}
     for one in worked:
         for key, (people, times) in one.owners.items():

@@ -1,6 +1,7 @@
-"""The repository as a whole: its name, what it says it is, how it is laid out, and where a reader may start.
+"""The repository as a whole: its name, its own description, its layout, and where to start reading.
 
-In: an index. Out: the blocks of the root's index. Exact sums of the whole stand here and in the report only.
+In: an index. Out: the blocks of the root's index. Exact totals of the whole repository appear only here and in the
+report.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ _TESTS = 3
 
 
 def name_of(index: Index) -> str:
-    """What the repository calls itself."""
+    """Return the name that the repository calls itself."""
     index.reads.note("title", "")
     return _name(index)
 
 
 @shared
 def _name(index: Index) -> str:
-    """By its README's title or first sentence, its package or its project."""
+    """Return the name in the README's title or first sentence, or else in the package's metadata."""
     files = _at_root(index)
     for name in ("readme.md", "readme.rst", "readme.txt", "readme"):
         if name in files:
@@ -71,18 +72,18 @@ def _name(index: Index) -> str:
             value = keys[0].signature.partition("=")[2].strip().strip("\"'") if keys else ""
             if re.fullmatch(r"[\w.@/ -]{1,60}", value):
                 return value
-    return "this repository"  # its folder has another name in every clone
+    return "this repository"  # not the name of its folder, which differs between clones
 
 
 def _at_root(index: Index) -> dict[str, str]:
-    """The files at the root by their names in lower case. What is known of all folders would say it, too, but takes
-    seconds to work out, and every page of a site has the repository's name."""
+    """Return the files at the root by their names in lower case. `folders` knows them too, but takes seconds to
+    compute, and every page of a site shows the repository's name."""
     with index.reads.unheard():
         return {path.lower(): path for path in index.beside("")}
 
 
 def readme(index: Index) -> DocumentOpening | None:
-    """How the root's README opens."""
+    """Return the opening of the root's README, None if there is none."""
     files = _at_root(index)
     for name in ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown"):
         if name in files and not ledger(index).files[files[name]].skip:
@@ -93,7 +94,7 @@ def readme(index: Index) -> DocumentOpening | None:
 
 
 def front(index: Index) -> Iterator[Block]:
-    """What the repository is, how it is laid out, and where to start."""
+    """Yield what the repository is, how it is laid out, and where to start."""
     root = folders(index).all[""]
     yield Heading(2, ["Overview"])
     words = readme(index)
@@ -114,12 +115,12 @@ def front(index: Index) -> Iterator[Block]:
     yield Heading(2, ["Languages"])
     yield languages(index)
     yield Heading(2, ["Most Central Files"])
-    yield Text(["By how often a reader who follows uses from file to file would come to them."])
+    yield Text(["Ranked by how often a reader who follows uses from file to file would reach them."])
     yield central(index)
 
 
 def starts(index: Index) -> list[Block]:
-    """The documents, the book, the build and the tests: what a reader opens first."""
+    """Return links to what a reader opens first: documents, the book, build files and tests."""
     root = folders(index).all[""]
     items: list[Item] = []
     guides = [path for path in root.files if _GUIDES.match(path)]
@@ -128,9 +129,9 @@ def starts(index: Index) -> list[Block]:
         items.append(Item([Strong("Read"), ": ", *listed([Ref(To.FILE, path) for path in guides])]))
     items.append(
         Item([Strong("The book"), ": ", Ref(To.BOOK, "", "", "comprehensive_book.md"),
-              ", chapters in an order in which one can read; ", Ref(To.LETTERS, "", "", "keywords.md"),
+              ", chapters in reading order; ", Ref(To.LETTERS, "", "", "keywords.md"),
               ", every name from A to Z; ", Ref(To.REPORT, "", "", "verification_report.md"),
-              ", what was read and what was not"])
+              ", which files were read and which were not"])
     )  # fmt: skip
     docs = [path for path in root.folders if folders(index).all[path].mostly(Category.DOCUMENTATION)]
     if docs:
@@ -149,7 +150,7 @@ def starts(index: Index) -> list[Block]:
 
 
 def _commands(index: Index) -> list[str]:
-    """The commands that run the files with the most tests, one for each language."""
+    """Return the commands that run the files with the most tests, one per language."""
     found: dict[str, str] = {}
     counts = ledger(index).tests
     for path, _ in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
@@ -164,7 +165,7 @@ def _commands(index: Index) -> list[str]:
 
 
 def languages(index: Index) -> Table:
-    """Languages by lines."""
+    """Return a table of languages by number of lines."""
     root = folders(index).all[""]
     total = sum(root.language_lines.values()) or 1
     rows: list[list[Pieces]] = []
@@ -177,7 +178,7 @@ def languages(index: Index) -> Table:
 
 
 def central(index: Index) -> Table:
-    """The most central files, with who uses them."""
+    """Return a table of the most central files, with how many files use each."""
     rows: list[list[Pieces]] = []
     for path in folders(index).central("", _CENTRAL):
         users = len(index.neighbours.users.get(index.base_of(path), ()))
@@ -186,5 +187,5 @@ def central(index: Index) -> Table:
 
 
 def title_of(index: Index) -> Piece:
-    """The repository's name as it stands in titles."""
+    """Return the repository's name for use in titles."""
     return Mono(name_of(index))

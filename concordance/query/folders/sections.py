@@ -1,7 +1,6 @@
-"""The sections of a folder's page: its role, its concepts, how its parts depend, its important files, its tests.
+"""Sections about a folder: its place among other folders, key concepts, dependency diagram and important files.
 
-In: an index and a folder. Out: blocks. The folder's page and its chapter in the book are made of them; exact numbers
-are of what lies in the folder and of who uses it.
+In: an index and a folder. Out: blocks for the folder's page and its chapter in the book.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 
-_BOXES = 24
-_ARROWS = 40
-_NAMED = 5  # parts of the repository that are named in a sentence
+_BOXES = 24  # parts in a diagram
+_ARROWS = 40  # arrows in a diagram
+_NAMED = 5  # parts of the repository named in a sentence
 _FILES = 10
 _CONCEPTS = 8
-_SIGNATURE = 100  # letters of a signature that stands for words
+_SIGNATURE = 100  # characters up to which a signature is shown in place of a missing description
 
 
-# --- who uses it, what it uses
+# --- uses from and of other folders
 
 
 def standing(index: Index, folder: str) -> list[Block]:
-    """What a folder uses and who uses it, in a sentence each."""
+    """Return one sentence on what uses a folder, and one on what it uses."""
     if not folder:
         return []
     uses, users = folders(index).around(folder)
@@ -56,12 +55,12 @@ def standing(index: Index, folder: str) -> list[Block]:
         total = sum(uses.values())
         found.append(Text(["It uses ", f"{counted(total, 'file')} outside of it: ", *_parts(index, uses), "."]))
     if not users and not uses:
-        found.append(Text(["Nothing outside of it uses it by name, and it names nothing outside of it."]))
+        found.append(Text(["No uses by name were found between it and the rest of the repository."]))
     return found
 
 
 def _parts(index: Index, rows: Counter[str]) -> list[Piece]:
-    """Parts of the repository with how many of their files it is; the last ones summed up."""
+    """Return parts of the repository with numbers of files; the smallest are summed up."""
     ordered = sorted(rows.items(), key=lambda row: (-row[1], row[0]))
     shown = ordered[: _NAMED + (len(ordered) == _NAMED + 1)]
     pieces: list[list[Piece]] = [[part_ref(index, path), f" ({times:,})"] for path, times in shown]
@@ -75,7 +74,7 @@ def _parts(index: Index, rows: Counter[str]) -> list[Piece]:
 
 
 def part_ref(index: Index, path: str) -> Ref:
-    """A link to a part of the repository: a folder or a file."""
+    """Return a link to a part of the repository, which is a folder or a file."""
     return Ref(To.INDEX if path in folders(index).all else To.FILE, path, "", path)
 
 
@@ -83,7 +82,7 @@ def part_ref(index: Index, path: str) -> Ref:
 
 
 def concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]:
-    """The definitions that other files use most, each with what its author says of it."""
+    """Return the definitions that other files use most, each with its author's description."""
     rows = known_in(index, folder, most)
     if not rows:
         return []
@@ -91,7 +90,7 @@ def concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]
 
 
 def concept(index: Index, row: KeyDefinition) -> Item:
-    """One definition: its name, what it is, its author's first sentence, and how many files use it."""
+    """Return an item for one definition: its name, kind, file, number of using files, and first sentence."""
     where: Piece = Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])
     pieces: list[Piece] = [ref_of(index, row.id), f", {row.kind} in ", where, f", used in {counted(row.times, 'file')}"]
     if not row.words and row.signature and len(row.signature) <= _SIGNATURE:
@@ -99,11 +98,11 @@ def concept(index: Index, row: KeyDefinition) -> Item:
     return Item([*pieces, *([": ", *row.words] if row.words else [])])
 
 
-# --- how the parts depend
+# --- dependencies between parts
 
 
 def diagram(index: Index, folder: Folder) -> list[Block]:
-    """How the parts of a folder use one another, drawn, and what is not drawn in words."""
+    """Return a diagram of how the parts of a folder use one another, and a sentence on what it leaves out."""
     start = f"{folder.path}/" if folder.path else ""
     arrows = Counter(
         {
@@ -125,14 +124,14 @@ def diagram(index: Index, folder: Folder) -> list[Block]:
     nodes = [Node(name, name, ref=_leads_to(start + name)) for name in names]
     graph = Diagram(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
     total = len(folder.files) + len(folder.folders)
-    words = "An arrow leads from who uses to what is used; its number counts pairs of files."
+    words = "An arrow points from the user to what it uses; its number counts pairs of files."
     if len(drawn) < len(arrows):
         words += (
-            f" Drawn are {len(names)} of {total} parts and {len(drawn)} of {len(arrows):,} arrows, those of most uses."
+            f" Showing the {len(names)} most connected of {total} parts and {len(drawn)} of {len(arrows):,} arrows."
         )
     elif len(names) < total:
         left = total - len(names)
-        words += f" {counted(left, 'other part')} {'stands' if left == 1 else 'stand'} alone."
+        words += f" {counted(left, 'other part')} {'is' if left == 1 else 'are'} not connected."
     return [graph, Text([words])]
 
 
@@ -148,7 +147,7 @@ def _is_test(index: Index, path: str) -> bool:
 
 
 def _strongest(arrows: dict[tuple[str, str], int]) -> list[tuple[tuple[str, str], int]]:
-    """The arrows of most uses; of each part at least its strongest, as far as there is room."""
+    """Return the arrows with most uses, and at least one arrow for each part."""
     ordered = sorted(arrows.items(), key=lambda row: (-row[1], row[0]))
     kept: dict[tuple[str, str], int] = {}
     seen: set[str] = set()
@@ -167,7 +166,7 @@ def _strongest(arrows: dict[tuple[str, str], int]) -> list[tuple[tuple[str, str]
 
 
 def important(index: Index, paths: Sequence[str], folder: str) -> Table:
-    """Files with what they are and why they matter."""
+    """Return a table of files with what they are and why they matter."""
     rows: list[list[Pieces]] = []
     for path in paths:
         label = path[len(folder) + 1 :] if folder else path
@@ -176,7 +175,7 @@ def important(index: Index, paths: Sequence[str], folder: str) -> Table:
 
 
 def why(index: Index, path: str) -> list[Piece]:
-    """Why a file matters: who uses it, and what of it most."""
+    """Return why a file matters: how many files use it, and its most used definition."""
     users = len(index.neighbours.users.get(index.base_of(path), ()))
     best = best_in(index, path)
     if not users and best is None:
@@ -192,6 +191,6 @@ def why(index: Index, path: str) -> list[Piece]:
 
 
 def important_files(index: Index, folder: str) -> list[Block]:
-    """The files of a folder that matter most."""
+    """Return a table of the most important files of a folder."""
     paths = folders(index).central(folder, _FILES)
     return [important(index, paths, folder)] if paths else []

@@ -1,7 +1,7 @@
-"""The words that mark a folder: phrases and acronyms that its files use and the rest of the repository hardly does.
+"""Distinctive terms of a folder: phrases and acronyms that its files use and the rest of the repository hardly uses.
 
-In: an index and a folder. Out: blocks. A phrase counts by how many files of the folder have it, against how many of
-the repository do.
+In: an index and a folder. Out: blocks. A term's weight compares the number of files in the folder that contain it with
+the number in the whole repository.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from concordance.query.folders import ASIDE
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import kept
 
-_OF_FILE = 12  # terms of a file that stand for it
+_OF_FILE = 12  # most frequent terms considered per file
 _SHOWN = 10
-_FEW = 4  # files of which a term that one has tells, too
-_COMMON = 8  # what stands in more than a file of so many tells nothing
+_FEW = 4  # in folders with fewer files than this, a term of a single file counts too
+_COMMON = 8  # a term in more than one of this many files of the repository is too common
 
 
 @kept(1 << 20)
 def _telling(index: Index, path: str) -> list[Term]:
-    """The phrases and acronyms of a file that tell it from others."""
+    """Return the phrases and acronyms that distinguish a file from others."""
     index.reads.note(Aspect.TEXT, path)
     index.reads.note("words", path)
     if index.category_of(path) in ASIDE:
@@ -40,22 +40,22 @@ def _telling(index: Index, path: str) -> list[Term]:
 
 
 class _Told(NamedTuple):
-    """What tells the files of one folder from others."""
+    """The distinctive terms of the files directly in one folder."""
 
-    texts: list[str]  # each as often as files have it
-    stands: list[tuple[str, str, Term]]  # acronyms with a meaning: the path of the file, the text, and the term
+    texts: list[str]  # each once per file that contains it
+    stands: list[tuple[str, str, Term]]  # acronyms that are spelled out: the file's path, the text, and the term
 
 
 @kept(1 << 20)
 def _told(index: Index, folder: str) -> _Told:
-    """What tells the files of a folder itself."""
+    """Return the distinctive terms of the files directly in a folder."""
     rows = [(path, term) for path in index.beside(folder) for term in _telling(index, path)]
     return _Told([term.text for _, term in rows], [(path, term.text, term) for path, term in rows if term.stands_for])
 
 
 def marking(index: Index, homes: Sequence[str]) -> list[Block]:
-    """The terms that mark the files of some folders, acronyms with what they stand for."""
-    with index.reads.unheard():  # who asks hears of whatever changes below a folder
+    """Return the most distinctive terms of some folders' files, acronyms with their expansions."""
+    with index.reads.unheard():  # the caller already depends on everything below the folder
         told = [_told(index, folder) for folder in homes]
         count = sum(len(index.beside(folder)) for folder in homes)
     files = Counter(chain.from_iterable(one.texts for one in told))
@@ -64,15 +64,15 @@ def marking(index: Index, homes: Sequence[str]) -> list[Block]:
         return []
     shown = set(best)
     rows = sorted((row for one in told for row in one.stands if row[1] in shown), key=lambda row: row[:2], reverse=True)
-    stands = {text: (path, term) for path, text, term in rows}  # the first path counts
+    stands = {text: (path, term) for path, text, term in rows}  # sorted in reverse, so that the first path wins
     pieces: list[Piece] = [f"{text} ({stands[text][1].stands_for})" if text in stands else text for text in best]
     cites = [Cite(stands[text][0], stands[text][1].line) for text in best if text in stands]
-    return [Text([Strong("Words that mark it"), ": ", *listed(pieces), ".", *cites])]
+    return [Text([Strong("Distinctive terms"), ": ", *listed(pieces), ".", *cites])]
 
 
 def _best(files: Counter[str], spread: Mapping[str, int], least: int) -> list[str]:
-    """The terms that tell most, of those that at least so many files have. Of very many, only those are weighed that
-    enough files have to be among them."""
+    """Return the most distinctive terms among those in at least `least` files. To save time with very many terms, the
+    weight is computed only for terms in enough files to be among the best."""
     floor, best = max(files.values(), default=0), list[tuple[float, str]]()
     while floor >= least:
         floor //= 4
@@ -82,13 +82,13 @@ def _best(files: Counter[str], spread: Mapping[str, int], least: int) -> list[st
             if times > floor and times >= least
         ]
         best = nsmallest(_SHOWN, rows)
-        if len(best) == _SHOWN and -best[-1][0] > floor * math.log2(1 + floor * 4):  # no other can weigh more
+        if len(best) == _SHOWN and -best[-1][0] > floor * math.log2(1 + floor * 4):  # no other term can weigh more
             break
     return [text for _, text in best]
 
 
 def acronyms(index: Index) -> dict[str, list[tuple[str, str, int]]]:
-    """All acronyms with what they stand for, where that is said, in the order of paths."""
+    """Return all acronyms that are spelled out somewhere, with their expansions, paths and lines, in path order."""
     found: dict[str, list[tuple[str, str, int]]] = {}
     for base, terms in sorted(index.census.terms.items(), key=lambda row: index.path_of_base(row[0])):
         for term in terms:

@@ -1,1 +1,1 @@
-"""The repository as questions see it: facts, files and graphs, opened once and shared."""
+"""The query-side view of a repository: facts, files and graphs, loaded on demand and shared by all questions."""

@@ -1,8 +1,8 @@
-"""Every name of the repository at once: what it is, in how many files it is used, and which words each file is about.
+"""Tables over all names of the repository: kinds, numbers of using files, and the words that each file is about.
 
-In: the store. Out: tables over all symbols and files, for the pages that list the whole or rank by it. Each is read
-when it is first asked for, in one pass, and shared by all pages. Lists follow the paths, never the ids, which depend
-on the order in which files were read. `recount` brings them up to date.
+In: the store. Out: tables over all symbols and files, for the pages that list or rank everything. Each table is read in
+one pass when it is first used, and shared by all pages. Lists are in the order of paths, never of ids, which depend on
+the order in which files were read. `updates.refresh` brings the tables up to date.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from concordance.query.index.updates.reads import ReadRecorder
 
 
 class CensusFile(NamedTuple):
-    """A file as lists have it: its path, and the ids of its symbols (`last` is the last)."""
+    """A file with its id (`base`) and the last id of its symbols."""
 
     path: str
     base: int
@@ -30,7 +30,7 @@ class CensusFile(NamedTuple):
 
 
 class FolderNames(NamedTuple):
-    """What lies directly in a folder."""
+    """The files and folders directly in a folder."""
 
     files: list[CensusFile]
     folders: list[str]
@@ -47,29 +47,29 @@ class Census:
         kinds: bytearray,
         reads: ReadRecorder,
     ) -> None:
-        """`bases` are those of all files, `keys` and `kinds` those of all symbols, by their ids."""
+        """`bases` are the rows of all files; `keys` and `kinds` are those of all symbols, by id."""
         self.facts, self.bases, self._keys, self._kinds, self.reads = facts, bases, keys, kinds, reads
 
     # --- symbols
 
     @cached_property
     def names(self) -> list[str]:
-        """The name of each symbol, by its id."""
+        """The name of each symbol, by id."""
         return [clean(key)[-1] if key else "" for key in self._keys]
 
     @cached_property
     def kinds(self) -> list[str]:
-        """What each symbol is, by its id; "" of what is no symbol."""
+        """The kind of each symbol, by id; "" for ids that are not symbols."""
         words = [kind.value for kind in KINDS]
         return [words[kind] if key else "" for key, kind in zip(self._keys, self._kinds, strict=True)]
 
     @cached_property
     def files(self) -> list[CensusFile]:
-        """All files, in the order of their paths."""
+        """All files, in the order of paths."""
         return sorted(listed(self.bases, len(self.names)))
 
     def symbols(self, file: CensusFile) -> list[int]:
-        """The ids of a file's symbols, in the order of the text."""
+        """Return the ids of a file's symbols, in the order of the text."""
         kinds = self.kinds
         return [identity for identity in range(file.base + 1, file.last + 1) if kinds[identity]]
 
@@ -84,14 +84,14 @@ class Census:
         return found
 
     def only(self, name: str) -> int:
-        """The one symbol of code that has a name; 0 where there is none, or more than one."""
+        """Return the only code symbol with this name; 0 if there is none or more than one."""
         self.reads.note(Aspect.NAME, name)
         kinds = self.kinds
         meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _OF_CODE]
         return meant[0] if len(meant) == 1 else 0
 
     def has_code(self, name: str) -> bool:
-        """Whether a symbol of code has a name."""
+        """True if a code symbol has this name."""
         self.reads.note(Aspect.NAME, name)
         return any(self.kinds[identity] in _OF_CODE for identity in self.by_name.get(name, ()))
 
@@ -99,7 +99,7 @@ class Census:
 
     @cached_property
     def outside(self) -> dict[int, array[int]]:
-        """What each file uses of others, each once, by the file's id; files and symbols, by their ids."""
+        """The files and symbols of other files that each file uses, each once; by the user file's id, sorted by id."""
         owner = array("I", [0]) * len(self.names)
         for file in self.files:
             owner[file.base : file.last + 1] = array("I", [file.base]) * (file.last + 1 - file.base)
@@ -112,37 +112,42 @@ class Census:
 
     @cached_property
     def used_by(self) -> Counter[int]:
-        """In how many other files each symbol and file is used for sure, by id: a ranking brings guesses to its top."""
+        """How many other files use each symbol or file, by id.
+
+        Guesses do not count, because they would rise to the top of a ranking.
+        """
         return Counter(chain.from_iterable(self.outside.values()))
 
     # --- words
 
     @cached_property
     def terms(self) -> dict[int, tuple[Term, ...]]:
-        """The words and phrases of each file, by its id."""
+        """The words and phrases of each file, by the file's id."""
         return self.facts.all_terms()
 
     @cached_property
     def spread(self) -> dict[str, int]:
-        """In about how many files each term stands: a power of two, for what a file's page says of it should not
-        change with every other file."""
+        """The number of files that have each term, rounded down to a power of two.
+
+        An exact number would make a file's page change with every other file.
+        """
         return {text: band(files) for text, files in self.facts.term_files()}
 
     @cached_property
     def read(self) -> int:
-        """About how many files were read, likewise."""
+        """The number of files that were read, rounded in the same way."""
         return band(len(self.read_paths))
 
     @cached_property
     def read_paths(self) -> set[str]:
-        """The files that were read."""
+        """The paths of the files that were read."""
         return self.facts.read_paths()
 
     # --- folders
 
     @cached_property
     def folders(self) -> dict[str, FolderNames]:
-        """Every folder with files below it, "" the root's, in the order of paths."""
+        """All folders with files below them, "" for the root, in the order of paths."""
         found = {"": FolderNames([], [])}
         for file in self.files:
             folder = file.path.rpartition("/")[0]
@@ -160,15 +165,15 @@ class Census:
         return [file.path for file in self.files]
 
     def below(self, folder: str) -> list[CensusFile]:
-        """All files below a folder, in the order of paths."""
+        """Return all files below a folder, in the order of paths."""
         if not folder:
             return self.files
-        first, last = (bisect_left(self._paths, folder + sign) for sign in ("/", "0"))  # what comes behind "/"
+        first, last = (bisect_left(self._paths, folder + sign) for sign in ("/", "0"))  # "0" is the character after "/"
         return self.files[first:last]
 
     @cached_property
     def defined(self) -> dict[str, int]:
-        """How many symbols stand below each folder."""
+        """The number of symbols below each folder."""
         found = dict.fromkeys(self.folders, 0)
         kinds = self.kinds
         for file in self.files:
@@ -181,11 +186,11 @@ class Census:
 
 
 def listed(bases: list[tuple[int, str, str, str]], top: int) -> list[CensusFile]:
-    """Files, in the order of their bases; `top` lies above all ids."""
+    """Return files with their ranges of ids, in the order of ids; `top` is one more than the largest id."""
     ends = [*(row[0] - 1 for row in bases[1:]), top - 1]
     return [
         CensusFile(row[1], row[0], end) for row, end in zip(bases, ends, strict=False)
-    ]  # none where there are no files
+    ]  # empty if there are no files
 
 
 _OF_CODE = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}

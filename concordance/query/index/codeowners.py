@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")  # the first counts
+PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")  # the first that exists counts
 _WILD = re.compile(r"/\*\*/|\*\*/|/\*\*|\*+|\?|[^*?/]+|/")
 _WORD = re.compile(r"(?:\\.|\S)+")
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"(?:\\.|\S)+")
 
 
 class OwnerRule(NamedTuple):
-    """One line: which paths, and whose they are."""
+    """One line of a `CODEOWNERS` file: a path pattern and the owners of what it matches."""
 
     fits: re.Pattern[str]
     owners: tuple[str, ...]
@@ -27,12 +27,12 @@ class OwnerRule(NamedTuple):
 
 
 def found(rules: list[OwnerRule], path: str) -> OwnerRule | None:
-    """The last rule that fits a path."""
+    """Return the last rule that matches a path."""
     return next((rule for rule in reversed(rules) if rule.fits.match(path)), None)
 
 
 def parsed(text: str) -> list[OwnerRule]:
-    """The rules of a file; sections of GitLab, negations and sets of letters are no rules."""
+    """Parse the rules of a file; GitLab's section headers, negations and patterns that start with a set are skipped."""
     rules: list[OwnerRule] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = _WORD.findall(line)
@@ -53,7 +53,7 @@ def _pattern(glob: str) -> re.Pattern[str]:
     body = "".join(_step(part) for part in _WILD.findall(inside.lstrip("/")))
     if glob.endswith("/"):
         end = "/.*"
-    elif inside.endswith("/*"):  # the files of a folder, not those of the folders in it
+    elif inside.endswith("/*"):  # matches the files of a folder, not those of its subfolders
         end = ""
     else:
         end = "(?:/.*)?"

@@ -1,7 +1,8 @@
-"""Which definitions have pages of their own on the site: classes and functions that other files use.
+"""Decides which definitions get a page of their own on the site: classes and functions that other files use.
 
-In: a path. Out: the places of its symbols that have such a page. What is defined in one file and declared in another
-has one where the definition stands, too, for that is where a reader comes to.
+In: a path. Out: the positions (in the file's list of symbols) of those that have such a page. If a symbol is defined in
+one file and declared in another, uses of the declaration count for the definition too, because readers look for the
+page there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ OWN_PAGE = (RUN | TYPES | {Kind.OPERATOR}) - {Kind.MACRO}
 
 @kept(64)
 def users_in(index: Index, path: str) -> list[tuple[int, int]]:
-    """Who uses what of a file: places of symbols (-1: the file) and users' ids, of trust unique_name and above."""
+    """Return the uses of a file with trust unique_name or better: (symbol's position, -1 for the file; user's id)."""
     base = index.base_of(path)
     rows = index.facts.users_of_file(path)
     return [(target - base - 1, user) for target, user, _, trust, _ in rows if trust >= Trust.UNIQUE_NAME]
@@ -26,7 +27,7 @@ def users_in(index: Index, path: str) -> list[tuple[int, int]]:
 
 @kept(64)
 def with_pages(index: Index, path: str) -> frozenset[int]:
-    """The places of a file's symbols that have pages of their own."""
+    """Return the positions of a file's symbols that have pages of their own."""
     file = index.opened(path)
     base, last = file.base, file.base + len(file.symbols)
     places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in OWN_PAGE]
@@ -44,7 +45,7 @@ def with_pages(index: Index, path: str) -> frozenset[int]:
 
 
 def has_page(index: Index, identity: int) -> bool:
-    """The same of one symbol, by its id."""
+    """True if the symbol with this id has a page of its own."""
     path = index.path_of(identity)
     if not index.keys[identity] or KINDS[index.kinds[identity]] not in OWN_PAGE:
         return False

@@ -1,8 +1,9 @@
-"""One file as its pages see it: its facts, who uses each of its symbols, and what each of them uses.
+"""One file as its pages need it: its facts, the users of each of its symbols, and what each of them uses.
 
-In: an index and a path. Out: `FileModel`. Both pages of a file read it, and what is worked out is kept, so each
-question is put to the store once a file, and never once a symbol. What is read of other files for it is `recorded`, so
-that both pages note it; what is made of the file's own facts and links alone is noted by whoever asks `about`.
+In: an index and a path. Out: `FileModel`. Both pages of a file share it and it caches its results, so that the store is
+queried once per file, not once per symbol. Results that depend on other files are memoised with what was read for them,
+so that both pages record it; results that depend on the file alone are covered by the read that is recorded whenever a
+page gets the model.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ CALL, INHERIT, IMPORT, TYPE, MENTION = (
 
 
 class UsePair(NamedTuple):
-    """One end of uses: who uses, or what is used."""
+    """The other end of a use: a user, or what is used."""
 
     id: int
-    roles: int  # bits, as above
+    roles: int  # a bit per role, as in `CALL`
     trust: int
     times: int
 
 
 class FileModel:
-    """A file that pages are made of."""
+    """A file that pages are written about."""
 
     def __init__(self, index: Index, path: str) -> None:
         self.index, self.path, self.reads = index, path, index.reads
@@ -45,17 +46,17 @@ class FileModel:
 
     @cached_property
     def facts(self) -> FileFacts:
-        """All that the file says by itself."""
+        """All facts that were extracted from this file alone."""
         return self.opened.facts
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """All that it defines or declares."""
+        """All symbols that it defines or declares."""
         return self.facts.symbols
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
-        """The places of the symbols directly inside of each; those inside of none are under -1."""
+        """The positions of the symbols directly inside of each symbol; those at the top level are under -1."""
         found: dict[int, list[int]] = {}
         for place, symbol in enumerate(self.symbols):
             found.setdefault(symbol.parent, []).append(place)
@@ -63,7 +64,7 @@ class FileModel:
 
     @cached_property
     def meant(self) -> dict[int, int]:
-        """The types that a file declares and also defines: the place of each declaration, and of its definition."""
+        """For types that the file declares and also defines: the definition's position, by the declaration's."""
         defined = {
             tuple(clean(symbol.key)): place
             for place, symbol in enumerate(self.symbols)
@@ -80,9 +81,9 @@ class FileModel:
     @property
     @recorded
     def users(self) -> dict[int, list[UsePair]]:
-        """Who uses each of its symbols, by place (-1: the file itself), of trust unique_name and above.
+        """The users of each of its symbols with trust unique_name or better, by position (-1: the file itself).
 
-        What uses itself is left out, and so is what stands inside of it.
+        Uses of a symbol by itself, or by what it contains, are left out.
         """
         found: dict[int, list[UsePair]] = {}
         self.index.reads.note(Aspect.INTO, self.path)
@@ -96,7 +97,7 @@ class FileModel:
                 continue
             found.setdefault(place, []).append(UsePair(user, roles, trust, times))
         self._named(use.id for uses in found.values() for use in uses)
-        for uses in found.values():  # ids are in the order of reading; paths are the same everywhere
+        for uses in found.values():  # ids are in the order of reading, which varies; paths do not
             uses.sort(key=lambda use: self._order(use.id))
         return found
 
@@ -110,11 +111,11 @@ class FileModel:
     @property
     @recorded
     def uses(self) -> dict[int, dict[int, UsePair]]:
-        """What each of its symbols uses, by place (-1: the file itself) and by id, of trust unique_name and above."""
+        """What each of its symbols uses with trust unique_name or better, by position (-1: the file) and by id."""
         flow, links = self.opened.flow, self.opened.links
         best: dict[int, tuple[int, int]] = {}
         rows = zip(unpacked(links.use), unpacked(links.target), links.trust, strict=True)
-        for expression, target, trust in rows:  # the first of an expression is its best
+        for expression, target, trust in rows:  # the first link of an expression is its best
             if trust >= Trust.UNIQUE_NAME and expression not in best:
                 best[expression] = (target, trust)
         found: dict[int, dict[int, UsePair]] = {}
@@ -134,13 +135,13 @@ class FileModel:
         return found
 
     def _named(self, ids: Iterable[int]) -> None:
-        """Notes that the page may say what some symbols are."""
+        """Record that the page may show the names and kinds of some symbols."""
         for path in {self.index.path_of(one) for one in ids}:
             self.index.reads.note(Aspect.NAMES, path)
 
     @cached_property
     def bases(self) -> dict[int, list[int]]:
-        """What its classes extend: ids, by place, in the order of the text."""
+        """The ids of the classes that its classes extend, by position, in the order of the text."""
         found: dict[int, list[int]] = {}
         for symbol, target in self.index.facts.bases_of(*self._own):
             found.setdefault(symbol - self.base - 1, []).append(target)
@@ -149,30 +150,32 @@ class FileModel:
     @property
     @recorded
     def heirs(self) -> dict[int, list[int]]:
-        """What extends its classes: ids, by place."""
+        """The ids of the classes that extend its classes, by position."""
         self.index.reads.note(Aspect.INTO, self.path)
         return self._by_place((target, symbol) for symbol, target in self.index.facts.heirs_of(*self._own))
 
     @cached_property
     def overridden(self) -> dict[int, list[int]]:
-        """What its methods override: ids, by place."""
+        """The ids of the methods that its methods override, by position."""
         return self._by_place(self.index.facts.overrides(*self._own))
 
     @property
     @recorded
     def overriding(self) -> dict[int, list[int]]:
-        """What overrides its methods: ids, by place."""
+        """The ids of the methods that override its methods, by position."""
         self.index.reads.note(Aspect.INTO, self.path)
         return self._by_place((target, symbol) for symbol, target in self.index.facts.overridings(*self._own))
 
     @property
     def _own(self) -> tuple[int, int]:
-        """The ids of its first symbol and of its last."""
+        """The ids of its first and its last symbol."""
         return self.base + 1, self.base + len(self.symbols)
 
     def _by_place(self, pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-        """Ids by the place of the symbol of this file that they are paired with, in the order of paths: ids are in the
-        order of reading, which differs from build to build."""
+        """Group ids by the position of the symbol of this file that they are paired with, in the order of paths.
+
+        The order of ids is that of reading, which differs from build to build.
+        """
         found: dict[int, list[int]] = {}
         for own, other in pairs:
             found.setdefault(own - self.base - 1, []).append(other)
@@ -186,8 +189,10 @@ class FileModel:
     @property
     @recorded
     def counterparts(self) -> dict[int, int]:
-        """Where what is only declared here is defined, and what is defined here is declared: ids, by place. Only what
-        is sure: of one name, one declaration and one definition in other files."""
+        """The definition of what is only declared here, and the declaration of what is defined here: ids, by position.
+
+        Only unambiguous pairs are included: exactly one counterpart in other files.
+        """
         if not language_of(self.file.language).has_prototypes:
             return {}
         found: dict[int, int] = {}
@@ -202,40 +207,40 @@ class FileModel:
 
     @cached_property
     def imports(self) -> list[tuple[Import, Target | None, int]]:
-        """Each import, what it leads to, and the id that the imported name itself has (0: none is known)."""
+        """Each import, the file or symbol it resolves to, and the id of the imported name itself (0 if unknown)."""
         return self.opened.imports
 
     @property
     @recorded
     def importers(self) -> list[str]:
-        """The files that import it or a name of it."""
+        """The files that import it or a name from it."""
         index = self.index
         paths = {index.path_of(use.id) for uses in self.users.values() for use in uses if use.roles & IMPORT}
         return sorted(paths - {self.path})
 
     @cached_property
     def complexity(self) -> Sequence[int]:
-        """How many ways lead through each of its symbols; 0 for what is no function."""
+        """The cyclomatic complexity of each symbol; 0 for what is not a function."""
         return unpacked(self.facts.complexity) if self.facts.complexity else ()
 
     @property
     @recorded
     def findings(self) -> list[Finding]:
-        """What rules found in it."""
+        """The findings to show for it."""
         return ruled(self.index).findings(self.path)
 
     @property
     def lines(self) -> list[str] | None:
-        """Its lines; None where the file is no longer as it was read."""
+        """Its lines; None if the file has changed since it was indexed."""
         return self.opened.lines()
 
     @property
     def title(self) -> str:
-        """What people call its language, or its type."""
+        """The name of its language for people, or its file type."""
         return language_of(self.file.language).title if self.file.language else self.file.type
 
     def lines_of(self, words: str, start: int = 1, end: int = 0) -> tuple[int, int] | None:
-        """The lines on which some words of the file stand, at or behind a line: by their first and last line."""
+        """Return the first and last line of a text in the file, at or after line `start`; None if it is not found."""
         lines = self.lines
         parts = [part.strip() for part in words.strip().split("\n") if part.strip()]
         if lines is None or not parts:
@@ -250,7 +255,7 @@ class FileModel:
         return first, last
 
     def lines_of_doc(self, place: int) -> tuple[int, int] | None:
-        """The lines on which the words about a symbol stand: above it, or in a string at its beginning."""
+        """Return the lines of a symbol's documentation: above the symbol, or in a string at its beginning."""
         symbol = self.symbols[place]
         if self.file.language in _INSIDE:
             return self.lines_of(symbol.doc, symbol.line, symbol.end_line)
@@ -260,36 +265,38 @@ class FileModel:
     # --- names
 
     def is_own(self, identity: int) -> bool:
-        """Whether an id is of this file or one of its symbols."""
+        """True if an id belongs to this file or one of its symbols."""
         return self.base <= identity <= self.base + len(self.symbols)
 
     def ref(self, identity: int) -> Ref:
-        """A link to what an id is of: a definition or a file."""
+        """Return a link to the definition or file with this id."""
         return ref_of(self.index, identity)
 
     def own(self, place: int, label: str = "") -> Ref:
-        """A link to one of the file's own definitions."""
+        """Return a link to one of the file's own definitions."""
         symbol = self.symbols[place]
         return Ref(To.SYMBOL, self.path, symbol.key, label or self.name(place))
 
     def name(self, place: int) -> str:
-        """The name of one of its symbols, with that of what it stands in."""
+        """Return the name of one of its symbols, with the name of what contains it."""
         return separator_of(self.file.language).join(clean(self.symbols[place].key)[-_PARTS:])
 
 
 def about(index: Index, path: str) -> FileModel:
-    """A file as its pages see it; the last is kept, for the pages of a file are made one after the other."""
+    """Return the model of a file; the last one is cached, as the pages of a file are written one after the other."""
     last: FileModel | None = index.worked_out.get(FileModel)
     if last is None or last.path != path:
         last = index.worked_out[FileModel] = FileModel(index, path)
     else:
-        index.opened(path)  # whoever is given what was opened before has read it, too
+        index.opened(path)  # records that this page reads the file too
     return last
 
 
 def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
-    """A link to what an id is of: a definition by its name and that of what it stands in (or its own alone), a file by
-    its path."""
+    """Return a link to the definition or file with this id.
+
+    A definition is shown with the name of what contains it (if `short`, without), a file with its path (its name).
+    """
     key = index.keys[identity]
     path = index.path_of(identity)
     index.reads.note(Aspect.NAMES, path)
@@ -301,5 +308,5 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     )
 
 
-_PARTS = 2  # of a qualified name that a link shows: the rest is in the address
-_INSIDE = frozenset(("python", "cython", "starlark"))  # languages whose words stand inside of what they are about
+_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address
+_INSIDE = frozenset(("python", "cython", "starlark"))  # languages whose doc comments are inside of what they document

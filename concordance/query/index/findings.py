@@ -1,7 +1,8 @@
-"""Which rules speak in a book, and where: what the owners of a repository have turned off, or allow, is not said.
+"""Applies the owners' rule settings: which rules are active in a book, and which findings of a file are shown.
 
-In: an index, whose `book` has their wishes. Out: the rules that are asked, of a language or of one file, and the
-findings of a file that are shown. Facts know all findings, so that another wish needs no reading.
+In: an index, whose `book` lists the rules that are turned off and the paths where a rule is allowed to be broken. Out:
+the active rules of a language or of one file, and the findings to show. The store holds all findings, so that a change
+of settings does not require reading files again.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from concordance.extract.ruleset import rules
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 
-SYNTAX = "syntax"  # what readers say of stretches that they could not parse
+SYNTAX = "syntax"  # the source of findings about text that could not be parsed
 
 
 class ActiveRules:
-    """The rules as one book has them."""
+    """The rules that are active in one book."""
 
     def __init__(self, index: Index) -> None:
         self._facts = index.facts
@@ -28,15 +29,15 @@ class ActiveRules:
         self._allowed = {rule: Patterns(globs) for rule, globs in index.book.allowed}
 
     def said(self, path: str, findings: Iterable[Finding]) -> list[Finding]:
-        """What of some findings is said of a file."""
+        """Return those of some findings that are shown for a file."""
         return [finding for finding in findings if self._speaks(finding.by, path)]
 
     def checked(self, language: str, path: str = "") -> list[Rule]:
-        """What is looked for in files of a language; with a path, in that file."""
+        """Return the active rules for a language; with a path, those that are active in that file."""
         return [rule for rule in ruleset.checked(language) if self._speaks(rule.id, path)]
 
     def findings(self, path: str) -> list[Finding]:
-        """What is said of a file."""
+        """Return the findings to show for a file."""
         return self.said(path, self._facts.findings(path))
 
     def _speaks(self, rule: str, path: str) -> bool:
@@ -48,19 +49,16 @@ class ActiveRules:
 
 @shared
 def ruled(index: Index) -> ActiveRules:
-    """The rules of the book that is made."""
+    """Return the active rules of the book."""
     return ActiveRules(index)
-
-
-# ---
-# What the rules found, over the whole: of each rule, in which files and how often.
-#
-# In: an index. Out: counts, made once. Line numbers stay on the pages of the files themselves.
 
 
 @shared
 def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
-    """By rule (and under `SYNTAX` by reader), how often it was found in which files, in the order of paths."""
+    """Count the findings by rule (and under `SYNTAX`, by reader) and by file, in the order of paths.
+
+    Line numbers are left to the pages of the files themselves.
+    """
     known, said = rules(), ruled(index)
 
     def counted(path: str) -> list[tuple[str, int]]:

@@ -1,8 +1,8 @@
-"""The history of the repository's files, as the pages of the site tell it.
+"""The commit history of files, summed up for the pages of folders.
 
-In: an index. Out: what is known of when and by whom files were changed, summed up for folders. A change is one commit
-to one file; what is not known is said: there is no history without git, and of a clone that was made shallow only its
-newest part.
+In: an index. Out: how often, when and by whom the files below a folder were changed. A change is one commit to one
+file. Without git there is no history, and a shallow clone has only its newest part; the store keeps that caveat,
+so that pages can show it.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from concordance.query.index.updates.reads import shared
 
 
 class FolderHistory(NamedTuple):
-    """The history of what lies below a folder."""
+    """The history of the files below a folder."""
 
-    files: dict[str, tuple[int, int, int]]  # of each file that has one: changes, and the seconds of the first and last
-    authors: Counter[str]  # changes by each
-    touched: Counter[str]  # files that each has changed
+    files: dict[str, tuple[int, int, int]]  # by path: number of changes, time of the first and last
+    authors: Counter[str]  # number of changes by each author
+    touched: Counter[str]  # number of files that each author changed
 
 
-_KEPT = 16  # folders: that of the root takes a while to sum up
+_KEPT = 16  # folders whose sums are cached: summing up the root takes a while
 
 
 @shared
 def _summed(index: Index) -> dict[str, FolderHistory]:
-    """Those that were asked for last, until the next update."""
+    """A cache of the folders that were asked for last; it is dropped at the next update."""
     return {}
 
 
 def past(index: Index, folder: str) -> FolderHistory:
-    """The history of the files below a folder that are there."""
+    """Return the history of the files that are now below a folder."""
     known = _summed(index)
     if folder not in known:
         if len(known) >= _KEPT:
@@ -58,33 +58,33 @@ def _past(index: Index, folder: str) -> FolderHistory:
 
 @shared
 def changes(index: Index) -> dict[str, int]:
-    """How often each file was changed."""
+    """Return how often each file was changed, by path."""
     return {change.path: change.commits for change in index.facts.changes()}
 
 
 def months(index: Index) -> list[tuple[str, int]] | None:
-    """The commits of each month of the repository; None where the store does not say."""
+    """Return the number of commits in each month; None if the store does not record it."""
     said = index.facts.meta().get("months")
     return [(str(month), int(times)) for month, times in json.loads(said)] if said is not None else None
 
 
 def note(index: Index) -> str:
-    """What limits what is known."""
+    """Return a caveat about the history, such as that the clone is shallow; "" if there is none."""
     return index.facts.meta().get("history note", "")
 
 
 def month_of(seconds: int) -> str:
-    """The month of a time, as `2026-11`."""
+    """Return the month of a time in seconds, as `2026-11`."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m")
 
 
 def day_of(seconds: int) -> str:
-    """The day of a time, as `2026-11-15`."""
+    """Return the day of a time in seconds, as `2026-11-15`."""
     return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def filled(counts: dict[str, int]) -> list[tuple[str, int]]:
-    """Every month from the first to the last, those without anything among them; years where there are too many."""
+    """Return the count of every month from the first to the last, empty ones included; of every year if many."""
     if not counts:
         return []
     first, last = (int(month[:4]) * 12 + int(month[5:]) - 1 for month in (min(counts), max(counts)))

@@ -1,8 +1,8 @@
-"""One file as questions read it: its names by line and column, what they mean, and its text.
+"""One opened file: its names by position, what they resolve to, and its text.
 
-In: a line of the ledger and the store. Out: look-ups, each unpacked when it is first asked for. A
-file has thousands of names and a question is about one: columns stay columns, and only the names
-that are asked for become rows.
+In: a file's row of the ledger, and the store. Out: look-ups, each decoded when it is first used. A file has thousands
+of names and a question is usually about one of them, so the columns stay packed and only the names that are asked for
+become rows.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from concordance.facts.read import Facts
 
 
 class Claim(NamedTuple):
-    """What an expression names, by a link."""
+    """A target that an expression may refer to, according to a link."""
 
-    target: int  # an id
+    target: int  # id of a symbol or file
     trust: Trust
     by: str
 
 
 class NamePlace(NamedTuple):
-    """Where a name stands."""
+    """Where a name occurs in the text, and in which role and scope."""
 
     line: int
     col: int
@@ -57,7 +57,7 @@ class NamePlace(NamedTuple):
 
 
 class OpenFile:
-    """A file that a question has come to."""
+    """One file of the repository, decoded on demand."""
 
     def __init__(self, facts: Facts, root: str, file: File, base: int) -> None:
         self.file, self.path, self.base = file, file.path, base
@@ -69,39 +69,39 @@ class OpenFile:
 
     @cached_property
     def links(self) -> Links:
-        """What its names and imports mean."""
+        """The resolved targets of the file's names and imports."""
         return self._facts.links(self.path)
 
     @cached_property
     def ends(self) -> tuple[End, ...]:
-        """What it says to other languages."""
+        """The ends of bridges to other languages that the file states."""
         return self._facts.ends(self.path)
 
     @cached_property
     def flow(self) -> Flow:
-        """What its names are made of."""
+        """The expressions of the file and how they are used."""
         return self._facts.flow(self.path) or Flow()
 
     @cached_property
     def facts(self) -> FileFacts:
-        """All that it says by itself."""
+        """All facts that were extracted from this file alone."""
         return self._facts.of(self.path)
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """All that it defines, with signatures and parameters."""
+        """All symbols of the file, with signatures and parameters."""
         return self.facts.symbols
 
     @cached_property
     def defined(self) -> tuple[SymbolHead, ...]:
-        """The same in short, which is read in a third of the time."""
+        """The symbols in short form, which takes a third of the time to read."""
         return self._facts.outline(self.path).symbols
 
-    # --- names by where they stand
+    # --- names by position
 
     @cached_property
     def starts(self) -> array[int]:
-        """Where each line starts, and behind them the end of the text."""
+        """The offset of each line's start, followed by the end of the text."""
         return array("I", accumulate(unpacked(self._named.occurrences.lengths), initial=0))
 
     @cached_property
@@ -117,20 +117,20 @@ class OpenFile:
         return unpacked(self._named.occurrences.use)
 
     def at(self, line: int, col: int) -> int | None:
-        """The place of the name that stands at a line and column."""
+        """Return the number of the occurrence at a line and column; None if no name is there."""
         offset = self.starts[line - 1] + col - 1
         place = bisect_right(self._offsets, offset) - 1
         return place if place >= 0 and offset < self._offsets[place] + len(self.row(place).name) else None
 
     def spot(self, place: int) -> NamePlace:
-        """Where one name stands."""
+        """Return where an occurrence is in the text."""
         offset = self._offsets[place]
         line = bisect_right(self.starts, offset)
         role = ROLES[self._named.occurrences.role[place]]
         return NamePlace(line, offset - self.starts[line - 1] + 1, role, self._columns[1][place])
 
     def row(self, place: int) -> Occurrence:
-        """One name."""
+        """Return one occurrence."""
         spot = self.spot(place)
         name, bound = self._names[self._columns[0][place]], self._columns[2][place] - 1
         hangs = self._named.occurrences.receiver[place]
@@ -144,46 +144,45 @@ class OpenFile:
 
     @property
     def columns(self) -> tuple[array[int], array[int], tuple[str, ...], array[int]]:
-        """All names at once: where they stand in the text, their places among the different ones, those, and the scopes
-        that bind them plus one."""
+        """All occurrences as columns: offsets, indexes into the distinct names, the names, binding scopes plus one."""
         return self._offsets, self._columns[0], self._names, self._columns[2]
 
     @property
     def roles(self) -> bytes:
-        """What each name does there: places in ROLES."""
+        """The role of each occurrence, as an index into ROLES."""
         return self._named.occurrences.role
 
     @property
     def uses(self) -> array[int]:
-        """The expression that each name ends, plus one; empty where the file has no flow."""
+        """For each occurrence, the expression that it ends, plus one; empty if the file has no flow."""
         return self._uses
 
     def expression(self, place: int) -> int:
-        """The expression that a name ends; -1 where the file has no flow."""
+        """Return the expression that an occurrence ends; -1 if the file has no flow."""
         return self._uses[place] - 1 if self._uses else -1
 
     def where(self, expressions: Collection[int]) -> list[int]:
-        """The places of the names that end some expressions, in the order of the text; without definitions."""
+        """Return the occurrences that end one of some expressions, in the order of the text, without definitions."""
         role = self._named.occurrences.role
         found = _all_of(self._uses, frozenset(one + 1 for one in expressions))
         return [place for place in found if role[place] not in _DEFINING]
 
     def bound_in(self, scope: int, name: str) -> list[int]:
-        """The places where a name stands that is bound in a scope of this file."""
+        """Return the occurrences of a name that is bound in a scope of this file."""
         if name not in self._names:
             return []
         wanted, bound = self._names.index(name), self._columns[2]
         return [place for place in _all(self._columns[0], wanted) if bound[place] == scope + 1]
 
     def around(self, scope: int) -> int:
-        """The innermost symbol that a scope stands in: its place, -1 for the file itself."""
+        """Return the position of the innermost symbol that contains a scope; -1 for the file itself."""
         scopes = self._named.scopes
         while scope >= 0 and scopes[scope].symbol < 0:
             scope = scopes[scope].parent
         return scopes[scope].symbol if scope >= 0 else -1
 
     def symbol_at(self, line: int) -> int:
-        """The innermost symbol around a line: its place, -1 for the file itself."""
+        """Return the position of the innermost symbol that contains a line; -1 for the file itself."""
         scopes = self._named.scopes
         if len(scopes) > 1:
             around = [n for n, scope in enumerate(scopes) if scope.line <= line <= scope.end_line]
@@ -194,10 +193,10 @@ class OpenFile:
         return -1
 
     def scope_kind(self, scope: int) -> str:
-        """What a scope is."""
+        """Return the kind of a scope."""
         return self._named.scopes[scope].kind
 
-    # --- what names mean
+    # --- what names resolve to
 
     @cached_property
     def _linked(self) -> array[int]:
@@ -208,11 +207,11 @@ class OpenFile:
         return unpacked(self.links.target)
 
     def claims(self, expression: int) -> list[Claim]:
-        """What an expression names, best first."""
+        """Return the possible targets of an expression, best first."""
         return [self._claim(row) for row in _all(self._linked, expression)]
 
     def claimed(self, targets: frozenset[int], least: int) -> dict[int, Claim]:
-        """The expressions that name some targets, with at least so much trust; of each the best claim."""
+        """Return the expressions that refer to some targets with at least this trust, each with its best claim."""
         trust = self.links.trust
         found: dict[int, Claim] = {}
         for row in _all_of(self._targets, targets):
@@ -227,13 +226,13 @@ class OpenFile:
 
     @cached_property
     def calls(self) -> list[tuple[int, int]]:
-        """Who in the file calls which expressions: a symbol's place plus one (0: the file), and an expression."""
+        """Pairs of a caller (position of a symbol plus one; 0: the file) and the expression that it calls."""
         flow = self.flow
         rows = zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), strict=True)
         return [(user, used) for user, used, roles in rows if roles & _CALL]
 
     def below(self, symbol: int) -> list[int]:
-        """The symbols inside of one, at any depth."""
+        """Return the positions of the symbols inside of a symbol, at any depth."""
         found = {symbol}
         for place, parent in enumerate(unpacked(self.flow.symbol_parent)):
             if parent - 1 in found and parent:
@@ -242,7 +241,7 @@ class OpenFile:
 
     @cached_property
     def imports(self) -> list[tuple[Import, Target | None, int]]:
-        """Each import, what it leads to, and the id that the imported name itself has (0: none is known)."""
+        """Each import, the file or symbol it resolves to, and the id of the imported name itself (0 if unknown)."""
         flow = self.flow
         rows, targets = (flow.imports, self.links.imports) if flow.imports else (self.facts.imports, ())
         named: dict[int, int] = {}
@@ -253,11 +252,11 @@ class OpenFile:
                 named[left[expression]] = claims[0].target
         return [(row, targets[n] if n < len(targets) else None, named.get(n, 0)) for n, row in enumerate(rows)]
 
-    # --- its text
+    # --- text
 
     @cached_property
     def _text(self) -> str | None:
-        """The text that the facts are of; None where the file has changed since."""
+        """The text from which the facts were extracted; None if the file has changed since."""
         try:
             data = walk.read(self._root, ListedFile(self.path, self.file.size, self.file.changed))
             if hashlib.sha256(data).hexdigest() != self.file.digest:
@@ -267,11 +266,11 @@ class OpenFile:
             return None
 
     def text(self) -> str | None:
-        """All of it; None where the file is no longer as it was read."""
+        """Return the whole text; None if the file has changed since it was indexed."""
         return self._text
 
     def lines(self) -> list[str] | None:
-        """Its lines; None where the file is no longer as it was read."""
+        """Return the lines; None if the file has changed since it was indexed."""
         return self._lines
 
     @cached_property
@@ -279,30 +278,30 @@ class OpenFile:
         if self._text is None:
             return None
         lines = characters.lines(self._text)
-        return lines if lines[-1] else lines[:-1]  # behind the last line's end there is none
+        return lines if lines[-1] else lines[:-1]  # nothing follows the last line's end
 
     def line(self, number: int) -> str | None:
-        """A line without the white space around it; None where the file is no longer as it was read."""
+        """Return a line without surrounding white space, cut if it is very long; None if the file has changed since."""
         if self._text is None:
             return None
         said = self._text[self.starts[number - 1] : self.starts[number]].strip()
         return said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
 
 
-LONGEST = 400  # characters of a line that an answer shows: what is longer was not written by people
+LONGEST = 400  # characters of a line that an answer shows; longer lines are usually generated
 _CALL = 1 << ROLES.index(Role.CALL)
 _DEFINING = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
 
 
 def _all_of(column: array[int], values: frozenset[int]) -> list[int]:
-    """Every place of some values in a column, rising."""
+    """Return the ascending positions of some values in a column."""
     if len(values) < 5:
         return sorted(place for value in values for place in _all(column, value))
     return [place for place, value in enumerate(column) if value in values]
 
 
 def _all(column: array[int], value: int) -> list[int]:
-    """Every place of a value in a column."""
+    """Return the ascending positions of a value in a column."""
     found = []
     place = -1
     try:

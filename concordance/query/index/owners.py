@@ -1,7 +1,12 @@
-"""Whose a file is, and what its owners say of it.
+"""Who owns a file according to `CODEOWNERS`, and the notes that the owners wrote about it.
 
-In: an index and a path. Out: the owners that the repository's `CODEOWNERS` names, with the line that says so; and the
-notes that the owners wrote into their settings, quoted as theirs, with their lines.
+In: an index and a path. Out: the owners that the repository's `CODEOWNERS` file names, with a citation of the rule; and
+the notes from the repository's settings file, quoted as the owners' own words with their line numbers.
+
+In a `CODEOWNERS` file, the last pattern that matches a path names its owners. Patterns are those of `.gitignore`
+without negation and character sets: a pattern with a slash anywhere but at its end is relative to the root, `*` stays
+within a folder, `**` does not, and a pattern that matches a folder matches everything in it. A pattern without owners
+means that nobody owns the path.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ NOTES = "Owners' Notes"
 
 
 def owner(index: Index, path: str) -> list[Piece] | None:
-    """Who owns a file, and where that is said; None where nobody does."""
+    """Return who owns a file, with a citation of the rule; None if nobody does."""
     place, rules = index.owners
     rule = found(rules, path)
     if rule is None or not rule.owners:
@@ -24,15 +29,15 @@ def owner(index: Index, path: str) -> list[Piece] | None:
 
 
 def owners_notes(index: Index, path: str) -> list[Block]:
-    """What the owners wrote about a file or folder, under a heading of its own; nothing where they wrote nothing."""
+    """Return the owners' notes about a file or folder under a heading of their own; empty if there are none."""
     index.reads.note("notes", path)
     notes = [] if index.of_pages else [note for note in index.book.notes if note.path == path]
     blocks: list[Block] = [Heading(2, [NOTES])] if notes else []
     place = index.book.settings
-    file = index.files.get(place) if notes else None  # which may be left out of the book
+    file = index.files.get(place) if notes else None  # None if the settings file is left out of the book
     for note in notes:
         where: list[Piece] = [Mono(place), f", line {note.line}"]
         if file is not None and not file.skip:
             where = [Ref(To.FILE, place, "", place), ", ", Line(place, note.line, note.last)]
-        blocks += [Text(["The words of the owners, from ", *where, ":"]), Quote([Doc(markdown(note.text, "markdown"))])]
+        blocks += [Text(["The owners' own words, from ", *where, ":"]), Quote([Doc(markdown(note.text, "markdown"))])]
     return blocks

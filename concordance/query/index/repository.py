@@ -1,7 +1,7 @@
-"""The repository as questions see it: its facts, its files by what a person types, and who uses what.
+"""The index of one repository: the entry point through which questions and pages read its facts.
 
-In: a store and the folder that it is of. Out: files, and what was unpacked of them, kept for the
-next question, for questions come in crowds (`concord batch`) and turn around the same files.
+In: a store and the root folder of the repository. Out: files, symbol tables and graphs, each loaded when it is first
+used and cached, because many questions about the same files follow one another (`concord batch`).
 """
 
 from __future__ import annotations
@@ -39,40 +39,40 @@ from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, S
 from concordance.query.names.lexicon import Alphabet
 from concordance.query.search.related_files import Neighbours
 
-_KEPT = 256  # files that stay unpacked
+_KEPT = 256  # opened files that are cached
 _LICENCE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:\.(?:md|txt|rst))?", re.I)
 
 
 class UnknownPath(UserError):
-    """No file of the repository has this path."""
+    """The repository has no file with this path."""
 
 
 class Index:
-    """One repository that is asked."""
+    """One repository that questions are asked about."""
 
     def __init__(
         self, facts: Facts, root: str, book: Book | None = None, passed: Mapping[str, int] | None = None
     ) -> None:
-        """`passed` says how many pages were passed over, by the folder of the book in the repository that has them."""
+        """`passed` is the number of pages that were left out, by the folder in the repository that holds the book."""
         self.facts, self.root, self.book, self.passed = facts, root, book or Book(), passed or {}
-        self.of_pages = False  # whether its files are the pages of a book
+        self.of_pages = False  # True if the files are the pages of a book
         self.reads = ReadRecorder()
         self.worked_out: dict[Any, Any] = {}
         self.summaries = FileCounts({}, ())
-        self.known_letters: list[str] | None = None  # the parts of the alphabet, where they are those of the last book
-        self.open: dict[str, OpenFile] = {}  # those that were opened last
+        self.known_letters: list[str] | None = None  # the parts of the alphabet, if the last book's still hold
+        self.open: dict[str, OpenFile] = {}  # the files that were opened last
 
     @cached_property
     def marks(self) -> dict[str, int]:
-        """Numbers for what analyses over the whole gave: as long as they are the same, so is that."""
+        """Checksums of the results of whole-repository analyses; an equal checksum means an unchanged result."""
         return {name: crc32(self.facts.passed(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")}
 
     # --- files
 
     def file(self, asked: str) -> File:
-        """The file that a path means: relative to the repository, to the current folder, or absolute."""
+        """Return the file that a path refers to: relative to the repository or to the current folder, or absolute."""
         if "\0" in asked:
-            raise UnknownPath("no path has a NUL in it", "`git ls-files` lists what is there")
+            raise UnknownPath("a path cannot contain a NUL character", "`git ls-files` lists the files")
         inside = os.path.normpath(asked).replace(os.sep, "/")
         file = self.facts.file(inside)
         if file is None:
@@ -81,7 +81,7 @@ class Index:
             if os.path.isabs(asked) or inside.startswith("../") or os.path.commonpath((root, here)) == root:
                 inside = os.path.relpath(os.path.join(here, name), root)
             if inside == ".." or inside.startswith("../"):
-                raise UnknownPath(f"{asked} is outside of the repository {self.root}", "Name a file inside of it")
+                raise UnknownPath(f"{asked} is outside of the repository {self.root}", "Name a file inside it")
             file = self.facts.file(inside.replace(os.sep, "/"))
         if file is None:
             raise self._no_file(asked, inside)
@@ -95,13 +95,13 @@ class Index:
         same = [path for path in paths if path.rpartition("/")[2] == name]
         like = [path for path in paths if path.rpartition("/")[2][:1].lower() == name[:1].lower()]
         near = difflib.get_close_matches(asked, same or like, 3, 0.6) or same[:3]
-        hint = f"Nearest: {', '.join(near)}" if near else "`git ls-files` lists what is there"
+        hint = f"Nearest: {', '.join(near)}" if near else "`git ls-files` lists the files"
         if self.facts.meta().get("left_out", "{}") != "{}" and os.path.lexists(os.path.join(self.root, inside)):
-            hint = "Its settings leave files out: see `include` and `exclude` there"
+            hint = "The repository's settings leave files out: see `include` and `exclude`"
         return UnknownPath(f"the repository has no file {asked}", hint)
 
     def opened(self, path: str) -> OpenFile:
-        """A file, unpacked; those that were opened last are kept."""
+        """Return a file, opened; the files that were opened last are cached."""
         self.reads.note(Aspect.TEXT, path)
         self.reads.note(Aspect.OUT, path)
         found = self.open.pop(path, None)
@@ -115,38 +115,38 @@ class Index:
         self.open[path] = found
         return found
 
-    # --- the whole
+    # --- the whole repository
 
     @cached_property
     def bases(self) -> list[tuple[int, str, str, str]]:
-        """Each file's base, path, language and category, in the order of bases."""
+        """Each file's id (its base), path, language and category, in the order of ids."""
         return self.facts.bases()
 
     @cached_property
     def by_base(self) -> dict[int, str]:
-        """The path of each file by its base."""
+        """The path of each file, by the file's id."""
         return {row[0]: row[1] for row in self.bases}
 
     def path_of_base(self, identity: int) -> str:
-        """The path of the file that has an id of its own; "" where it is a symbol's."""
+        """Return the path of the file with this id; "" if it is the id of a symbol."""
         return self.by_base.get(identity, "")
 
     @cached_property
     def starts(self) -> list[int]:
-        """The bases alone."""
+        """The ids of all files, ascending; a file's symbols have the ids that follow its own."""
         return [row[0] for row in self.bases]
 
     def path_of(self, identity: int) -> str:
-        """The path of the file that a symbol's id, or its own, belongs to."""
+        """Return the path of the file that an id belongs to, be it a symbol's or the file's own."""
         return self.bases[bisect_right(self.starts, identity) - 1][1]
 
     @SharedProperty
     def categories(self) -> dict[str, str]:
-        """What each file is for."""
+        """The category of each file (source, test, documentation, …), by path."""
         return RecordedTable(self.reads, Aspect.NAMES, {row[1]: row[3] for row in self.bases})
 
     def category_of(self, path: str) -> str:
-        """What a file is for."""
+        """Return the category of a file."""
         return self.categories[path]
 
     @cached_property
@@ -154,7 +154,7 @@ class Index:
         return {row[1]: row[2] for row in self.bases}
 
     def language_of(self, path: str) -> str:
-        """What a file is written in."""
+        """Return the language of a file."""
         self.reads.note(Aspect.NAMES, path)
         return self._languages[path]
 
@@ -163,7 +163,7 @@ class Index:
         return {row[1]: row[0] for row in self.bases}
 
     def base_of(self, path: str) -> int:
-        """The id of a file."""
+        """Return the id of a file."""
         return self._ids[path]
 
     @cached_property
@@ -175,7 +175,7 @@ class Index:
 
     @cached_property
     def folders(self) -> list[str]:
-        """Every folder with files below it, "" for the root, in the order of paths."""
+        """All folders with files below them, "" for the root, in the order of paths."""
         found = {""}
         for home in self._folders:
             folder = home
@@ -185,24 +185,24 @@ class Index:
         return sorted(found)
 
     def beside(self, folder: str) -> list[str]:
-        """The files that lie in a folder itself."""
+        """Return the files that are directly in a folder."""
         self.reads.note("folder", folder)
         return self._folders.get(folder, [])
 
     @SharedProperty
     def files(self) -> dict[str, File]:
-        """The ledger, by path."""
+        """The ledger: every file's row, by path."""
         return RecordedTable(self.reads, Aspect.TEXT, {file.path: file for file in self.facts.files()})
 
     def weight_of(self, path: str) -> int:
-        """About how many bytes a file has."""
+        """Return the size of a file in bytes, rounded down to a power of two."""
         self.reads.note("weight", path)
         with self.reads.unheard():
             return band(self.files[path].size)
 
     @SharedProperty
     def bands(self) -> dict[str, str]:
-        """Where each file stands among all by its rank, in words that a small change does not change."""
+        """Each file's position in the ranking in words, which are coarse so that a small change does not alter them."""
         ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
         found: dict[str, str] = {}
         for place, path in enumerate(ordered):
@@ -212,22 +212,22 @@ class Index:
 
     @cached_property
     def keys(self) -> list[str]:
-        """The key of each symbol, by its id; "" of what is no symbol. One list for all: pages name many."""
+        """The key of each symbol, by id; "" for other ids. One list for all, because pages name many symbols."""
         return self._named[0]
 
     @cached_property
     def kinds(self) -> bytearray:
-        """The kind of each symbol, by its id, as a place in KINDS."""
+        """The kind of each symbol, by id, as an index into KINDS."""
         return self._named[1]
 
     @cached_property
     def declared(self) -> bytearray:
-        """Whether each symbol is only declared where it stands, by its id."""
+        """1 for each symbol that is only declared at its place, 0 for the others, by id."""
         return self._named[2]
 
     @SharedProperty
     def _named(self) -> tuple[list[str], bytearray, bytearray]:
-        """What is known of all symbols, by their ids; files have ids among them."""
+        """The keys, kinds and declaration flags of all symbols, by id; files have ids too, with empty keys."""
         rows = self.facts.symbol_keys()
         top = max(max((row[0] for row in rows), default=0), max(self.starts, default=0)) + 1
         keys, kinds, declared = [""] * top, bytearray(top), bytearray(top)
@@ -238,14 +238,16 @@ class Index:
         return keys, kinds, declared
 
     def namesakes(self, key: str, declared: bool) -> list[int]:
-        """The symbols of a key, or of one that differs by its number only, that are declared, or defined, where
-        declarations and definitions stand in different files; in the order of paths."""
+        """Return the ids of the declarations (or the definitions) that have this key, overload numbers aside.
+
+        Only languages that separate declarations from definitions are searched. Ids are in the order of paths.
+        """
         self.reads.note(Aspect.NAME, clean(key)[-1])
         return [one for one in self._prototypes.get(bare(key), ()) if self.declared[one] == declared]
 
     @SharedProperty
     def _prototypes(self) -> dict[str, list[int]]:
-        """The ids of such symbols by their keys without numbers."""
+        """The ids of the symbols of such languages, by their keys without overload numbers."""
         found: dict[str, list[int]] = {}
         keys, told = self.keys, self.prototyped
         for file in self.census.files:
@@ -256,33 +258,33 @@ class Index:
 
     @cached_property
     def prototyped(self) -> frozenset[str]:
-        """The languages in which declarations and definitions stand in different files."""
+        """The languages of this repository that declare symbols in one file and define them in another."""
         return frozenset(name for name in self.counts if name and language_of(name).has_prototypes)
 
     @SharedProperty
     def census(self) -> Census:
-        """All names at once."""
+        """The tables over all names."""
         return Census(self.facts, self.bases, self.keys, self.kinds, self.reads)
 
     @SharedProperty
     def alphabet(self) -> Alphabet:
-        """The same from A to Z, in parts."""
+        """All names from A to Z, divided into parts."""
         return Alphabet(self.census)
 
     @property
     def letters(self) -> list[str]:
-        """The parts of the alphabet."""
+        """The names of the alphabet's parts."""
         return self.known_letters if self.known_letters is not None else list(self.alphabet.shards.names)
 
     @SharedProperty
     def layers(self) -> dict[str, Layer]:
-        """How high each file stands over what it needs."""
+        """Each file's layer: the length of the chains of its dependencies and of its dependents."""
         rows = standings_from(self.facts.passed("layers")).items()
         return RecordedTable(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
 
     @SharedProperty
     def cycles(self) -> dict[str, tuple[str, ...]]:
-        """The files that need one another, by each of them; what waits to be loaded makes no cycle."""
+        """The import cycle of each file that is in one; deferred imports do not count."""
         rings = [tuple(self.by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
         return RecordedTable(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
@@ -293,7 +295,7 @@ class Index:
 
     @SharedProperty
     def clusters(self) -> dict[str, FileCluster]:
-        """The group of each file that uses others, or is used, together with them."""
+        """The cluster of each file that is in one: files that use one another more than others."""
         rows = clusters(clusters_from(self.facts.passed("clusters")), self.by_base)
         return RecordedTable(self.reads, "clusters", rows)
 
@@ -304,14 +306,16 @@ class Index:
         return folder_edges(pairs, self.by_base)
 
     def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
-        """Which of the files and folders right in a folder use which, and by how many pairs of files; a folder's name
-        ends in a slash. Documents do not count as users."""
+        """Return how many pairs of files connect each two files or subfolders directly in a folder, by (user, used).
+
+        A subfolder's name ends in a slash. Documentation files do not count as users.
+        """
         self.reads.note("edges", folder)
         return self._folder_edges.get(folder, {})
 
     @property
     def owners(self) -> tuple[str, list[OwnerRule]]:
-        """The file that says whose which files are, and its rules."""
+        """The path of the `CODEOWNERS` file and its rules."""
         self.reads.note("owners", "")
         return self._owners
 
@@ -322,7 +326,7 @@ class Index:
 
     @SharedProperty
     def licences(self) -> dict[str, str]:
-        """The file of each folder that holds a licence."""
+        """The licence file of each folder that has one."""
         found: dict[str, str] = {}
         for path in sorted(self._ids, reverse=True):
             folder, _, name = path.rpartition("/")
@@ -340,24 +344,24 @@ class Index:
         return self._tested.rows
 
     def tests_of(self, path: str) -> FileTests:
-        """The tests that reach a file, by ids and steps: the near ones, and how many there are farther away."""
+        """Return the tests that reach a file: the near ones with their steps, and a count of those farther away."""
         self.reads.note("tests", path)
         return self._tested.of(self.base_of(path))
 
     @SharedProperty
     def graph(self) -> LinkGraph:
-        """Who leads to whom."""
+        """The graph of all links between symbols and files."""
         return LinkGraph(self.facts.passed("graph"))
 
     @SharedProperty
     def tests(self) -> dict[int, int]:
-        """All tests by their ids, each with its number in the order of paths and lines."""
+        """All tests by id, each with its number in the order of paths and lines."""
         ids = chain.from_iterable(self.tests_in[path] for path in sorted(self.tests_in))
         return {identity: number for number, identity in enumerate(ids)}
 
     @SharedProperty
     def tests_in(self) -> dict[str, list[int]]:
-        """The same by file, in the order of lines; only of files that have any."""
+        """The tests of each file that has any, in the order of lines."""
         found: dict[str, list[int]] = {}
         for identity in sorted(self.facts.tests()):
             found.setdefault(self.path_of(identity), []).append(identity)
@@ -365,14 +369,14 @@ class Index:
 
     @property
     def tests_told(self) -> str:
-        """About how many tests there are, in words; "" where there are none."""
+        """The approximate number of tests in words, such as "over 1,024 tests"; "" if there are none."""
         self.reads.note("all tests", "")
         number = sum(map(len, self.tests_in.values()))
         return f"over {band(number):,} tests" if number > 16 else counted(number, "test") if number else ""
 
     @SharedProperty
     def neighbours(self) -> Neighbours:
-        """Which files belong together."""
+        """The files that are related to each file."""
         return Neighbours(self.facts, self.by_base, self.reads)
 
     @SharedProperty
@@ -392,16 +396,16 @@ class Index:
 
     @cached_property
     def ranks(self) -> dict[str, float]:
-        """How central each file is."""
+        """The rank of each file: how central it is."""
         return self.facts.ranks()
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How many files there are of each language."""
+        """The number of files of each language."""
         return Counter(row[2] for row in self.bases)
 
     def searched(self, language: str) -> str:
-        """What was looked through for names of a language, in words."""
+        """Return a note about how many files of a language were searched."""
         number = self.counts[language]
         return f"{number:,} {language_of(language).title} file{'s' if number != 1 else ''} searched"
 
@@ -411,7 +415,7 @@ _NUMBER = re.compile(r"\+\d+(?=\.|$)")
 
 
 def bare(key: str) -> str:
-    """A key without the numbers that tell namesakes apart."""
+    """Return a key without the numbers that tell symbols of the same name apart."""
     return _NUMBER.sub("", key) if "+" in key else key
 
 

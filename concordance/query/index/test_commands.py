@@ -1,8 +1,11 @@
-"""The command that runs a test, as the repository's own files say it: run from the repository's root.
+"""Works out the command that runs a test, to be run from the repository's root.
 
-In: a test's path, name and language. Out: a command line; "" where nothing says how. What decides: the end of the
-test file itself (`unittest.main()`), then the settings on the way up to the root: pytest's, CMake's, Bazel's,
-`package.json`, `go.mod`, `Cargo.toml`, Maven's and Gradle's.
+In: a test's path, name and language. Out: a command line; "" if no file says how to run it. The end of the test file
+itself (`unittest.main()`) decides first, then the settings files on the way up to the root: those of pytest, CMake,
+Bazel, npm (`package.json`), Go (`go.mod`), Cargo, Maven and Gradle.
+
+For C++ the program that CMake builds from a source is found directly, through variables that list sources, through
+globs, or through a loop that builds one program per source.
 """
 
 from __future__ import annotations
@@ -26,10 +29,10 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MAKE = frozenset(("add_executable", "add_test_executable", "cc_test", "cuda_add_executable", "ament_add_gtest",
                    "gtest_add_executable"))  # fmt: skip
 _LIST = frozenset(("set", "list", "file", "foreach", "get_filename_component"))
-_HOPS = 3  # variables that are made of others
+_HOPS = 3  # levels of variables that are defined by other variables
 Command = tuple[str, list[str]]
-_LARGEST = 2_000_000  # bytes of a file of settings
-_HEAD = 20_000  # bytes of a test that are read for what it imports, and for what it does when it is run itself
+_LARGEST = 2_000_000  # bytes that are read of a settings file
+_HEAD = 20_000  # bytes of a test that are read at its start (imports) and at its end (`__main__`)
 _MAIN = re.compile(rb"""^if __name__ == ["']__main__["']:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|\s*\n)+)""", re.M)
 _UNITTEST_MAIN = re.compile(rb"\b(?:run_tests|unittest\.main|absltest\.main|TestProgram)\s*\(")
 _PYTEST_FILES = (("pytest.ini", ""), (".pytest.ini", ""), ("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"),
@@ -37,21 +40,21 @@ _PYTEST_FILES = (("pytest.ini", ""), (".pytest.ini", ""), ("pyproject.toml", "[t
 _MENTIONS = ("pyproject.toml", "tox.ini", "setup.cfg", "setup.py", "noxfile.py", "Makefile", "requirements.txt",
              "requirements-dev.txt", "dev-requirements.txt", "test-requirements.txt")  # fmt: skip
 _CMAKE = "CMakeLists.txt"
-_MOST = 400  # CMake files that are looked through for who goes on with a list
+_MOST = 400  # CMake files that are searched for the use of a variable
 _OTHERS = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "gradlew",
            "runtests.py", "manage.py", "BUILD", "BUILD.bazel", "TARGETS")  # fmt: skip
 _GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
 
 def is_setting(path: str) -> bool:
-    """Whether a file may say how tests of other files are run."""
+    """True if a file may determine how the tests in other files are run."""
     name = path.rpartition("/")[2]
     named = name in _MENTIONS or name in _OTHERS or any(name == one for one, _ in _PYTEST_FILES)
     return named or name == _CMAKE or name.endswith((".cmake", ".bzl"))
 
 
 class TestCommands:
-    """Of one repository; what was found for a file or folder is kept."""
+    """The test commands of one repository; what was found for a file or folder is cached."""
 
     def __init__(self, root: str, paths: Collection[str], reads: ReadRecorder) -> None:
         self._root, self._paths, self.reads = root, paths, reads
@@ -60,7 +63,7 @@ class TestCommands:
         self._found: dict[str, Callable[[str], str]] = {}
 
     def command(self, path: str, language: str, name: str) -> str:
-        """The command that runs one test; `name` with what it stands in, or "" for the whole file."""
+        """Return the command that runs one test; `name` is its qualified name, or "" for the whole file."""
         self.reads.note("command", path)
         if path not in self._found:
             maker = self._makers.get(language)
@@ -78,8 +81,10 @@ class TestCommands:
     # --- reading
 
     def text(self, path: str, most: int = _LARGEST) -> bytes:
-        """The first bytes of a file of the repository, or where `most` is negative the last; nothing where it is not
-        there. Of settings, which many tests share, it is kept."""
+        """Return the first bytes of a file, or the last if `most` is negative; empty if there is no such file.
+
+        Settings files are cached, because many tests share them.
+        """
         self.reads.note(Aspect.TEXT, path)
         if path not in self._paths:
             return b""
@@ -94,7 +99,7 @@ class TestCommands:
         return found
 
     def _nearest(self, path: str, *names: str) -> Iterator[str]:
-        """The files of some names in a file's folder and those above, nearest first."""
+        """Yield the files with some names in a file's folder and those above, nearest first."""
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
@@ -121,7 +126,7 @@ class TestCommands:
         return _nothing
 
     def _has_pytest(self, path: str) -> bool:
-        """Whether pytest is set up for a file, or the repository's root names it as what it needs or runs."""
+        """True if pytest is configured for a file, or a file in the repository's root mentions it."""
         for name, word in _PYTEST_FILES:
             if any(word.encode() in self.text(found) for found in self._nearest(path, name)):
                 return True
@@ -144,8 +149,11 @@ class TestCommands:
         return _nothing
 
     def _program(self, path: str) -> str:
-        """The program that CMake makes of a source: by the nearest file that names it, or another that goes on with
-        the variables in which that one lists it."""
+        """Return the program that CMake builds from a source.
+
+        The nearest CMake file that names the source decides, or another one that uses the variables in which it is
+        listed.
+        """
         held: frozenset[str] = frozenset()
         for build in self._nearest(path, _CMAKE):
             target, held = cmake_target(self._commands(build), path[len(build) - len(_CMAKE) :])
@@ -237,7 +245,7 @@ def _dotted(path: str, name: str) -> str:
 
 
 def _filter(option: str, name: str) -> str:
-    """The option that picks one test of googletest; one with types or parameters has several names."""
+    """Return the option that selects one googletest; patterns cover the variants of typed and parametrised tests."""
     found = _GTEST.match(name)
     if found is None:
         return ""
@@ -247,16 +255,11 @@ def _filter(option: str, name: str) -> str:
     return option + (shlex.quote(f"*/{suite}.{test}/*") if macro.endswith("_P") else f"{suite}.{test}")
 
 
-# ---
-# Which program of a CMake file is made of a source.
-#
-# In: the commands of a `CMakeLists.txt` and the path of a source below its folder. Out: the program's name, found
-# directly, through variables that list sources, through globs, or through a loop that makes a program of each; ""
-# where none is, and then the variables that hold the source, for a file further up may use them.
+# CMake: from sources to programs.
 
 
 def cmake_commands(text: str) -> list[Command]:
-    """The commands of a CMake file that lead from sources to programs."""
+    """Return the commands of a CMake file that connect sources with programs."""
     found = _COMMAND.findall(re.sub(r"#.*", "", text))
     return [(name.lower(), _words(inside)) for name, inside in found if name.lower() in _MAKE | _LIST]
 
@@ -266,7 +269,10 @@ def _words(inside: str) -> list[str]:
 
 
 def cmake_target(commands: list[Command], source: str, held: Iterable[str] = ()) -> tuple[str, frozenset[str]]:
-    """The program that is made of a source, and the variables that hold it; `held` are known to."""
+    """Return the program that is built from a source ("" if none), and the variables that list the source.
+
+    `held` are variables of other files that are known to list it; a CMake file further up may use what is returned.
+    """
     holders = set(held)
     for _ in range(_HOPS):
         for name, words in commands:
@@ -286,7 +292,7 @@ def cmake_target(commands: list[Command], source: str, held: Iterable[str] = ())
 
 
 def _expanded(made: str, commands: list[Command], source: str) -> str:
-    """A name with its variables filled in, as far as they are plain or the source's own name."""
+    """Replace the variables in a name, as far as they are plain values or the source's own name."""
     values: dict[str, str] = {}
     for name, words in commands:
         if name == "get_filename_component" and "NAME_WE" in words:
@@ -299,7 +305,7 @@ def _expanded(made: str, commands: list[Command], source: str) -> str:
 
 
 def _lists(words: list[str], source: str, holders: set[str]) -> bool:
-    """Whether some words name a source: as it is, by a pattern, or by a variable that holds it."""
+    """True if some words name a source: literally, by a pattern, or by a variable that lists it."""
     for word in words:
         if word in holders or (word.startswith("${") and word[2:-1] in holders):
             return True

@@ -1,10 +1,10 @@
-"""Authors' documentation as Markdown that is safe to be shown, with links to the symbols it names.
+"""Converts authors' documentation comments to safe Markdown, with links to the symbols they name.
 
-In: a docstring or the bare words of a documentation comment, and who knows the symbols. Out: the pieces of a
-`blocks.Doc`: Markdown, with a `Ref` wherever a name is known. Whatever the author wrote, a CommonMark parser finds no
-HTML in it, no link but to http, https and mail addresses, no heading, and no fence that stays open: what is not
-understood as markup is shown as it was written. Signs that turn the direction of text or are not to be seen are
-written out.
+In: a docstring or the text of a documentation comment, and a function that resolves names to symbols. Out: the pieces
+of a `blocks.Doc`: Markdown, with a `Ref` for each name that was resolved. Whatever the author wrote, a CommonMark
+parser finds no HTML in the result, no links except to http, https and mail addresses, no headings and no unclosed
+fences: text that is not recognised as markup is escaped and shown as written. Characters that are invisible or change
+the direction of text are replaced by their escapes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COMMANDS = re.compile(
     r")\b",
     re.M,
 )
-_TOLD = re.compile(  # lines that speak to tools
+_TOLD = re.compile(  # lines that are instructions to tools
     r"^[ ]*(?:NOLINT\w*|clang-format (?:on|off)|IWYU pragma|@ts-\w+|eslint-\w+|pylint:|flake8:|mypy:|noqa\b|"
     r"type: ignore|pragma: no cover|fmt: (?:on|off)|-\*-|vim?:[ ]|prettier-ignore).*$",
     re.M,
@@ -67,7 +67,7 @@ def _no_link(_: str) -> None:
 
 
 def markdown(doc: str, language: str, link: Link = _no_link) -> tuple[str | Ref, ...]:
-    """A documentation comment as pieces of Markdown and links. `link` is asked for what a name means."""
+    """Return a documentation comment as pieces of Markdown and links; `link` resolves a name to its page."""
     doc = visible(doc).strip("\n")
     if len(doc) < 200 and "\n" not in doc and _PLAIN.fullmatch(doc) and "_ " not in doc and "__" not in doc:
         return (doc,)
@@ -93,7 +93,7 @@ def markdown(doc: str, language: str, link: Link = _no_link) -> tuple[str | Ref,
 
 
 def visible(text: str) -> str:
-    """Text whose hidden signs are written out, and whose lines all end in one way."""
+    """Return text with escapes in place of hidden characters, and with uniform line ends."""
     if "\r" in text or "\f" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     if text.isascii() and text.isprintable():
@@ -109,7 +109,7 @@ def _written_out(match: re.Match[str]) -> str:
 
 
 def _dialect(doc: str, language: str) -> Dialect:
-    """The ways of writing that a language's comments use, and those that the text itself shows."""
+    """Return the markup conventions to recognise: those usual in the language, and those that the text itself uses."""
     rest = language in _PYTHON
     if not rest and (":" in doc and _REST.search(doc)):
         rest = True

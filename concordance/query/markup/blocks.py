@@ -1,8 +1,10 @@
-"""The blocks of a documentation comment, whatever its convention, as blocks of Markdown.
+"""Parses the block structure of a documentation comment, in any convention, into blocks of Markdown.
 
-In: lines as the reader of comments leaves them. Out: `Made` blocks. Conventions are mixed freely in real comments, so
-one reader knows them all: what a line opens is seen by its first sign and its indentation, and the dialect only says
-which of the rarer ways count (reST's directives, Doxygen's commands, Markdown's indented code).
+In: the lines of a comment without comment marks. Out: `MarkdownBlock`s. Real comments mix conventions freely, so one
+reader handles all of them: it recognises what a line opens by its first character and indentation, and the dialect only
+enables the constructs that would be ambiguous elsewhere (reST directives, Doxygen commands, Markdown's indented code).
+reST directives for notes and versions become labelled paragraphs, code and formulas become fences; directives that only
+address Sphinx (tables of contents, index entries) are dropped, and an unknown directive shows its text.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ _DEFINED = frozenset(
      "option", "cmdoption", "describe", "type", "macro", "member", "struct", "enum", "enumerator", "var", "object")
 )  # fmt: skip
 _SUMMARY = frozenset(("autosummary", "hlist"))
-_DEEPEST = 8  # levels of indentation that mean something
+_DEEPEST = 8  # levels of nesting that are parsed; deeper text becomes a paragraph
 _FENCE = re.compile(r"(`{3,}|~{3,})[ ]*(?:\{?\.?([\w+#-]*)[^`]*)?$")
 _BULLET = re.compile(r"[-*+•‣][ ]+(?=\S)")
 _NUMBER = re.compile(r"(?:(\d{1,4}|\#)[.)]|\((\d{1,2}|[a-z]|[ivx]{1,4})\)|([a-z])\))[ ]+(?=\S)")
@@ -81,18 +83,18 @@ _TERM = re.compile(r"(?:[^\s.,;:!?](?:.{0,70}[^.,;:!?\s])?)$")
 
 @dataclass
 class Dialect:
-    """Which ways of writing count in a text."""
+    """Which markup conventions are recognised in a text."""
 
-    rest: bool = False  # directives, fields, literal blocks behind `::`
+    rest: bool = False  # directives, fields, literal blocks after `::`
     commands: bool = False  # `@param`, `\\brief`
-    indented: int = 0  # spaces that make a block code; 0: only where it looks like code
+    indented: int = 0  # indentation that makes a block code; 0: only if it looks like code
     headings: bool = False  # `# Title`
-    fence: str = ""  # the language of a fence that names none
-    members: str = "Parameters"  # what `@name:` lists
+    fence: str = ""  # the language of a fence that does not name one
+    members: str = "Parameters"  # the label of a list of `@name:` entries
 
 
 class Blocks:
-    """Reads one comment."""
+    """Parser for the blocks of one comment."""
 
     def __init__(self, words: InlineReader, language: str, dialect: Dialect) -> None:
         self.words, self.language, self.dialect = words, language, dialect
@@ -100,7 +102,7 @@ class Blocks:
         self._depth = 0
 
     def convert(self, lines: Sequence[str]) -> list[MarkdownBlock]:
-        """The blocks of some lines."""
+        """Return the blocks of some lines."""
         if self._depth > _DEEPEST:
             text = "\n".join(line.strip() for line in lines if line.strip())
             return [MarkdownBlock("text", self.words.paragraph(text))] if text else []
@@ -124,7 +126,7 @@ class Blocks:
         return made
 
     def _open(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
-        """Reads the block that a line opens; gives the line behind it."""
+        """Parse the block that a line opens; return the number of the line after it."""
         sign = text[0]
         end = at
         if sign.isalpha():
@@ -173,7 +175,7 @@ class Blocks:
         body = [line[min(indent, len(line) - len(line.lstrip())) :] for line in lines[at + 1 : end]]
         named = (match[2] or self.dialect.fence).partition(",")[0]
         if self.language == "rust" and named in ("rust", "no_run", "ignore", "should_panic", "compile_fail", ""):
-            named = "rust"  # lines that begin with `# ` are for the compiler alone
+            named = "rust"  # lines that begin with `# ` are meant for the compiler only
             body = [line for line in body if line.strip() != "#" and not line.lstrip().startswith("# ")]
         if any(line.strip() for line in body):
             made.append(fenced(body, named or language_of("\n".join(body), self.language)))
@@ -194,7 +196,7 @@ class Blocks:
         return end
 
     def _deeper(self, lines: Sequence[str], at: int, margin: int, made: list[MarkdownBlock]) -> int:
-        """A block that is indented more than what is around it: code, or words that are set in."""
+        """Parse a block that is indented more than its surroundings: code, or indented text."""
         end = block_end(lines, at, margin)
         block = list(lines[at:end])
         body = evened(block)
@@ -213,7 +215,7 @@ class Blocks:
         return end
 
     def _literal(self, lines: Sequence[str]) -> list[MarkdownBlock]:
-        """Lines that are meant as code; words among doctests are words all the same."""
+        """Return lines that are meant as code as a fence; prose that contains doctests is parsed as prose."""
         body = evened(lines)
         text = "\n".join(body)
         if ">>> " in text and _WORDS.match(text):
@@ -226,7 +228,7 @@ class Blocks:
         end = block_end(lines, at + 1, indent)
         body = list(lines[at + 1 : end])
         if match := DIRECTIVE.match(text):
-            if not body and not match[3] and end < len(lines):  # a body that its author forgot to indent
+            if not body and not match[3] and end < len(lines):  # the author forgot to indent the body
                 return end
             while body and body[0].strip() and not body[0].lstrip().startswith(":") and match[1] is None:
                 if match[2].lower() not in ("function", "class", "method", "py:function", "image", "figure"):
@@ -254,7 +256,7 @@ class Blocks:
     # --- titles and sections
 
     def _titled(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
-        """A title that is underlined, and what NumPy's convention says of some; 0 where there is none."""
+        """Parse an underlined title, and the section below it if NumPy's convention defines one; return 0 if none."""
         if UNDERLINE.fullmatch(text):
             over = at + 2 < len(lines) and lines[at + 1].strip() and lines[at + 2].strip() == text
             if over:
@@ -273,7 +275,7 @@ class Blocks:
         return at + 2
 
     def _section(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
-        """A section with its header on a line of its own, or before its words; the line itself where there is none."""
+        """Parse a section whose header is on its own line or before its text; return `at` if there is none."""
         head = sections.header(text)
         end = block_end(lines, at + 1, indent)
         if head is None:
@@ -290,7 +292,7 @@ class Blocks:
         is_empty = not any(line.strip() for line in lines[at + 1 : end])
         if is_empty and not inline:
             bullets = at + 1 < len(lines) and _BULLET.match(lines[at + 1].lstrip())
-            if (at == 0 or bullets) and key not in sections.PROSE:  # a docstring's first line has no margin of its own
+            if (at == 0 or bullets) and key not in sections.PROSE:  # the first line of a docstring is not indented
                 end = flat_end(lines, at + 1)
             elif key in sections.PROSE and (
                 first_behind(lines, at + 1).startswith((">>>", "```")) or not first_behind(lines, at + 1)
@@ -305,7 +307,7 @@ class Blocks:
             return at
         if inline and key in sections.ITEMS and is_empty:
             return at
-        if inline and is_empty:  # words that go on without being indented
+        if inline and is_empty:  # the text continues without being indented
             while end < len(lines) and lines[end].strip() and not STARTS.match(lines[end].lstrip()):
                 if sections.header(lines[end].lstrip()):
                     break
@@ -320,7 +322,7 @@ class Blocks:
     # --- lists and paragraphs
 
     def _list(self, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
-        """Items that stand at one indentation, each with what is indented below it."""
+        """Parse list items of the same indentation, each with what is indented below it."""
         numbered = _NUMBER.match(lines[at].lstrip())
         pattern = _NUMBER if numbered else _BULLET
         items: list[list[MarkdownBlock]] = []
@@ -339,7 +341,7 @@ class Blocks:
             ):
                 if len(lines[end]) - len(lines[end].lstrip()) < indent:
                     break
-                end = block_end(lines, end + 1, indent)  # a line that goes on without being indented
+                end = block_end(lines, end + 1, indent)  # a continuation line that is not indented
             blocks = self.convert(item_lines(text[match.end() :], lines[first + 1 : end], indent + match.end()))
             is_plain = not numbered or numbered[1]
             items.append(blocks if is_plain else led(match[0].strip(), blocks))
@@ -349,7 +351,7 @@ class Blocks:
             if behind < len(lines) and pattern.match(lines[behind].lstrip()):
                 end = behind
         if numbered and numbered[1] and len(items) == 1 and numbered[1] not in ("0", "1", "#"):
-            return at  # a number that a sentence begins with
+            return at  # a sentence that begins with a number
         start = int(numbered[1]) if numbered and numbered[1] and numbered[1].isdigit() else 1
         made += listed(items, start if numbered and numbered[1] else -1)
         return end
@@ -395,14 +397,14 @@ class Blocks:
         if end == at + 1 and end < below and lines[end].strip() and is_rest and self._is_term(lines, at):
             made += listed([led(f"{self.words.label(text)}:", self.convert(evened(lines[end:below])))])
             return below
-        if text.endswith("::") and is_rest:  # the code that it announces is not set off
+        if text.endswith("::") and is_rest:  # the code that it announces is not indented
             text = text.removesuffix("::").rstrip()
             text += ":" if text else ""
         made += [MarkdownBlock("text", self.words.paragraph(text))] if text else []
         return end
 
     def _is_term(self, lines: Sequence[str], at: int) -> bool:
-        """Whether a line is what a definition below it defines, not the first line of a hanging paragraph."""
+        """True if a line is a term defined by the indented text below it, not the start of a hanging paragraph."""
         text = lines[at].strip()
         if at + 1 >= len(lines) or not _TERM.match(text) or (at and lines[at - 1].strip()):
             return False
@@ -410,7 +412,7 @@ class Blocks:
         return len(text) <= 48 and (below[:1].isupper() or text[:1] in "`'\"-" or " " not in text)
 
     def _breaks(self, lines: Sequence[str], at: int, text: str, deeper: bool) -> bool:
-        """Whether a line that looks like the start of something ends the paragraph above it."""
+        """True if a line that looks like the start of a block ends the paragraph above it."""
         sign = text[0]
         before = lines[at - 1].rstrip()
         if sign in "-*+•‣" and text[1:2] == " ":
@@ -440,15 +442,11 @@ class Blocks:
         return tables.table_end(lines, at) > at
 
 
-# ---
-# reST directives as Markdown: notes and versions as labelled paragraphs, code and formulas as fences.
-#
-# In: a directive's name, argument and body. Out: blocks. What only speaks to Sphinx (tables of contents, index
-# entries) gives none; a directive that is not known shows its words.
+# --- reST directives
 
 
 def directive(reader: BlockReader, name: str, argument: str, body: Sequence[str]) -> list[MarkdownBlock]:
-    """What a directive says."""
+    """Return the blocks of a directive with its argument and body."""
     name = name.lower()
     options, lines = _options(body)
     if name in _NOTES:
@@ -494,7 +492,7 @@ def directive(reader: BlockReader, name: str, argument: str, body: Sequence[str]
 
 
 def _options(body: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """A directive's options, and the lines behind them."""
+    """Return a directive's options, and the lines after them."""
     lines = evened(body)
     options = {}
     at = 0

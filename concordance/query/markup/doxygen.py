@@ -1,9 +1,9 @@
-"""Doxygen's, Javadoc's, JSDoc's and kernel-doc's commands as Markdown.
+"""Converts the commands of Doxygen, Javadoc, JSDoc and kernel-doc, and HTML in comments, to Markdown.
 
-In: a line that begins with `@command` or `\\command`, and the lines around it; or, before anything else is read, the
-HTML that such comments are written with. Out: blocks, and text in whose place Markdown stands for the tags. Parameters,
-results and errors become the same lists as those of other conventions; what only tells the tool where a comment belongs
-(`@file`, `@ingroup`) is left out; a command that is not known is shown as written.
+In: a line that begins with `@command` or `\\command`, and the lines after it; for HTML, the whole comment, before it is
+parsed. Out: blocks; for HTML, text with Markdown in place of the tags. Parameters, results and errors become the same
+lists as in other conventions. Commands that only tell the tool where a comment belongs (`@file`, `@ingroup`) are
+dropped. An unknown command is shown as written.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _TAKE_A_NAME = frozenset(("section", "subsection", "subsubsection", "paragraph")
 
 
 def is_block(text: str, language: str) -> bool:
-    """Whether a line opens a block by a command that is known."""
+    """True if a line opens a block with a known command."""
     if _is_member(text, language) or text[1:3] in ("f[", "f{"):
         return True
     match = _COMMAND.match(text)
@@ -72,25 +72,25 @@ def is_block(text: str, language: str) -> bool:
 
 
 def _is_member(text: str, language: str) -> bool:
-    """Whether a line is kernel-doc's `@name: words`."""
+    """True if a line is kernel-doc's `@name: text`."""
     match = _MEMBER.match(text) if language in ("c", "cpp", "cuda") and text[0] == "@" else None
     return match is not None and (match[1].lower() not in _NEVER_NAMES or (match[1] == "param" and language == "c"))
 
 
 def only_member(doc: str) -> str:
-    """What a comment says that is about one member and opens with its name; the comment itself where it is not so."""
+    """Return the text of a comment about a single member without the leading `@name:`; other comments unchanged."""
     match = _MEMBER.match(doc)
     return match[2] if match is not None and "\n@" not in doc and match[1].lower() not in _NEVER_NAMES else doc
 
 
 def member_words(doc: str) -> str:
-    """What a comment says of the member that it opens with."""
+    """Return a comment without the leading `@name:` of the member it opens with."""
     match = _MEMBER.match(doc)
     return match[2] if match is not None and match[1].lower() not in _NEVER_NAMES else doc
 
 
 def command(reader: BlockReader, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
-    """Reads what a command opens; gives the line behind it, or the line itself where it is no command."""
+    """Parse the block that a command opens; return the line after it, or `at` if the line is not a command."""
     text = lines[at].strip()
     if _is_member(text, reader.language):
         return _listed(reader, lines, at, made, reader.members)
@@ -137,7 +137,7 @@ def command(reader: BlockReader, lines: Sequence[str], at: int, indent: int, mad
 
 
 def _end(reader: BlockReader, lines: Sequence[str], at: int) -> int:
-    """The line behind a command's paragraph."""
+    """Return the line after a command's paragraph."""
     end = at + 1
     while end < len(lines):
         text = lines[end].lstrip()
@@ -148,7 +148,7 @@ def _end(reader: BlockReader, lines: Sequence[str], at: int) -> int:
 
 
 def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
-    """Code up to the command that ends it; to the end of the text where none does."""
+    """Parse code up to the command that ends it, or to the end of the text if there is none."""
     close = "f}" if word == "f{" else _ENDS[word]
     first = lines[at].strip()[1 + len(word) :]
     named = re.match(r"\s*\{\.?(\w+)\}", first)
@@ -178,7 +178,7 @@ def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, mad
 
 
 def _listed(reader: BlockReader, lines: Sequence[str], at: int, made: list[MarkdownBlock], label: str) -> int:
-    """Commands of one kind that follow one another, as a list."""
+    """Parse consecutive commands of one kind as a list."""
     items: list[SectionItem] = []
     while at < len(lines):
         text = lines[at].strip()
@@ -215,7 +215,7 @@ def _entry(text: str, below: Sequence[str], language: str) -> SectionItem:
         return SectionItem("", "", [text.partition(" ")[2].strip(), *below])
     name = match["name"] or ""
     stated = ", ".join(part for part in (match["type"], match["way"]) if part)
-    if name.startswith("["):  # JSDoc's way to say that it may be left out
+    if name.startswith("["):  # JSDoc's notation for an optional parameter
         name, _, default = name[1:-1].partition("=")
         stated = ", ".join(part for part in (stated, f"default {default}" if default else "optional") if part)
     return SectionItem(name.strip("<>"), stated, [match["words"].strip(), *below])
@@ -248,7 +248,7 @@ _ANCHOR = re.compile(r"<a\s[^<>]*?href\s*=\s*[\"']?([^\"'<>\s]+)[\"']?[^<>]*>([^
 
 
 def without_tags(text: str) -> str:
-    """A comment with Markdown in place of its HTML; tags that have no likeness there stay as written."""
+    """Return a comment with Markdown in place of HTML tags; tags without a counterpart stay as written."""
     made: list[str] = []
     open_text: list[str] = []
     close = ""

@@ -1,9 +1,9 @@
-"""The words of a paragraph of documentation as Markdown: roles, code, links and emphasis kept, all else as written.
+"""Converts the inline markup of a paragraph to Markdown: roles, code, links and emphasis; all else is escaped.
 
-In: a paragraph as an author wrote it, in reST, Doxygen, Javadoc, Markdown or no markup at all. Out: Markdown that a
-CommonMark parser shows as the author's tools would. Whatever is not known to be markup is escaped, so that no text
-becomes HTML, a link or a heading by accident. A link to a symbol is left as its number between two NULs, for the text
-around it is not yet whole; `markup.py` puts the `Ref` there.
+In: a paragraph as the author wrote it, in reST, Doxygen, Javadoc, Markdown or without markup. Out: Markdown that a
+CommonMark parser shows as the author's tools would. Text that is not recognised as markup is escaped, so that nothing
+becomes HTML, a link or a heading by accident. A link to a symbol is represented by its number between two NULs, because
+the text around it is not complete yet; `markup/__init__.py` replaces it by the `Ref`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SAFE = re.compile(r"(?:https?://|mailto:)[^\s<>\\]+", re.I)
 _CALLED = re.compile(r"(?<![\w.`/])(?:[A-Za-z_]\w*+(?:::~?\w++)*+\(\)|[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)++)(?!\w)")
 _LOOSE_END = re.compile(r"(?<![.,;:!?'\"*])[.,;:!?'\"*]++$")
 
-# Every token begins with a sign of the first class, which makes looking for them fast; what stands before it and which
-# sign it was is then looked up behind.
+# For speed, every token pattern starts with one character class of the possible first characters. Each alternative then
+# uses lookbehinds to check which character that was and what precedes it.
 _COMMON = (
     r"(?<=`)(?<!``)(?P<code>(?P<ticks>`*+)(?!`)(?P<inside>.{1,2000}?)(?<!`)`(?P=ticks)(?!`)(?P<under>__?(?!\w))?)",
     r"(?<=\*)(?<![\w*\\]\*)(?P<strong>\*(?=[^\s*])(?P<heavy>[^*]{1,400}?)(?<![\s\\])\*\*(?=$|[\s'\")\]}>/\\:.,;!?–—-]))",
@@ -88,20 +88,20 @@ _READ_AS_TEXT = frozenset(("ref", "doc", "term", "any", "numref", "std", "issue"
 
 @dataclass
 class InlineReader:
-    """How one documentation comment's paragraphs are read: by its dialect, with the links found so far."""
+    """Converter for the paragraphs of one documentation comment; collects the links it finds."""
 
     link: Link
     rest: bool = False
     commands: bool = False
     intra: bool = False  # links to symbols in square brackets
-    calls: bool = False  # `name()` and `A::b` mean symbols wherever they stand
+    calls: bool = False  # `name()` and `A::b` refer to symbols even without markup
     arguments: bool = False  # `@name` is a parameter, as in kernel-doc
     refs: list[Ref] = field(default_factory=list)
-    targets: dict[str, str] = field(default_factory=dict)  # addresses that reST names at the end of a text
+    targets: dict[str, str] = field(default_factory=dict)  # addresses of reST's named link targets
     substitutions: dict[str, str] = field(default_factory=dict)
 
     def markdown(self, text: str) -> str:
-        """A paragraph, or a part of one."""
+        """Convert a paragraph, or a part of one."""
         if not _SPECIAL.search(text):
             return text
         pattern = _TOKENS[self.rest, self.commands, self.intra, "://" in text]
@@ -111,7 +111,7 @@ class InlineReader:
             if match.start() < at:
                 continue
             before = text[at : match.start()]
-            if match.lastgroup == "link" and before.endswith("!"):  # an image, which is shown as a link
+            if match.lastgroup == "link" and before.endswith("!"):  # an image, shown as a link
                 before = before[:-1]
             made.append(self._plain(before))
             made.append(_WAYS[match.lastgroup or ""](self, match))
@@ -120,19 +120,19 @@ class InlineReader:
         return "".join(made)
 
     def paragraph(self, text: str) -> str:
-        """A paragraph whose lines begin nothing else."""
+        """Convert a paragraph, and escape line starts that would open another kind of block."""
         made = self.markdown(text)
-        if made[:1] == " " or "\n " in made:  # what stood before was taken out
+        if made[:1] == " " or "\n " in made:  # markup at the start of a line was removed
             made = _MARGIN.sub("", made)
         return _LINE_START.sub(_escaped_start, made)
 
     def label(self, text: str) -> str:
-        """Words that stand in bold."""
+        """Convert text to a bold label."""
         shown = self.markdown(text.strip().strip("*").strip() or text)
         return f"**{shown}**" if "**" not in shown and "\0" not in shown else shown
 
     def code(self, text: str, name: str = "", shown: str = "") -> str:
-        """Code in a line: a link where it is a known name."""
+        """Return inline code, linked if it is a known name."""
         name = name or text
         if len(name) < 200 and _NAME.fullmatch(name):
             ref = self.link(name.lstrip("~.").removesuffix("()"))
@@ -156,7 +156,7 @@ class InlineReader:
             return "".join([*made, escaped(text[at:])])
         return escaped(text)
 
-    # --- tokens, by the name of their group
+    # --- one method per token, named after its group
 
     def _code(self, match: re.Match[str]) -> str:
         inside = match["inside"].strip()
@@ -201,7 +201,7 @@ class InlineReader:
         return f"*{self._within(match['light'])}*"
 
     def _within(self, text: str) -> str:
-        """Emphasised text: code in it stays code, the rest is as written."""
+        """Convert emphasised text: code in it stays code, the rest is escaped."""
         made = [code(part) if place % 2 else escaped(part) for place, part in enumerate(re.split(r"`+([^`]+)`+", text))]
         return "".join(made)
 
@@ -278,7 +278,7 @@ class InlineReader:
         look, word = match["look"], match["word"]
         if match["math"]:
             return math(match["math"])
-        if self.arguments and match[0][0] == "@" and look:  # kernel-doc has parameters of one letter, no such commands
+        if self.arguments and match[0][0] == "@" and look:  # in kernel-doc `@p` is a parameter, not a command
             return code(look) + self.markdown(match[0][1 + len(look) :])
         if look in ("p", "c", "param"):
             return self.code(word)
@@ -322,7 +322,7 @@ _WAYS: dict[str, Callable[[InlineReader, re.Match[str]], str]] = {
 
 
 def escaped(text: str) -> str:
-    """Text that a CommonMark parser shows as it is, but for what begins a line."""
+    """Escape text so that a CommonMark parser shows it as it is; line starts need `paragraph`."""
     return _ESCAPED.sub(_backslashed, text) if _SPECIAL.search(text) else text
 
 
@@ -335,7 +335,7 @@ def _escaped_start(match: re.Match[str]) -> str:
 
 
 def code(text: str) -> str:
-    """Code in a line, letter by letter."""
+    """Return text as inline code, verbatim except for white space."""
     text = " ".join(text.replace("\0", "").split())
     if not text:
         return ""
@@ -346,13 +346,13 @@ def code(text: str) -> str:
 
 
 def math(formula: str) -> str:
-    """A formula in a line, as forges read it."""
+    """Return an inline formula in the notation of GitHub and GitLab."""
     formula = " ".join(formula.split())
     return f"${code(formula)}$" if "`" not in formula and formula else code(formula)
 
 
 def linked(shown: str, address: str) -> str:
-    """Words that lead to an address of the network; the words alone where it is none."""
+    """Return text linked to a web or mail address; the text alone if the address is not a safe one."""
     shown = " ".join(shown.split())
     bare = shown.strip("`")
     label = code(bare) if bare != shown else escaped(bare).replace("]", "\\]")

@@ -1,7 +1,7 @@
-"""Lines of a documentation comment: which of them belong together.
+"""Finds where blocks end among the lines of a documentation comment.
 
-In: lines, and where something opens among them. Out: where it ends. reST's targets and substitutions, which stand
-anywhere and are meant everywhere, are taken out first.
+In: lines, and the number of the line where a block opens. Out: the number of the line after it. reST targets and
+substitutions, which may be defined anywhere and apply everywhere, are collected first (`collected`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TARGET = re.compile(r"\.\.[ ]+_`?([^`:]+)`?:(?:[ ]+(\S.*)|$)")
 
 
 def field_groups(lines: Sequence[str], at: int, indent: int) -> tuple[list[list[str]], int]:
-    """The fields of a list, each with its lines, and the line behind them."""
+    """Return the fields of a field list, each as its lines, and the line after the list."""
     groups: list[list[str]] = []
     end = at
     while end < len(lines):
@@ -41,7 +41,7 @@ def field_groups(lines: Sequence[str], at: int, indent: int) -> tuple[list[list[
 
 
 def block_end(lines: Sequence[str], at: int, indent: int) -> int:
-    """The line behind those that are indented more, blank lines at the end left out."""
+    """Return the line after those indented by more than `indent`, not counting blank lines at the end."""
     end = last = at
     while end < len(lines):
         line = lines[end]
@@ -55,7 +55,7 @@ def block_end(lines: Sequence[str], at: int, indent: int) -> int:
 
 
 def titled_end(lines: Sequence[str], at: int, indent: int) -> int:
-    """The line behind a section whose title is underlined: that of the next title, of a directive, or less indented."""
+    """Return the end of a section with an underlined title: the next title or directive, or a less indented line."""
     end = at
     while end < len(lines):
         line = lines[end]
@@ -69,7 +69,7 @@ def titled_end(lines: Sequence[str], at: int, indent: int) -> int:
 
 
 def doctest_end(lines: Sequence[str], at: int, indent: int) -> int:
-    """The line behind a doctest, and those that follow it; blank lines inside of a printed value do not end it."""
+    """Return the line after a run of doctests; blank lines inside of a printed value do not end it."""
     end = asked = at
     while end < len(lines):
         line = lines[end]
@@ -89,7 +89,7 @@ def doctest_end(lines: Sequence[str], at: int, indent: int) -> int:
 
 
 def flat_end(lines: Sequence[str], at: int) -> int:
-    """The line behind a section whose entries are not indented."""
+    """Return the line after a section whose entries are not indented."""
     end = at
     while end < len(lines) and not sections.header(lines[end].strip()):
         if not lines[end].strip() and end > at:
@@ -99,12 +99,12 @@ def flat_end(lines: Sequence[str], at: int) -> int:
 
 
 def first_behind(lines: Sequence[str], at: int) -> str:
-    """The first words behind a line."""
+    """Return the first line at or after `at` that is not blank, stripped; "" if there is none."""
     return next((line.strip() for line in lines[at:] if line.strip()), "")
 
 
 def collected(lines: Sequence[str], words: InlineReader) -> list[str]:
-    """The lines without reST's targets and substitutions, which are noted; names of targets are marked as such."""
+    """Return the lines without reST targets and substitutions, which are stored in `words`; mark uses of targets."""
     kept = []
     for line in lines:
         text = line.lstrip()
@@ -124,7 +124,7 @@ def collected(lines: Sequence[str], words: InlineReader) -> list[str]:
 
 
 def item_lines(text: str, below: Sequence[str], margin: int) -> list[str]:
-    """The lines of a list's item: what is indented more than its words stays so behind `::`."""
+    """Return the lines of a list item without its margin; after `::`, deeper indentation is kept."""
     if text.endswith("::") and below:
         return [text, *(line[margin:] if not line[:margin].strip() else line.lstrip() for line in below)]
     return sections.evened_below([text, *below])

@@ -1,7 +1,7 @@
-"""What the blocks of a documentation comment become: paragraphs, lists, code and tables as Markdown text.
+"""Builds Markdown blocks: paragraphs, lists, code and labelled text.
 
-In: text that is Markdown already, or code letter by letter. Out: `MarkdownBlock` blocks, which `base/blocks.py` joins
-with blank lines between. A fence is always longer than any inside it.
+In: text that is already Markdown, or verbatim code. Out: `MarkdownBlock`s, which `joined` puts together with blank
+lines between them. A fence is always longer than any fence inside it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _FENCES = {
 
 
 class MarkdownBlock(NamedTuple):
-    """One block as Markdown."""
+    """One block of Markdown."""
 
     kind: str  # "text", "list", "code", "table", "quote"
     text: str
 
 
 def fenced(lines: Sequence[str], language: str = "") -> MarkdownBlock:
-    """Code, its indentation evened out."""
+    """Return code in a fence, without its common margin."""
     kept = evened(lines)
     text = "\n".join(kept)
     marks = "`" * (max((len(m) for m in _TICKS.findall(text)), default=2) + 1)
@@ -43,7 +43,7 @@ def fenced(lines: Sequence[str], language: str = "") -> MarkdownBlock:
 
 
 def evened(lines: Sequence[str]) -> list[str]:
-    """Lines without their common margin and without blank lines around them."""
+    """Return lines without their common margin and without blank lines around them."""
     first, last = 0, len(lines)
     while first < last and not lines[first].strip():
         first += 1
@@ -54,7 +54,7 @@ def evened(lines: Sequence[str]) -> list[str]:
 
 
 def listed(items: Sequence[Sequence[MarkdownBlock]], first: int = -1) -> list[MarkdownBlock]:
-    """A list of items, each of blocks; numbered from `first` where that is not negative."""
+    """Return a list of items, each made of blocks; numbered from `first` if that is not negative."""
     shown = [item for item in items if item]
     loose = any(len([b for b in item if b.kind != "list"]) > 1 for item in shown)
     made = []
@@ -65,7 +65,7 @@ def listed(items: Sequence[Sequence[MarkdownBlock]], first: int = -1) -> list[Ma
 
 
 def _stacked(blocks: Sequence[MarkdownBlock]) -> str:
-    """The blocks of an item: a list follows its words at once, other blocks behind a blank line."""
+    """Join the blocks of an item: a list directly follows its text, other blocks follow a blank line."""
     text = blocks[0].text
     for block in blocks[1:]:
         text += (
@@ -75,24 +75,24 @@ def _stacked(blocks: Sequence[MarkdownBlock]) -> str:
 
 
 def indented(text: str, width: int) -> str:
-    """Text whose lines behind the first are moved to the right."""
+    """Return text with all lines but the first indented."""
     return text.replace("\n", "\n" + " " * width).replace("\n" + " " * width + "\n", "\n\n") if "\n" in text else text
 
 
 def led(label: str, blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
-    """Blocks behind a label: on its line, where they begin with words."""
+    """Return blocks after a label; if the first is text, it goes on the label's line."""
     if blocks and blocks[0].kind == "text":
         return [MarkdownBlock("text", f"{label} {blocks[0].text}"), *blocks[1:]]
     return [MarkdownBlock("text", label), *blocks]
 
 
 def joined(blocks: Sequence[MarkdownBlock]) -> str:
-    """Blocks, one under the other."""
+    """Join blocks with blank lines between them."""
     return "\n\n".join(block.text for block in blocks)
 
 
 def language_of(code: str, language: str) -> str:
-    """What a block of code that does not say so is written in; "" where that cannot be seen."""
+    """Guess the language of a block of code that does not name one; "" if unknown."""
     if ">>> " in code or code.startswith(">>>"):
         return "python"
     if code.lstrip().startswith("$ "):
@@ -103,12 +103,12 @@ def language_of(code: str, language: str) -> str:
 
 
 def fence_name(language: str) -> str:
-    """What a fence calls a language."""
+    """Return the name of a language on a fence."""
     return _FENCES.get(language, language)
 
 
 def is_code(lines: Sequence[str]) -> bool:
-    """Whether indented lines look like code or a drawing, not like prose."""
+    """True if indented lines look like code or a drawing rather than prose."""
     text = "\n".join(lines).strip()
     if not text:
         return False
@@ -120,6 +120,6 @@ def is_code(lines: Sequence[str]) -> bool:
 
 
 def is_drawn(lines: Sequence[str]) -> bool:
-    """Whether lines are set in columns or are a picture made of signs: their spaces matter."""
+    """True if lines are set in columns or form a drawing, so that their spaces matter."""
     odd = sum(1 for line in lines if _ALIGNED.search(line))
     return odd >= 2 and odd * 2 >= len(lines)

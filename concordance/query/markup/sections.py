@@ -1,7 +1,7 @@
-"""The sections of documentation comments: parameters, results and errors as lists under a bold label.
+"""Converts sections of documentation comments (parameters, results, errors) to lists under a bold label.
 
-In: the lines of a section, as the conventions of Google, NumPy, reST's field lists and kernel-doc have them. Out:
-blocks. The label says what the section is, in one word for all conventions; one that is but prose keeps its title.
+In: the lines of a section in the conventions of Google, NumPy, reST field lists or kernel-doc. Out: blocks. The label
+is the same for all conventions ("Parameters" for `Args:` and `:param:`); a section of plain prose keeps its title.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from concordance.query.markup.markdown_shapes import MarkdownBlock, evened, led,
 
 
 class BlockReader(Protocol):
-    """Whoever reads the blocks of a text."""
+    """A parser for blocks, as `markup.blocks.Blocks` is; a protocol, because that module imports this one."""
 
     words: InlineReader
     language: str
-    members: str  # what kernel-doc's entries are: parameters, or a structure's members
+    members: str  # the label of kernel-doc's entries: parameters, or the members of a structure
 
     def convert(self, lines: Sequence[str]) -> list[MarkdownBlock]:
-        """The blocks of some lines."""
+        """Return the blocks of some lines."""
 
 
 class SectionItem(NamedTuple):
-    """One entry of a section."""
+    """One entry of a section: a name, its type, and the lines about it."""
 
     name: str
     type: str
     lines: list[str]
 
 
-ITEMS = {  # sections that list names: the label
+ITEMS = {  # sections that list names, with the label for each
     "args": "Parameters", "arg": "Parameters", "arguments": "Parameters", "parameters": "Parameters",
     "parameter": "Parameters", "params": "Parameters", "param": "Parameters", "kwargs": "Keyword parameters",
     "keyword args": "Keyword parameters", "keyword arguments": "Keyword parameters",
@@ -74,7 +74,7 @@ _TYPE_FIRST = re.compile(
 
 
 def header(text: str) -> tuple[str, str] | None:
-    """The key of a section that a line opens as `Args:`, and the words behind it; None where it opens none."""
+    """Return the key of the section that a line such as `Args:` opens, and the text after it; None if it opens none."""
     if ":" not in text[:40]:
         return None
     match = _HEADER.match(text)
@@ -85,13 +85,13 @@ def header(text: str) -> tuple[str, str] | None:
 
 
 def is_titled(title: str) -> str:
-    """The key of a section that an underlined title names; "" for none."""
+    """Return the key of the section that an underlined title names, "" if it names none."""
     key = title.strip().rstrip(":").lower()
     return key if key in _ALL else ""
 
 
 def google(reader: BlockReader, key: str, inline: str, body: Sequence[str]) -> list[MarkdownBlock]:
-    """A section whose body is indented below its header."""
+    """Convert a section in Google style, with its body indented below the header."""
     lines = evened(body)
     if key in PROSE:
         blocks = reader.convert([inline, *lines] if inline else lines)
@@ -105,7 +105,7 @@ def google(reader: BlockReader, key: str, inline: str, body: Sequence[str]) -> l
 
 
 def numpy(reader: BlockReader, key: str, body: Sequence[str]) -> list[MarkdownBlock]:
-    """A section whose title is underlined: a name and its type on a line, what is said of it indented below."""
+    """Convert a section in NumPy style: under its title, a name and type on one line, its text indented below."""
     label = ITEMS.get(key) or VALUES[key]
     items: list[SectionItem] = []
     lines = evened(body)
@@ -135,7 +135,7 @@ def numpy(reader: BlockReader, key: str, body: Sequence[str]) -> list[MarkdownBl
 
 
 def shown(reader: BlockReader, items: Sequence[SectionItem]) -> list[MarkdownBlock]:
-    """Entries as a list."""
+    """Return entries as a list."""
     return listed([_entry(reader, item) for item in items])
 
 
@@ -150,7 +150,7 @@ def _entry(reader: BlockReader, item: SectionItem) -> list[MarkdownBlock]:
 
 
 def evened_below(lines: Sequence[str]) -> list[str]:
-    """Lines whose first stands behind a name: the margin is that of the others."""
+    """Return lines without the margin of all but the first, which followed a name and has no margin."""
     if not lines:
         return []
     if not lines[0].strip() or lines[0][0] == " ":
@@ -160,7 +160,7 @@ def evened_below(lines: Sequence[str]) -> list[str]:
 
 
 def _items(lines: Sequence[str]) -> tuple[list[SectionItem], list[str]]:
-    """The entries `name (type): words`, and what stands before the first."""
+    """Return the entries `name (type): text`, and the lines before the first."""
     items: list[SectionItem] = []
     before: list[str] = []
     at = 0
@@ -181,7 +181,7 @@ def _items(lines: Sequence[str]) -> tuple[list[SectionItem], list[str]]:
 
 
 def _item(lines: Sequence[str], at: int) -> tuple[SectionItem | None, int]:
-    """The entry that a line opens, and how many more lines its type takes."""
+    """Return the entry that a line opens, or None, and how many further lines its type takes."""
     text, more = lines[at], 0
     match = _ITEM.match(text)
     if match is None:
@@ -204,7 +204,7 @@ def _item(lines: Sequence[str], at: int) -> tuple[SectionItem | None, int]:
 
 
 def _closing(text: str) -> int:
-    """Where the bracket that a text opens with is closed; -1 where it is not."""
+    """Return the position of the bracket that closes the one at the start of a text, -1 if there is none."""
     depth = 0
     for match in re.finditer(r"[()\[\]{}]", text):
         depth += 1 if match[0] in "([{" else -1
@@ -214,7 +214,7 @@ def _closing(text: str) -> int:
 
 
 def _value(reader: BlockReader, label: str, lines: Sequence[str], known: str = "") -> list[MarkdownBlock]:
-    """What is returned: words, and before them a type where one is named."""
+    """Convert a section about a returned value: its text, after its type if one is named."""
     lines = evened_below(lines)
     stated = reader.words.markdown(known) if known else ""
     match = _TYPE_FIRST.match(lines[0]) if lines and not known else None
@@ -235,7 +235,7 @@ _ALIGNED = re.compile(r"([\w.*,$-]+)[ ]+:[ ]+(?=\S)")
 
 
 def aligned(lines: Sequence[str], margin: int) -> list[SectionItem]:
-    """Entries `name : words`, one for each line that is not indented; none where a line is something else."""
+    """Return the entries `name : text`, one per line that is not indented; none if a line has another form."""
     if " : " not in lines[0]:
         return []
     items: list[SectionItem] = []
@@ -250,7 +250,7 @@ def aligned(lines: Sequence[str], margin: int) -> list[SectionItem]:
     return items if len(items) > 1 else []
 
 
-# --- reST: ":param int x: words"
+# --- reST field lists: ":param int x: text"
 
 _FIELD = re.compile(
     r":(?P<what>[A-Za-z][\w-]*+)(?:[ ]++(?P<of>[^:`]*+(?:`[^`]*+`[^:`]*+)*+))?:(?:[ ]+(?P<words>.*)|$)", re.S
@@ -265,13 +265,13 @@ _NAMED = {
 
 
 def is_field(text: str) -> bool:
-    """Whether a line opens a field."""
+    """True if a line opens a field."""
     match = _FIELD.match(text) if text[:1] == ":" else None
     return match is not None and (match["what"] in _NAMED or match["what"].lower() in _ALL or not match["of"])
 
 
 def fields(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[MarkdownBlock]:
-    """A list of fields, each with the lines that belong to it."""
+    """Convert the fields of a field list, each given as its lines."""
     found: dict[str, list[SectionItem]] = {}
     types: dict[str, str] = {}
     made: list[list[MarkdownBlock]] = []

@@ -1,8 +1,8 @@
-"""What a documentation comment says first, in plain words; and whether it says anything but whose the file is.
+"""Extracts the first sentence of a documentation comment as plain text, and separates licence texts from prose.
 
-In: a docstring or the bare words of a comment. Out: its first sentence without markup, "" where nothing is said: a
-licence, a setting of an editor, a ruler, a signature, a thing to do. Titles, signatures and commands before the first
-words are passed over; a sentence ends neither behind an abbreviation nor inside of code or brackets.
+In: a docstring or the text of a comment. Out: its first sentence without markup, "" if it contains no description but
+only a licence, editor settings, a ruler, a signature or a to-do note. Titles, signatures and commands before the first
+sentence are skipped. A sentence does not end after an abbreviation or inside of code or brackets.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ _LOOSE = re.compile(r" +(?=[.,;](?:\s|$))")
 _KEPT_CODE = re.compile(r"\0(\d+)\0")
 _END = re.compile(r"[(\[{]|[)\]}]|(?<!\.)\.{2,}+(?=[\"')\]]*(?:\s|$))|[.!?][\"')\]”’]*(?=\s|$)|[。！？]")
 _WORD_BEFORE = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
-_FARTHEST = 4000  # characters in which a first sentence ends
+_FARTHEST = 4000  # characters of a paragraph that are searched for the end of a sentence
 _ABBREVIATIONS = frozenset(
     ("e.g", "eg", "i.e", "ie", "cf", "vs", "resp", "approx", "fig", "figs", "eq", "eqs", "sec", "dr", "mr", "mrs", "ms",
      "prof", "vol", "pp", "w.r.t", "a.k.a", "incl", "excl", "viz", "ca", "ref", "refs", "st", "ch", "para", "dept",
@@ -111,12 +111,12 @@ _SOMETIMES_LAST = frozenset(
 
 
 def prose_of(doc: str) -> str:
-    """The comment without paragraphs that state rights or a licence."""
+    """Return a comment without the paragraphs that state a copyright or a licence."""
     small = doc.lower()
     if not any(word in small for word in _LEGAL_WORDS):
         return doc
     kept: list[str] = []
-    legal = False  # whether a licence has been seen: what follows may be more of it
+    legal = False  # True once a licence was seen: what follows may be more of it
     for paragraph in _BLANK.split(doc):
         phrases = len({match[0].lower() for match in _LEGAL.finditer(paragraph)})
         lines = paragraph.split("\n")
@@ -137,7 +137,7 @@ def prose_of(doc: str) -> str:
 
 
 def _is_said(text: str) -> bool:
-    """Whether a text has a few words that are not a list of people or addresses."""
+    """True if a text has at least a few words that are not a list of people or addresses."""
     words = [word for word in re.findall(r"(?<![\w@./<])[A-Za-z][a-z']+(?![\w@]|[./]\w)", text) if word.islower()]
     return len(words) >= 2 or (
         len(text.split()) < 8 and any(c.isalpha() for c in text) and not re.search(r"@|\d{4}", text)
@@ -145,12 +145,12 @@ def _is_said(text: str) -> bool:
 
 
 def is_licence(doc: str) -> bool:
-    """Whether a comment says nothing but whose the file is and what may be done with it."""
+    """True if a comment consists of nothing but copyright and licence statements."""
     return bool(doc.strip()) and not prose_of(doc).strip()
 
 
 def first_sentence(doc: str, language: str, name: str = "") -> str:
-    """The first sentence of a comment in plain words; "" where it says nothing, or but the name."""
+    """Return the first sentence of a comment as plain text; "" if it says nothing, or only repeats the name."""
     title = ""
     if doc.startswith("@") and language in ("c", "cpp", "cuda"):
         doc = member_words(doc)
@@ -169,11 +169,11 @@ def first_sentence(doc: str, language: str, name: str = "") -> str:
     return _sentence(title, name) if title else ""
 
 
-_FAR = 8000  # signs in which something is said, or nothing
+_FAR = 8000  # characters of a comment that are searched for a first sentence
 
 
 def _paragraphs(doc: str) -> Iterator[list[str]]:
-    """The paragraphs that may hold words, their lines stripped; directives, code and what speaks to tools left out."""
+    """Yield the paragraphs that may contain prose, their lines stripped, without directives, code and tool settings."""
     fence, deeper = "", -1
     for paragraph in _BLANK.split(doc.expandtabs(4)):
         kept = []
@@ -199,7 +199,7 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
 
 
 def _without_title(lines: list[str]) -> tuple[list[str], str]:
-    """A paragraph behind its title, and the title."""
+    """Return a paragraph without its title, and the title."""
     if len(lines) > 2 and _UNDERLINE.fullmatch(lines[0]) and _UNDERLINE.fullmatch(lines[2]):
         return lines[3:], lines[1]
     if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]):
@@ -210,7 +210,7 @@ def _without_title(lines: list[str]) -> tuple[list[str], str]:
 
 
 def _without_signature(lines: list[str], language: str) -> list[str]:
-    """A paragraph behind the signature that it may open with, and behind kernel-doc's name of what it is about."""
+    """Return a paragraph without a leading signature, command, file name or kernel-doc name."""
     while lines and (_PLACES.fullmatch(lines[0]) or _UNDERLINE.fullmatch(lines[0])):
         lines = lines[1:]
     if not lines:
@@ -221,12 +221,12 @@ def _without_signature(lines: list[str], language: str) -> list[str]:
     if language in ("c", "cpp", "cuda", "objc") and (kernel := _KERNEL.match(lines[0])):
         return [lines[0][kernel.end() :], *lines[1:]]
     if _BULLET.match(lines[0]) and not any(_BULLET.match(line) for line in lines[1:]):
-        lines = [lines[0][2:].lstrip(), *lines[1:]]  # CMake's way to open the comment of a module
+        lines = [lines[0][2:].lstrip(), *lines[1:]]  # CMake modules open their comments with a bullet
     return _behind_signature(lines) if _SIGNATURE.match(lines[0]) else [line for line in lines if line]
 
 
 def _behind_signature(lines: list[str]) -> list[str]:
-    """A paragraph that seems to open with a signature, behind it."""
+    """Return a paragraph without the signature that it seems to open with."""
     depth = 0
     for number, line in enumerate(lines[:20]):
         for match in re.finditer(r"[()\[\]]", line):
@@ -240,7 +240,7 @@ def _behind_signature(lines: list[str]) -> list[str]:
 
 
 def _words(lines: list[str], language: str) -> str | None:
-    """The running words that a paragraph opens with; None where it opens with something else that ends the search."""
+    """Return the prose that a paragraph opens with; None if it opens with something that ends the search."""
     kept: list[str] = []
     if _TO_DO.match(lines[0]):
         return ""
@@ -264,7 +264,7 @@ def _words(lines: list[str], language: str) -> str | None:
 
 
 def _sentence(text: str, name: str) -> str:
-    """The first sentence of a run of words; "" where it says nothing."""
+    """Return the first sentence of a text that says something, "" if there is none."""
     text, held = text[:_FARTHEST], list[str]()
     plain = _LOOSE.sub("", " ".join(_TOKEN.sub(lambda match: _bare(match, held), text).split()))
     while plain:
@@ -283,7 +283,7 @@ def _letters(text: str) -> str:
 
 
 def _says_nothing(sentence: str, name: str) -> bool:
-    """Whether a sentence is but a name, or speaks to whoever edits the file."""
+    """True if a sentence is only a name, or is addressed to people who edit the file."""
     letters = _letters(sentence)
     if not any(c.isalpha() for c in letters) or letters == name or _SAYS_NOTHING.match(sentence):
         return True
@@ -293,7 +293,7 @@ def _says_nothing(sentence: str, name: str) -> bool:
 
 
 def _bare(match: re.Match[str], held: list[str]) -> str:
-    """A token without its marks. Code is held apart, so that no sentence ends in it."""
+    """Return a token without its markup. Code goes to `held` under a number, so that no sentence ends inside of it."""
     group = match.lastgroup
     if group == "foot":
         return ""
@@ -316,7 +316,7 @@ def _bare(match: re.Match[str], held: list[str]) -> str:
 
 
 def _sentence_end(text: str) -> int:
-    """Where the first sentence ends."""
+    """Return the position where the first sentence ends."""
     balanced = all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
     depth = 0
     for match in _END.finditer(text):
@@ -335,7 +335,7 @@ def _sentence_end(text: str) -> int:
 
 
 def _ends(text: str, match: re.Match[str]) -> bool:
-    """Whether a full stop is one."""
+    """True if a full stop ends a sentence, rather than an abbreviation."""
     rest = text[match.end() : match.end() + 2].lstrip()
     if not rest or match[0][0] in "!?。！？":
         return True

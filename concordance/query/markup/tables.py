@@ -1,7 +1,7 @@
-"""Tables of documentation comments, reST's and Markdown's, as Markdown tables.
+"""Converts the tables of documentation comments, in reST or Markdown, to Markdown tables.
 
-In: the lines of a table. Out: one block: a table where each row is plain cells, else the lines as they were drawn,
-for Markdown has no cells over several columns.
+In: the lines of a table. Out: one block: a Markdown table if every row consists of plain cells, else the original lines
+as code, because Markdown has no cells that span columns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PIPES = re.compile(r"\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|?")
 
 
 def table_end(lines: Sequence[str], at: int) -> int:
-    """The line behind a table that begins at a line; the line itself where none does."""
+    """Return the line after a table that begins at `at`, or `at` if none begins there."""
     text = lines[at].strip()
     end = at
     if _GRID.fullmatch(text):
@@ -49,7 +49,7 @@ def table_end(lines: Sequence[str], at: int) -> int:
 
 
 def table(words: InlineReader, lines: Sequence[str]) -> MarkdownBlock:
-    """The table that some lines draw."""
+    """Return the table in some lines, or the lines as code if Markdown cannot express it."""
     first = lines[0].strip()
     if first.startswith("+"):
         rows, head = _grid([line.strip() for line in lines])
@@ -74,7 +74,7 @@ def _cell(words: InlineReader, text: str) -> str:
 
 
 def _grid(lines: Sequence[str]) -> tuple[list[list[str]], bool]:
-    """A table drawn with a frame; no rows where a cell spans others."""
+    """Return the rows of a reST grid table and whether it has a header; no rows if a cell spans several columns."""
     width = lines[0].count("+") - 1
     rows: list[list[str]] = []
     head, fresh = False, True
@@ -96,7 +96,7 @@ def _grid(lines: Sequence[str]) -> tuple[list[list[str]], bool]:
 
 
 def _simple(lines: Sequence[str]) -> tuple[list[list[str]], bool]:
-    """A table whose columns are ruled with `=`."""
+    """Return the rows of a reST simple table (ruled with `=`) and whether it has a header."""
     starts = [match.start() for match in re.finditer(r"=+", lines[0])]
     spans = [*pairwise(starts), (starts[-1], 1 << 20)]
     rows: list[list[str]] = []

@@ -1,1 +1,1 @@
-"""Resolves, lists and cross-references names."""
+"""Resolves names and lists their references: definitions, callers, keywords, the alphabetical index."""

@@ -1,8 +1,8 @@
-"""Names from A to Z: an entry says what a name is and in which files it is defined.
+"""The alphabetical index of names: what each name is, and in which files it is defined.
 
-In: names with the symbols that have them. Out: entries, each one line, under their letters. Equal names share an entry.
-One that stands in very many files names their folders with how many there are in each, and the page of the folder has
-the rest.
+In: names with the symbols that have them. Out: entries of one line each, grouped by letter. Equal names share an entry.
+An entry with very many files lists their folders with the number of files in each; the pages of the folders have the
+details.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
 from concordance.query.names.shards import MANY, NameEntry
 
-_FEW = 8  # the same, of namespaces, which files share
+_FEW = 8  # files that an entry for a namespace lists one by one: namespaces spread over files
 _ORDER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
 
 
 def lettered(groups: dict[str, list[str]], level: int, entry: Callable[[str], Item]) -> list[Block]:
-    """A heading for each letter, with its entries."""
+    """Return a heading for each letter, followed by its entries."""
     blocks: list[Block] = []
     for letter, names in groups.items():
         blocks += [Heading(level, [letter]), Items([entry(name) for name in names])]
@@ -31,15 +31,15 @@ def lettered(groups: dict[str, list[str]], level: int, entry: Callable[[str], It
 
 
 class EntryWriter:
-    """Makes entries as they stand on a page; `folder` is the one that the page is of."""
+    """Formats entries for a page; `folder` is the one that the page is about."""
 
     def __init__(self, index: Index, folder: str = "", short: bool = False) -> None:
         self.index, self.folder, self.short = index, folder, short
         self._cut = len(folder) + 1 if folder else 0
-        self._most = MANY if short else 8 * MANY  # a folder's page is the last to have a name
+        self._most = MANY if short else 8 * MANY  # no other page lists what a folder's page leaves out
 
     def entry(self, entry: NameEntry) -> Item:
-        """A name with each kind of thing that it is, and where."""
+        """Return a name with each kind of symbol that has it, and where."""
         census, path_of = self.index.census, self.index.path_of
         kinds: dict[str, dict[str, list[int]]] = {}
         for identity in entry.ids:
@@ -70,13 +70,16 @@ class EntryWriter:
             pieces.append(" · " if pieces else "")
             if len(ids) == 1 and self._is_linked(kind, ids[0]):
                 pieces.append(Ref(To.SYMBOL, path, self.index.keys[ids[0]], label))
-            else:  # the file's own keywords tell them apart
+            else:  # the file's keyword page tells them apart
                 pieces += [Ref(To.KEYWORDS, path, "", label), f" ×{len(ids)}" if len(ids) > 1 else ""]
         return pieces
 
     def _is_linked(self, kind: str, identity: int) -> bool:
-        """Whether a link leads to a symbol itself: a type does, and what other files use. The others, two thirds of
-        all, are found on their file's page of keywords: links to files are shared by a page's entries."""
+        """True if an entry links to the symbol itself: types, and symbols that other files use.
+
+        The others, two thirds of all, are found on their file's keyword page, because the entries of a page can share
+        links to files.
+        """
         if kind not in TYPES and kind not in _MEMBERS:
             self.index.reads.note("linked", self.index.path_of(identity))
         return kind in TYPES or (kind not in _MEMBERS and identity in self.index.census.used_by)
@@ -90,7 +93,7 @@ class EntryWriter:
         return pieces
 
     def _folders(self, paths: Iterable[str]) -> list[Piece]:
-        """Very many files, by folder; of this page's own folder its index has them."""
+        """Summarise very many files by folder; the page's own folder links to its index."""
         counts = Counter(path.rpartition("/")[0] for path in paths)
         pieces: list[Piece] = [f"in {counts.total():,} files: "]
         for folder, count in counts.most_common():
@@ -100,7 +103,7 @@ class EntryWriter:
         return pieces
 
     def _label(self, path: str, others: Iterable[str]) -> str:
-        """A path as short as it can be told: from the page's folder; or its name, with the folder where that helps."""
+        """Return a short path: relative to the page's folder, or the file name, with its folder if it is ambiguous."""
         if not self.short:
             return path[self._cut :]
         folder, _, name = path.rpartition("/")
@@ -113,7 +116,7 @@ _ANY = frozenset(("__init__.py", "index.js", "index.ts", "mod.rs", "README.md", 
 
 
 def ranking(index: Index, ids: Iterable[int], counts: Counter[int], most: int, folder: str = "") -> list[Block]:
-    """The symbols that most files use, as a table; nothing where none is used. Paths are told from a folder."""
+    """Return a table of the symbols that most files use; empty if none is used. Paths are relative to the folder."""
     kinds, names, path_of = index.census.kinds, index.census.names, index.path_of
     cut = len(folder) + 1 if folder else 0
     some = [identity for identity in ids if counts.get(identity) and kinds[identity]]
@@ -127,6 +130,6 @@ def ranking(index: Index, ids: Iterable[int], counts: Counter[int], most: int, f
 
 
 def _called(index: Index, identity: int) -> Ref:
-    """A link to a symbol by the name that users import it by, where it has one."""
+    """Return a link to a symbol, labelled with its public name if it has one."""
     ref = ref_of(index, identity)
     return ref._replace(label=public_name(index, ref.path, index.keys[identity]) or ref.label)

@@ -1,7 +1,7 @@
-"""Who calls whom.
+"""Callers and callees of symbols.
 
-In: symbols. Out: the symbols at the other end of each call, each once, with how sure it is. A call
-belongs to the innermost function, class or file around it.
+In: symbols. Out: the symbols at the other end of each call, each once, with the trust of the link. A call belongs to
+the innermost function, class or file that contains it.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
 
-_MANY = 32  # definitions of one name: too many for each to be meant
+_MANY = 32  # symbols with one name above which classes are not looked up
 _CALL = 1 << ROLES.index(Role.CALL)
 
 
 class CallEnd(NamedTuple):
-    """One end of a call."""
+    """The symbol at the other end of a call, and the claim that it is called."""
 
     place: Place
     claim: Claim
 
 
 def with_classes(index: Index, symbols: Collection[Place]) -> list[Place]:
-    """Who calls a Python class calls its `__init__`."""
+    """Add the class of each Python `__init__`, because calling the class calls it."""
     found = list(symbols)
     for symbol in symbols if len(symbols) < _MANY else ():
         if symbol.name == "__init__" and symbol.language == "python":
@@ -38,14 +38,14 @@ def with_classes(index: Index, symbols: Collection[Place]) -> list[Place]:
 
 
 def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
-    """The ids of all that call some symbols: those in the same files first, then source before tests."""
+    """Return the ids of all callers of some symbols: same files first, then source before tests."""
     own = {symbol.path for symbol in symbols}
     users = dict.fromkeys(
         user
         for user, roles, trust, _ in index.facts.uses(symbol.id for symbol in symbols)
         if trust >= least and (roles & _CALL or not least)
     )
-    if least != Trust.UNIQUE_NAME:  # the store keeps the roles of the best uses, whatever they are
+    if least != Trust.UNIQUE_NAME:  # the store merges a pair's roles, whatever the trust of each use
         users = dict.fromkeys(_claims(index, users, frozenset(symbol.id for symbol in symbols), least))
     users |= dict.fromkeys(_across(index, [symbol.id for symbol in symbols], least))
     order: dict[str, tuple[bool, int, str]] = {}
@@ -60,7 +60,7 @@ def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
 
 
 def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim]:
-    """Who calls some targets from another language, and by which bridge."""
+    """Return the callers of some targets from other languages, with the bridge as the claim."""
     table, found = crossings(index), dict[int, Claim]()
     for row in (row for target in targets for row in table.runs_into(target)):
         had = found.get(row.source)
@@ -70,7 +70,7 @@ def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim
 
 
 def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, Claim]:
-    """The best claim by which each of some users calls one of some targets."""
+    """Return the best claim by which each of some users calls one of the targets."""
     by_path: dict[str, list[int]] = {}
     for user in users:
         by_path.setdefault(index.path_of(user), []).append(user)
@@ -79,7 +79,7 @@ def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: 
         file = index.opened(path)
         claims = file.claimed(targets, least)
         said = {claim[1:] for claim in claims.values()}
-        if len(said) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims say the same
+        if len(said) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims agree
             best.update(dict.fromkeys(inside, next(iter(claims.values()))))
             continue
         wanted = {user - file.base for user in inside}
@@ -94,7 +94,7 @@ def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: 
 def callers_page(
     index: Index, symbols: Collection[Place], least: int, page: AnswerPage
 ) -> tuple[list[CallEnd], int, str]:
-    """A page of callers, how many there are, and the cursor behind it."""
+    """Return one page of callers, their total number, and the cursor of the next page."""
     found = callers(index, symbols, least)
     start = start_of(page, len(found))
     end = start + page.limit
@@ -107,7 +107,7 @@ def callers_page(
 
 
 def callees(index: Index, symbol: Place, least: int) -> tuple[list[CallEnd], list[str]]:
-    """What a symbol's body calls, in the order of the text; and the names of calls that lead nowhere known."""
+    """Return what a symbol's body calls, in the order of the text, and the names of calls that were not resolved."""
     file = index.opened(symbol.path)
     inside = {symbol.place + 1, *(place + 1 for place in file.below(symbol.place))}
     best: dict[int, Claim] = {}
@@ -139,7 +139,7 @@ def _name(file: OpenFile, expression: int) -> str:
 
 
 def row_of(index: Index, one: CallEnd) -> Row:
-    """One end of a call as a row."""
+    """Return one end of a call as a row."""
     return {
         "path": one.place.path,
         "line": one.place.line,

@@ -1,7 +1,8 @@
-"""Declarations and definitions of the same thing, in languages that keep them in different files.
+"""Joins declarations and definitions of the same symbol, in languages that keep them in different files.
 
-In: symbols. Out: all that stands for the same things: definitions, then declarations. Of one qualified
-name and as many parameters; what is private to its file is joined with nothing else.
+In: symbols. Out: the symbols with all their definitions and declarations. Two symbols are the same if they have the
+same qualified name and number of parameters; a symbol that is private to its file is not joined with those of other
+files.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from concordance.query.index.updates.reads import kept
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
 _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
-_MOST = 32  # of one qualified name: what is defined more often is many things
+_MOST = 32  # symbols of one qualified name above which they are different things
 
 
 def together(index: Index, places: Iterable[Place], warm: bool = False) -> list[Place]:
-    """Some symbols, and behind them their other definitions and declarations; many are all of a name already. Who is
-    `warm` has the table of all names at hand, which takes a second to make."""
+    """Return some symbols, followed by their other definitions and declarations.
+
+    More than a few symbols are returned as they are: they are all symbols of a name already. With `warm`, the table of
+    all names is used, which takes a second to build.
+    """
     found = {place.id: place for place in places}
     if len(found) > _MOST:
         return list(found.values())
@@ -38,8 +42,10 @@ def together(index: Index, places: Iterable[Place], warm: bool = False) -> list[
 
 
 def joined(index: Index, place: Place) -> list[Place]:
-    """A symbol, and behind it what else stands for the same, by the table of all names; kept, for what a header
-    declares is named everywhere."""
+    """Return a symbol, followed by its other definitions and declarations, by the table of all names.
+
+    Results are cached, because what a header declares is named everywhere.
+    """
     return _joined(index, str(place.id))
 
 
@@ -50,7 +56,7 @@ def _joined(index: Index, identity: str) -> list[Place]:
 
 
 def _others(index: Index, place: Place, warm: bool) -> list[Place]:
-    """What else stands for the same thing as a symbol, definitions first."""
+    """Return the other definitions and declarations of a symbol, definitions first."""
     home = clean(place.home)
     if warm:
         ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]

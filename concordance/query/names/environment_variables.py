@@ -1,7 +1,7 @@
-"""Environment variables and build options as answers show them: the places of each, by its name.
+"""Look-up of environment variables and build options by name: where each is declared, set, read and documented.
 
-In: a name. Out: rows, what declares it first, then who sets, reads and speaks of it, source before tests. They are
-names of the repository as its definitions are, though no file defines them.
+In: a name. Out: rows, declarations first, then the places that set, read and document it, source before tests.
+Questions treat them as names like any other, although no file defines them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ROLES = {"declares": Role.DECLARE, "sets": Role.WRITE, "removes": Role.WRITE, "
 
 
 class VariablePlace(NamedTuple):
-    """One place of a variable."""
+    """One place where a variable is declared, set, read or documented."""
 
     row: Bridge
     path: str
@@ -28,7 +28,7 @@ class VariablePlace(NamedTuple):
 
 
 def places(index: Index, name: str) -> list[VariablePlace]:
-    """Where a variable or option is declared, set, read and spoken of; none where it is neither."""
+    """Return where a variable or option is declared, set, read and documented; empty if there is none of this name."""
     found = []
     for row in crossings(index).named(name):
         if row.bridge == "environment":
@@ -44,13 +44,13 @@ def places(index: Index, name: str) -> list[VariablePlace]:
 
 
 def kind_of(found: list[VariablePlace]) -> str:
-    """What a name is, by its places."""
+    """Return whether a name is an environment variable or a build option."""
     is_option = any(dict(one.end.more).get("what") == "option" for one in found if one.row.says == "declares")
     return OPTION if is_option else VARIABLE
 
 
 def defining(index: Index, name: str) -> list[Row]:
-    """What stands for the definition: what declares it, or else who reads it, or sets it."""
+    """Return the rows that serve as the definition: declarations, or else the places that read it, or set it."""
     found = places(index, name)
     for says in ("declares", "reads", "sets"):
         best = [one for one in found if one.row.says == says]
@@ -68,7 +68,7 @@ def _defined(name: str, one: VariablePlace, kind: str) -> Row:
 
 
 def using(index: Index, name: str, least: int) -> list[Row]:
-    """Every place but those that declare it."""
+    """Return all places except declarations."""
     found = [one for one in places(index, name) if one.row.says != "declares" and one.row.trust >= least]
     around = index.facts.places(one.row.source for one in found if not index.path_of_base(one.row.source))
     rows: list[Row] = []

@@ -1,7 +1,12 @@
-"""The keywords of one file: what it defines, imports, mentions and is about; and where its page speaks of each.
+"""The keywords of one file: the names it defines, imports and mentions, and the concepts it is about.
 
-In: a file. Out: groups of `DefinedName` names, `ImportedName` names, names of code that its words mention, and its
-concepts, the most telling first. The page of keywords shows them, and the terminal lists them.
+In: a file. Out: groups of `DefinedName`s, `ImportedName`s, names of code that its prose mentions (`MentionedName`), and
+its concepts, the most characteristic first. The keyword page shows them and the terminal lists them.
+
+Names of code are recognised in text by their spelling: like types and constants (`GraphModule`, `FULL_SHARD`), or with
+a capital where only a name can stand (`nn.Module`, `Dict[`, `Tensor(`), so that the first word of a sentence does not
+count. In code samples, names that they import or define count too, and names spelled like functions (`a_b`) if the
+repository has them.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ _PLAIN = re.compile(r"_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*|_+[A-Za-z]\w*|[a-z0-9]
 _SAMPLE_IMPORT = re.compile(r"^\s*(?:>>> )?(?:from\s+[\w.]+\s+)?import\s+(.*)")
 _DEFINED = re.compile(r"\b(?:class|def|struct|enum|interface|func|fn|trait)\s+([A-Za-z_]\w*)\s*[(:{<\[]")
 _SPEECH = frozenset(("", "text", "txt", "console", "output", "diff", "log", "mermaid", "markdown", "md", "rst"))
-_LONGEST = 60  # letters of a name that somebody wrote
+_LONGEST = 60  # longer names were not written by people
 _WRITTEN = re.compile(
     r"(?<![\w/@#$%\\-])_*(?:"
     r"[A-Z][A-Za-z0-9]*_+[A-Za-z0-9]\w*"  # FULL_SHARD
@@ -38,7 +43,7 @@ _WRITTEN = re.compile(
     r")"
 )
 _MARKS = frozenset(("TODO", "FIXME", "XXX", "HACK", "NOTE", "NB", "BUG", "None", "True", "False"))
-Found = dict[str, tuple[int, int]]  # first line and times, by name
+Found = dict[str, tuple[int, int]]  # by name: first line and number of occurrences
 GROUPS: dict[str, str] = {
     Kind.CLASS: "Classes", Kind.STRUCT: "Structs", Kind.UNION: "Unions", Kind.ENUM: "Enums",
     Kind.INTERFACE: "Interfaces", Kind.FUNCTION: "Functions", Kind.METHOD: "Methods", Kind.PROPERTY: "Properties",
@@ -51,56 +56,56 @@ IMPORTS, LINKS, IDENTIFIERS, CONCEPTS = "Imports", "Links", "Identifiers", "Conc
 PURPOSE, SOURCE, ANALYSIS, DEPENDENCIES = "File Purpose", "Original Source", "Detailed Analysis", "Dependencies"
 _IMPORT = ROLES.index(Role.IMPORT)
 _MENTION = ROLES.index(Role.MENTION)
-_COMMON = 8  # a term of more than a file in so many tells nothing of a file …
-_SMALL = 64  # … but where there are few files
+_COMMON = 8  # a term found in more than one file out of this many characterises none of them …
+_SMALL = 64  # … unless there are fewer files than this
 _COMMON_WORDS = STOP | VERBS | GENERAL
 _PROSE = frozenset(("markdown", "rst", "text"))
 _KEYED = frozenset(("yaml", "json", "toml", "ini"))
-INCLUDED = frozenset(("system", "local"))  # headers: their names stand nowhere else in the text
+INCLUDED = frozenset(("system", "local"))  # headers: their names occur nowhere else in the text
 LINKED = frozenset(("link", "image"))
 _WORDS = re.compile(r"\w+")
-AROUND = frozenset((Kind.NAMESPACE, Kind.MODULE))  # what names stand in without being a part of it
+AROUND = frozenset((Kind.NAMESPACE, Kind.MODULE))  # containers whose contents are not their members
 
-FLAT = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))  # what is listed by its name alone, wherever it stands
+FLAT = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))  # kinds listed by name alone, wherever they are nested
 
 
 class DefinedName(NamedTuple):
-    """A name, and the places of all symbols of one kind that have it."""
+    """A name, and the positions of all symbols of one kind that have it."""
 
     name: str
     places: list[int]
 
 
 class ImportedName(NamedTuple):
-    """A module or header, and what is taken from it."""
+    """A module or header, and the names imported from it."""
 
     module: str
     line: int
-    ref: Ref | None  # the file that it is, where that is in the repository
+    ref: Ref | None  # the file it resolves to, if it is in the repository
     alias: str
-    times: int  # how often it is used here by its name
+    times: int  # how often it is used in this file by its name
     form: str  # as `Import.form`
-    names: list[tuple[str, Ref | None, int]]  # with what each means, and how often it is used here
+    names: list[tuple[str, Ref | None, int]]  # each with its target and how often this file uses it
 
 
 class MentionedName(NamedTuple):
-    """A name of code that the words of the file speak of."""
+    """A name of code that the prose of the file mentions."""
 
     name: str
     line: int
     times: int
-    is_shown: bool = False  # by the text, as code, and not by its words
+    is_shown: bool = False  # True if it occurs in the file's code, not in prose
 
 
 class Usage(NamedTuple):
-    """Who uses a symbol."""
+    """How often a symbol is used, in its own file and elsewhere."""
 
-    here: int  # how often its own file does
-    there: Counter[str]  # how often others do, by path
+    here: int  # uses in its own file
+    there: Counter[str]  # uses in other files, by path
 
 
 def usage(one: FileModel) -> dict[int, Usage]:
-    """Who uses each of a file's symbols, by place."""
+    """Return how often each symbol of a file is used, by position."""
     found: dict[int, Usage] = {}
     path_of, first, last = one.index.path_of, one.base, one.base + len(one.symbols)
     for place, uses in one.users.items():
@@ -116,12 +121,12 @@ def usage(one: FileModel) -> dict[int, Usage]:
 
 
 def by_name(text: str) -> tuple[str, str]:
-    """Names from A to Z, whatever their case."""
+    """A sort key for names from A to Z that ignores case."""
     return text.lower(), text
 
 
 def defined(symbols: tuple[Symbol, ...]) -> dict[str, list[DefinedName]]:
-    """What a file defines, from A to Z, in groups by kind."""
+    """Return what a file defines, grouped by kind, from A to Z."""
     kinds: dict[str, dict[str, list[int]]] = {}
     for place, symbol in enumerate(symbols):
         kinds.setdefault(symbol.kind, {}).setdefault(symbol.name, []).append(place)
@@ -133,13 +138,13 @@ def defined(symbols: tuple[Symbol, ...]) -> dict[str, list[DefinedName]]:
 
 
 def home(one: FileModel, place: int) -> int:
-    """The place of what a symbol is a member of; -1 where it stands by itself, or in a namespace."""
+    """Return the position of the symbol that a symbol is a member of; -1 at the top level or in a namespace."""
     parent = one.symbols[place].parent
     return -1 if parent < 0 or one.symbols[parent].kind in AROUND or one.symbols[place].kind in FLAT else parent
 
 
 def called(one: FileModel, place: int) -> str:
-    """A symbol's name with those of what it is a member of."""
+    """Return a symbol's name, qualified by what it is a member of."""
     parts: list[str] = []
     while place >= 0:
         parts.append(one.symbols[place].name)
@@ -148,7 +153,7 @@ def called(one: FileModel, place: int) -> str:
 
 
 def imported(one: FileModel) -> list[ImportedName]:
-    """What a file imports, from A to Z, names under their modules."""
+    """Return what a file imports, from A to Z, with names grouped under their modules."""
     modules: dict[str, ImportedName] = {}
     times = _times(one.facts)
     for row, target, identity in one.imports:
@@ -170,7 +175,7 @@ def imported(one: FileModel) -> list[ImportedName]:
 
 
 def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
-    """How often each imported name stands in the file as that, by name and by the scope that binds it."""
+    """Count the uses of each imported name, by name and by the scope that binds it."""
     called = {row.alias or row.name or row.module.partition(".")[0] for row in facts.imports}
     occurrences = facts.occurrences
     wanted = {number for number, name in enumerate(occurrences.names) if name in called}
@@ -184,9 +189,9 @@ def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
 def mentioned(
     facts: FileFacts, is_known: Callable[[str], bool], more: Iterable[MentionedName] = ()
 ) -> list[MentionedName]:
-    """Names of code that the file's words speak of and its code does not have, from A to Z.
+    """Return names of code that the prose mentions and the file does not define, from A to Z.
 
-    A plain word in code marks counts where the repository knows it, or where it is no common word of English.
+    A plain word marked as code counts if the repository defines it or if it is not a common English word.
     """
     found: dict[str, MentionedName] = {}
     for row in (*_told(facts), *more):
@@ -202,7 +207,7 @@ def mentioned(
 
 
 def _told(facts: FileFacts) -> Iterator[MentionedName]:
-    """The names that stand in prose as code."""
+    """Yield the names that occur in prose marked as code."""
     occurrences = facts.occurrences
     if _MENTION not in occurrences.role:
         return
@@ -219,7 +224,7 @@ def _told(facts: FileFacts) -> Iterator[MentionedName]:
 
 
 def _meant(one: FileModel) -> dict[str, int]:
-    """What the file uses of others, by the last part of its name; 0 where that is several things."""
+    """Return what the file uses of others, by the last part of its name; 0 if the name is ambiguous."""
     found: dict[str, int] = {}
     names = one.index.census.names
     for inside in one.uses.values():
@@ -230,8 +235,11 @@ def _meant(one: FileModel) -> dict[str, int]:
 
 
 def sampled(one: FileModel) -> list[MentionedName]:
-    """The names of others' code that a file's text shows: of a source all that it uses or speaks of without importing
-    it by name, of prose what its samples show."""
+    """Return names of other files' code that a file shows.
+
+    In a source file, these are names in code, comments and strings that are not imported by name; in prose, names in
+    code samples.
+    """
     language = one.file.language
     if language in _PROSE:
         found = named(one.opened.lines() or (), one.index.census.has_code)
@@ -246,13 +254,13 @@ def sampled(one: FileModel) -> list[MentionedName]:
 
 
 class MentionResolver:
-    """What names that a file mentions mean."""
+    """Resolves names that a file mentions."""
 
     def __init__(self, one: FileModel) -> None:
         self._one, self._used = one, _meant(one)
 
     def ref(self, name: str) -> Ref | None:
-        """A link to what the file uses by that name, or to the one definition of it."""
+        """Return a link to what the file uses under this name, or to the only definition of it; else None."""
         last = re.split(r"\.|::", name)[-1].removesuffix("()")
         index = self._one.index
         identity = self._used.get(last) or index.census.only(last)
@@ -260,8 +268,10 @@ class MentionResolver:
 
 
 def concepts(terms: Iterable[Term], spread: Mapping[str, int], files: int) -> list[Term]:
-    """The words, phrases and acronyms that tell a file from others, the most telling first; `spread` is in how many of
-    all files each stands."""
+    """Return the words, phrases and acronyms that characterise a file, most characteristic first.
+
+    `spread` is the number of files that have each term, out of `files`.
+    """
     weighed = [
         (-weight(term.times, max(1, spread.get(term.text, 1)), max(1, files)), term.text, term)
         for term in terms
@@ -271,37 +281,31 @@ def concepts(terms: Iterable[Term], spread: Mapping[str, int], files: int) -> li
 
 
 def is_telling(spread: int, files: int) -> bool:
-    """Whether a term of so many files tells some of them from others."""
+    """True if a term that occurs in `spread` of `files` files helps to tell files apart."""
     return files < _SMALL or spread * _COMMON <= files
 
 
 def spelled(term: Term) -> str:
-    """A concept with what it stands for."""
+    """Return a concept, followed by its long form if it is an acronym."""
     return f"{term.text} ({term.stands_for})" if term.stands_for else term.text
 
 
 class TextWords:
-    """The words of a text, to be asked for."""
+    """The words of a text, to check which keywords it contains."""
 
     def __init__(self, text: str) -> None:
         self._words = f" {' '.join(_WORDS.findall(text.lower()))} "
 
     def has(self, text: str) -> bool:
-        """Whether a keyword is among them."""
+        """True if the text contains a keyword, whatever its case and punctuation."""
         return f" {' '.join(_WORDS.findall(text.lower()))} " in self._words
 
 
-# ---
-# Names of code as a text shows them: in its code, its comments and strings, and in the samples that prose gives.
-#
-# In: a text. Out: names, each with its first line and how often it stands there. What counts is how a word is
-# written: as types and constants are (`GraphModule`, `FULL_SHARD`), or with a capital where only a name can stand
-# (`nn.Module`, `Dict[`, `Tensor(`); so a sentence's first word stays out. In samples, what they import or define
-# counts too, and what is written as functions are (`a_b`) where the repository knows it.
+# Names of code in a text, recognised by their spelling.
 
 
 def written(text: str) -> Found:
-    """The names that are written as names of types and constants are."""
+    """Return the names that are spelled like types and constants."""
     starts: list[int] = []
     found: Found = {}
     for match in _WRITTEN.finditer(text):
@@ -316,7 +320,7 @@ def written(text: str) -> Found:
 
 
 def _code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text that are code, with their numbers."""
+    """Yield the lines of a text that are code samples, with their numbers."""
     end = ""
     is_code = False
     for number, line in enumerate(lines, 1):
@@ -334,7 +338,7 @@ def _code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def named(lines: Iterable[str], is_known: Callable[[str], bool]) -> Found:
-    """The names in the samples of a text."""
+    """Return the names in the code samples of a text."""
     code = list(_code(lines))
     if not code:
         return {}
@@ -350,7 +354,7 @@ def named(lines: Iterable[str], is_known: Callable[[str], bool]) -> Found:
 
 
 def _bound(code: Iterable[str]) -> set[str]:
-    """What samples import or define."""
+    """Return the names that code samples import or define."""
     found: set[str] = set()
     is_open = False
     for line in code:

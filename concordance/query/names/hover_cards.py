@@ -1,7 +1,7 @@
-"""What is said of a definition when a reader points at its name: signature, first words, how often it is used.
+"""The card that is shown when a reader points at a name: signature, doc summary, and how often it is used.
 
-In: a path. Out: a card for each of the file's definitions. Uses are counted as the store has them; what is declared in
-one file and defined in another is one thing, of which a use that leads to both counts once.
+In: a path. Out: a card for each of the file's definitions. A symbol that is declared in one file and defined in another
+is one thing: a use that resolves to both is counted once.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from concordance.query.markup.summary import first_sentence
 from concordance.query.names.public_names import public_name
 from concordance.query.sections.structure import KEYED
 
-_LONGEST = 600  # signs of a signature on a card; the page has all of it
-_SAID = 400  # signs of its first words
+_LONGEST = 600  # characters of a signature on a card; the page shows all of it
+_SAID = 400  # characters of a doc summary on a card
 _LEFT_OUT = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 
 
 class Card(NamedTuple):
-    """One definition."""
+    """The card of one definition."""
 
     key: str
     name: str
@@ -35,12 +35,12 @@ class Card(NamedTuple):
     files: int
     path: str
     line: int
-    page: bool  # whether it has a page of its own
-    called: str  # by users, where that is another name
+    page: bool  # True if it has a page of its own
+    called: str  # its public name, if that differs
 
 
 def cards(index: Index, path: str) -> list[Card]:
-    """The cards of a file's definitions; keys of data have none."""
+    """Return the cards of a file's definitions; keys of data files have none."""
     one = about(index, path)
     if one.file.language in KEYED:
         return []
@@ -62,7 +62,7 @@ def _cut(words: str, longest: int) -> str:
 
 
 def _counted(one: FileModel) -> dict[int, tuple[int, int]]:
-    """In how many places and files each symbol is used, by place."""
+    """Return the number of uses and of using files of each symbol, by position."""
     index, base = one.index, one.base
     rows = [(target - base - 1, target, *row) for target, *row in index.facts.users_of_file(one.path)]
     if language_of(one.file.language).has_prototypes:

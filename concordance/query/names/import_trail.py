@@ -1,8 +1,7 @@
-"""The way from a name to what it means: the imports and aliases between the two.
+"""Traces the imports and aliases between a name and its definition.
 
-In: a file and one of its expressions, or a name that a module offers. Out: the hops on the way, each
-a file and a line to look at. What a name means is the links' word; a way that does not lead there is
-none.
+In: a file and one of its expressions, or a name that a module exports. Out: the hops in between, each a path and a line
+to look at. The links decide what a name resolves to; a trail that ends elsewhere is dropped.
 """
 
 from __future__ import annotations
@@ -15,25 +14,25 @@ from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 
 Hop = tuple[str, int]  # path and line
-_FARTHEST = 24  # hops: a longer way goes in a circle
+_FARTHEST = 24  # hops; a longer trail is circular
 
 
 class ImportTrail(NamedTuple):
-    """What a name leads to, by which hops."""
+    """The target of a name, and the hops to it."""
 
-    target: int  # an id
+    target: int  # id of a symbol or file
     hops: tuple[Hop, ...] = ()
 
 
 class TrailFinder:
-    """Finds one way. `goal` is the id that it must lead to; 0 where any will do."""
+    """Finds one trail; `goal` is the id at which it must end, or 0 for any."""
 
     def __init__(self, index: Index, goal: int = 0) -> None:
         self.index, self.goal = index, goal
         self._seen: set[tuple[str, str]] = set()
 
     def of_expression(self, file: OpenFile, expression: int, depth: int = 0) -> ImportTrail | None:
-        """The way from an expression of a file."""
+        """Return the trail of an expression of a file."""
         flow = file.flow
         if depth > _FARTHEST or not 0 <= expression < len(flow.op):
             return None
@@ -54,7 +53,7 @@ class TrailFinder:
         return None
 
     def of_name(self, path: str, name: str, depth: int = 0) -> ImportTrail | None:
-        """The way from a name that a module offers."""
+        """Return the trail of a name that a module exports."""
         if depth > _FARTHEST or (path, name) in self._seen:
             return None
         self._seen.add((path, name))
@@ -74,7 +73,7 @@ class TrailFinder:
         return ImportTrail(target, hops) if target and self.goal in (0, target) else None
 
     def _of_variable(self, file: OpenFile, variable: int, depth: int) -> ImportTrail | None:
-        """A variable is a symbol, or it is another name for what is bound to it."""
+        """Follow a variable: it is a symbol itself, or another name for a value bound to it."""
         flow = file.flow
         symbol = unpacked(flow.variable_symbol)[variable]
         found = self._arrived(file.base + symbol) if symbol else None
@@ -93,7 +92,7 @@ class TrailFinder:
         return ((file.path, place.line),) if place is not None else ()
 
     def _of_member(self, file: OpenFile, left: int, name: str, depth: int) -> ImportTrail | None:
-        """A member of a module is what the module offers; one of a class is as far away as the class."""
+        """Follow a member: one of a module is what the module exports, one of a class has the trail of the class."""
         claims = file.claims(left)
         if not claims:
             return self._arrived(self.goal)
@@ -106,7 +105,7 @@ class TrailFinder:
         return ImportTrail(found.target, hops + found.hops) if found else None
 
     def _through(self, file: OpenFile, number: int, depth: int) -> ImportTrail | None:
-        """What an import brings in."""
+        """Follow an import."""
         row, target, named = file.imports[number]
         hop = ((file.path, row.line),)
         for path in target.paths if target is not None else ():
@@ -119,7 +118,7 @@ class TrailFinder:
         return self._arrived(named, hop)
 
     def _stars(self, file: OpenFile, name: str, depth: int) -> ImportTrail | None:
-        """What `import *` brings in under a name."""
+        """Follow `import *` to a name."""
         for row, target, _ in file.imports:
             if row.name == "*" and target is not None:
                 for path in target.paths:

@@ -18,12 +18,12 @@ from concordance.query.names.shards import LARGEST, MANY, NameChange, NameEntry,
 
 
 class Alphabet:
-    """Every name and concept of a repository, and the pages that share them."""
+    """Every name and concept of a repository, and how they are divided into pages."""
 
     def __init__(self, census: Census) -> None:
         self._census = census
         self._files: dict[str, list[str]] = {}
-        self._meant: dict[str, Counter[str]] = {}  # by acronym, how often each meaning is said
+        self._meant: dict[str, Counter[str]] = {}  # by acronym, how often each long form is given
         for file in census.files:
             for term in census.terms.get(file.base, ()):
                 if term.kind != "name":
@@ -35,11 +35,11 @@ class Alphabet:
 
     @property
     def concepts(self) -> int:
-        """How many concepts there are."""
+        """The number of concepts."""
         return len(self._files)
 
     def renew(self, names: Iterable[str], terms: Iterable[tuple[str, tuple[Term, ...], tuple[Term, ...]]]) -> None:
-        """Goes on where some names have other symbols, and some files other terms: path, before and after."""
+        """Update after names whose symbols changed, and files whose terms changed (path, before, after)."""
         texts: set[str] = set()
         for path, before, after in terms:
             for term in before:
@@ -59,7 +59,7 @@ class Alphabet:
         self.shards.renew(changes, self._widths)
 
     def _put(self, path: str, term: Term, times: int) -> None:
-        """Notes a term of a file, or takes it out (`times` is -1)."""
+        """Add a term of a file, or remove it (`times` is -1)."""
         if term.kind != "name":
             paths = self._files.setdefault(term.text, [])
             at = bisect_left(paths, path)
@@ -75,13 +75,13 @@ class Alphabet:
                 del self._meant[term.text]
 
     def entry(self, name: str) -> NameEntry:
-        """All that has a name."""
+        """Return the entry of a name."""
         meant: Mapping[str, int] = self._meant.get(name, {})
         stands_for = min(meant, key=lambda one: (-meant[one], one), default="")
         return NameEntry(name, self._census.by_name.get(name, ()), self._files.get(name, ()), stands_for)
 
     def pages(self, part: str) -> list[list[str]]:
-        """The names of a part, on one page, and on several where its names cannot be told apart by their letters."""
+        """Return the names of a part on one page, or on several if it is too long and cannot be divided by prefix."""
         found: list[list[str]] = [[]]
         size = 0
         for name in self.shards.names[part]:
@@ -93,7 +93,7 @@ class Alphabet:
         return found
 
     def _sizes(self, names: Iterable[str], concepts: Iterable[str]) -> dict[str, int]:
-        """About how long the entries of some names and concepts are."""
+        """Estimate the lengths of the entries of some names and concepts."""
         bases, by_name = self._census.bases, self._census.by_name
         starts = [row[0] for row in bases]
         sizes: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""Names in an author's words, as links: what a word in a comment means, by what the file and the repository know.
+"""Turns names in an author's comments into links, by what the file and the repository define.
 
-In: a file and a name as written (`Module`, `torch.nn.Module`, `~.forward`). Out: a link, or None where it is not sure.
-A name of the file itself is taken first, then one that it imports or uses, then one that only one file defines.
+In: a file and a name as written (`Module`, `torch.nn.Module`, `~.forward`). Out: a link, or None if the target is not
+certain. Names of the file itself come first, then names that it imports or uses.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from concordance.query.index.file_model import FileModel
 
 
 class MentionedNames:
-    """The names that a file's words may mean."""
+    """The names that the comments of a file may refer to."""
 
     def __init__(self, about: FileModel) -> None:
         self.about = about
 
     @cached_property
     def _own(self) -> dict[str, int]:
-        """The file's own definitions, by name and by qualified name; of several the first."""
+        """The file's own definitions, by name and by qualified name; the first of several."""
         found: dict[str, int] = {}
         for place, symbol in enumerate(self.about.symbols):
             found.setdefault(symbol.name, place)
@@ -32,7 +32,7 @@ class MentionedNames:
 
     @cached_property
     def _used(self) -> dict[str, int]:
-        """What the file uses of others, by name; a name that means several things is left out."""
+        """What the file uses of others, by name; 0 if the name is ambiguous."""
         found: dict[str, int] = {}
         for inside in self.about.uses.values():
             for use in inside.values():
@@ -42,12 +42,12 @@ class MentionedNames:
         return found
 
     def last(self, identity: int) -> str:
-        """The last part of a symbol's name; "" of a file's."""
+        """Return the last part of a symbol's name; "" for a file."""
         key = self.about.index.keys[identity]
         return clean(key)[-1] if key else ""
 
     def ref(self, name: str) -> Ref | None:
-        """A link to what a name means."""
+        """Return a link to what a name refers to; None if that is not certain."""
         bare = name.strip().lstrip("~!.").removesuffix("()").replace("::", ".")
         if not bare:
             return None
@@ -64,7 +64,7 @@ class MentionedNames:
         return None
 
     def _fits(self, identity: int, parts: list[str]) -> bool:
-        """Whether what stands before a name agrees with where it is defined: `nn.Module` with torch/nn/…."""
+        """True if the qualifier of a name agrees with where it is defined: `nn.Module` with torch/nn/…."""
         if len(parts) == 1:
             return True
         index = self.about.index

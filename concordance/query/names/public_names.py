@@ -1,7 +1,7 @@
-"""What users call a definition: the shortest path by which they import it, where it has one.
+"""The public name of a definition: the shortest dotted path by which users can import it.
 
-In: a symbol. Out: `torch.nn.Module` for what `torch/nn/modules/module.py` defines as `Module`; its qualified name where
-nothing public leads to it, and in languages that have no such paths. Each look is heard by the file.
+In: a symbol. Out: `torch.nn.Module` for what `torch/nn/modules/module.py` defines as `Module`; the qualified name if it
+has no public name, and in languages without such paths. Look-ups are recorded under the file's path.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from concordance.query.index.updates.reads import shared
 
 @shared
 def public_names(index: Index) -> PublicNames:
-    """All public names; whoever looks into it for a page is heard by `PUBLIC` and the file."""
+    """Return all public names; pages that look names up in it must record `PUBLIC` with the file's path."""
     return PublicNames(index.facts.passed(PUBLIC))
 
 
 def public(index: Index, path: str, key: str) -> PublicName:
-    """The public name of a symbol, and who says so; an empty one where it has none."""
+    """Return the public name of a symbol and the evidence for it; an empty one if it has none."""
     index.reads.note(PUBLIC, path)
     return public_names(index).of(path, clean(key))
 
 
 def public_name(index: Index, path: str, key: str) -> str:
-    """The public name of a symbol; "" where it has none."""
+    """Return the public name of a symbol; "" if it has none."""
     return public(index, path, key).dotted
 
 
 def called(index: Index, place: Place) -> str:
-    """What a symbol is called: by its public name, else by its qualified name; a file by its path."""
+    """Return the name to show for a symbol: its public name, else its qualified name; for a file, its path."""
     return public_name(index, place.path, place.key) or full_name(place)

@@ -1,8 +1,8 @@
-"""Where symbols are used: files, and in each file the names that mean them.
+"""Finds where symbols are used: the files, and in each file the names that refer to them.
 
-In: symbols. Out: files in the order of an answer (those that define them first, source before tests,
-those that use them most first), and the uses in each. The store says which files there are and how
-often each uses them, so that only the files of the page that is asked for are opened.
+In: symbols. Out: files in the order of an answer (those that define the symbols first, then source before tests, then
+those with most uses), and the uses in each. The store knows which files use a symbol and how often, so that only the
+files on the requested page of the answer are opened.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from concordance.query.answers import AnswerPage, WrongCursor, rank_of
 from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
 
-EXACTLY = 40  # files that are opened for their number of uses, where the store can only say it about
+EXACTLY = 40  # up to this many files are opened to count exactly, if the store only has an estimate
 
 
 class Reference(NamedTuple):
-    """One name that means one of the symbols."""
+    """One name that refers to one of the symbols."""
 
     file: OpenFile
-    place: int  # of the name among the file's
+    place: int  # the number of the occurrence in its file
     claim: Claim
 
 
 class ReferencePage(NamedTuple):
-    """A page of uses."""
+    """One page of uses."""
 
     rows: list[Reference]
     total: int
@@ -37,11 +37,15 @@ class ReferencePage(NamedTuple):
 
 
 def uses_of(index: Index, symbols: Collection[Place], least: int, page: AnswerPage) -> ReferencePage:
-    """The uses of some symbols with so much trust. A cursor is a number of files, and of uses in the file behind
-    them."""
+    """Return the uses of some symbols with at least this trust.
+
+    A cursor consists of a number of files to skip and a number of uses to skip in the next file.
+    """
     targets = frozenset(symbol.id for symbol in symbols)
     files = files_of(index, symbols, least)
-    # A name that means two of the symbols is one use, and a guess is not counted beside better: the file knows.
+    # A name that refers to two of the symbols is one use, and a guess does not count beside a better claim. Only the
+    # file knows these cases, so the store's counts are used for a single symbol without guesses, or if there are too
+    # many files to open.
     sure = len(files) > EXACTLY or (len(targets) == 1 and least == Trust.UNIQUE_NAME)
     skipped, begun = _from_cursor(page.cursor, len(files))
     rows: list[Reference] = []
@@ -77,7 +81,7 @@ def _from_cursor(cursor: str, files: int) -> tuple[int, int]:
 
 
 def files_of(index: Index, symbols: Collection[Place], least: int) -> list[tuple[str, int]]:
-    """The files that use some symbols, in the order of an answer, with how often; of several symbols, about."""
+    """Return the files that use some symbols with their numbers of uses (an estimate if there are several symbols)."""
     own = {symbol.path for symbol in symbols}
     sure: dict[int, bool] = {}
     times: dict[int, int] = {}
@@ -97,13 +101,13 @@ def files_of(index: Index, symbols: Collection[Place], least: int) -> list[tuple
 
 
 def uses_in(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, Claim]:
-    """The places of the names in a file that mean some symbols, in the order of the text; without definitions."""
+    """Return the occurrences in a file that refer to some symbols, in the order of the text, without definitions."""
     claims = file.claimed(targets, least)
     return {place: claims[file.expression(place)] for place in file.where(claims)} if claims else {}
 
 
 def with_missed(index: Index, note: str, names: Iterable[str], what: str) -> str:
-    """A note, and how many calls or uses of a name lead to no definition that is known."""
+    """Add to a note how many calls or uses of a name could not be resolved."""
     for name in dict.fromkeys(names):
         calls, uses = index.facts.missed(name)
         count = calls if what == "calls" else uses
@@ -113,15 +117,11 @@ def with_missed(index: Index, note: str, names: Iterable[str], what: str) -> str
     return note
 
 
-# ---
-# Which file an import means.
-#
-# In: what the link stage found for an import. Out: a path. `from a import b` means the file of `b` where `b` is a
-# module, and that of `a` where `b` is a name in it.
-
-
 def target_of(index: Index, target: Target | None, named: int) -> str:
-    """The path of the file that an import means; "" where it is none of the repository's."""
+    """Return the path of the file that an import refers to; "" if it is outside of the repository.
+
+    `from a import b` refers to the file of `b` if `b` is a module, and to that of `a` if `b` is a name in it.
+    """
     if named:
         path = index.path_of_base(named)
         if path:

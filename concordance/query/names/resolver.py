@@ -1,9 +1,9 @@
-"""What NAME means in a question.
+"""Resolves a name that a person typed to symbols.
 
-In: a name as a person types it: bare (`Module`), dotted or `::` (`torch.nn.Module`, `at::Tensor::add`, or the end of
-one: `nn.Module`), an id (`path#Outer.inner`), or PATH:LINE:COL. Out: symbols, best first: definitions before
-declarations, public before private, source before tests, what lies high in the tree before what lies deep in it.
-A dotted name may pass through modules that only hand on what others define; a public name means what has it.
+In: a bare name (`Module`), a qualified one (`torch.nn.Module`, `at::Tensor::add`) or the end of one (`nn.Module`), an
+id (`path#Outer.inner`), or PATH:LINE:COL. Out: symbols, best first: definitions before declarations, public before
+private, source before tests, shallow paths before deep ones. A dotted name may pass through modules that only re-export
+what others define; a public name resolves to the symbol that has it.
 """
 
 from __future__ import annotations
@@ -29,31 +29,33 @@ _LINE = re.compile(r".+[^:]:\d+")
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
-_MODULES = 40  # modules of one name that are looked into
+_MODULES = 40  # modules of one name that are searched
 
 
 class UnknownName(UserError):
-    """Nothing in the repository has this name."""
+    """The repository has no definition of this name."""
 
 
 class _Match(NamedTuple):
     place: Place
-    group: int  # 0: named in full, 1: by the end of its name, 2: by a folder that it lies below; 10 more if spelt oddly
+    group: int  # 0: full name, 1: end of the name, 2: below a folder of that name; plus 10 if oddly spelled
     hops: tuple[Hop, ...] = ()
 
 
 def find(index: Index, asked: str) -> list[Place]:
-    """The symbols of a NAME (also an id, or PATH:LINE:COL), best first; a UserError where there are none. What fits
-    worse is left out: who asks for all that `torch.nn.Module` does is not told of another `nn::Module`."""
+    """Return the symbols of a NAME, an id or PATH:LINE:COL, best first; raise a UserError if there are none.
+
+    Worse matches are left out: a question about `torch.nn.Module` is not about another `nn::Module`.
+    """
     said = meant(index, asked)
     found = [one.place for one in said.meant if one.place.id and one.best]
     if not found:
-        raise UnknownName(said.note or f"{asked} is a variable inside a function", "Ask about what a file defines")
+        raise UnknownName(said.note or f"{asked} is a variable inside a function", "Ask about a name defined in a file")
     return found
 
 
 def subject(index: Index, asked: str) -> File | list[Place]:
-    """What PATH or NAME means: a file, or symbols, best first."""
+    """Return the file that a PATH refers to, or the symbols of a NAME, best first."""
     file = index.facts.file(asked)
     if file is not None:
         return file
@@ -71,15 +73,15 @@ def subject(index: Index, asked: str) -> File | list[Place]:
 
 
 def meant(index: Index, asked: str) -> ResolvedQuestion:
-    """All that a question is about, best first. UnknownName where a name is nobody's."""
+    """Return all resolutions of a question, best first; raise UnknownName if there are none."""
     if not asked.strip():
-        raise UnknownName("the question names nothing", "Say a NAME, or PATH:LINE:COL")
+        raise UnknownName("the question is empty", "Give a NAME or PATH:LINE:COL")
     if POSITION.fullmatch(asked):
         return at(index, asked)
     try:
         asked.encode()
     except UnicodeEncodeError:
-        raise UnknownName("the question is no text", "Say a NAME, or PATH:LINE:COL") from None
+        raise UnknownName("the question is not valid text", "Give a NAME or PATH:LINE:COL") from None
     if "#" in asked and index.facts.file(asked.partition("#")[0]) is not None:
         return ResolvedQuestion(_by_id(index, asked))
     matches = _by_name(index, asked)
@@ -94,7 +96,7 @@ def meant(index: Index, asked: str) -> ResolvedQuestion:
 
 
 def _count(matches: Iterable[_Match]) -> int:
-    """How many different things some matches are; overloads are one."""
+    """Count the distinct definitions among some matches; overloads count as one."""
     places = [match.place for match in matches if not _is_declared(match.place)]
     return len({(place.path, place.home, place.name) for place in places})
 
@@ -120,7 +122,7 @@ def _by_id(index: Index, asked: str) -> list[Resolution]:
     if not places:
         near = _nearest(key, (symbol.key for symbol in symbols))
         hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}" if near else f"Ask: concord symbols {path}"
-        raise UnknownName(f"{path} defines no {key}", hint)
+        raise UnknownName(f"{path} has no definition of {key}", hint)
     base = index.facts.base(path)
     found = index.facts.places(base + 1 + place for place in places)
     return [Resolution(found[base + 1 + place], Trust.EXACT, "id") for place in places if base + 1 + place in found]
@@ -148,10 +150,10 @@ def _by_name(index: Index, asked: str) -> list[_Match]:
 
 
 def _parts(asked: str) -> list[str]:
-    """The names in a qualified name."""
+    """Split a qualified name into its parts."""
     text = asked.strip().removesuffix("()")
     before, operator, sign = text.partition("operator")
-    if operator and sign and not (sign[0].isalnum() or sign[0] == "_"):  # its sign may have any character in it
+    if operator and sign and not (sign[0].isalnum() or sign[0] == "_"):  # its symbol may contain any character
         return [*filter(None, _parts(before)), operator + sign]
     while _TEMPLATE.search(text):
         text = _TEMPLATE.sub("", text)
@@ -159,12 +161,12 @@ def _parts(asked: str) -> list[str]:
 
 
 def _spelt(match: _Match, separator: str) -> _Match:
-    """A match in another language than the one whose names are spelt so stands behind all others."""
+    """Move a match behind all others if its language does not use this separator."""
     return match if separator_of(match.place.language) == separator else match._replace(group=match.group + 10)
 
 
 def _sorted(matches: Iterable[_Match]) -> list[_Match]:
-    """Best first."""
+    """Sort matches, best first."""
 
     def key(match: _Match) -> tuple[object, ...]:
         place = match.place
@@ -181,15 +183,15 @@ def _sorted(matches: Iterable[_Match]) -> list[_Match]:
 
 
 def _is_declared(place: Place) -> bool:
-    """Whether a symbol is but declared, as all are in a stub."""
+    """True if a symbol is only declared, as everything in a stub file is."""
     return place.declaration or ".pyi" in place.path
 
 
 def _by_end(index: Index, parts: list[str]) -> list[_Match]:
-    """Symbols whose own qualified name ends so, or whose whole name with its file's does."""
+    """Return symbols whose qualified name, with or without the module of their file, ends with these parts."""
     heads, found = parts[:-1], []
     named = index.facts.named(parts[-1])
-    # What a macro defines has a name in it: `KERNEL(add)` is what is meant by `add`, where nothing else is.
+    # A symbol defined by a macro contains a name: `KERNEL(add)` is found by `add` if nothing else is.
     for place in named or index.facts.named_by_macro(parts[-1]):
         home = clean(place.home)
         before = heads[: len(heads) - len(home)]
@@ -201,11 +203,11 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
 
 
 def _publicly(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
-    """The same with what has this public name, before which all else is only called alike."""
+    """Add the symbols that have this public name, and rank all other matches below them."""
     places: dict[int, Place] = {}
     for path, names in public_names(index).meant(parts):
         inside = index.facts.symbols_in(path)
-        found = [place for place in inside if clean(place.key) == names]  # overloads are all meant
+        found = [place for place in inside if clean(place.key) == names]  # all overloads
         if not found and len(names) > 1:
             inherited = next((place for place in inside if clean(place.key) == names[:1]), None)
             for name in names[1:]:
@@ -224,7 +226,7 @@ def _ends(parts: list[str], end: list[str]) -> bool:
 
 
 def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
-    """Files that have a dotted name, in languages that write it so, best first."""
+    """Return files whose dotted module name ends with these parts, in languages with this separator, best first."""
     found = []
     for whole, number in _by_last_part(index).get(parts[-1], ()) if parts else ():
         base, path, language, category = index.bases[number]
@@ -234,7 +236,7 @@ def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
 
 
 def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
-    """What modules offer under a name, whoever defines it."""
+    """Return what modules export under a name, wherever it is defined."""
     for count in range(len(parts) - 1, 0, -1):
         found = []
         for module in _modules(index, parts[:count], separator)[:_MODULES]:
@@ -250,7 +252,7 @@ def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
 
 
 def _member(index: Index, holder: Place, name: str, seen: set[int]) -> Place | None:
-    """The member of a class or module, by its bases if need be."""
+    """Return a member of a class or module, searching base classes if need be."""
     if holder.place < 0:
         way = TrailFinder(index).of_name(holder.path, name)
         return index.facts.place(way.target) if way else None
@@ -272,7 +274,7 @@ def _member(index: Index, holder: Place, name: str, seen: set[int]) -> Place | N
 
 
 def _below(index: Index, parts: list[str]) -> list[_Match]:
-    """The one symbol of a name that lies somewhere below a folder or file of the name before it; none of several."""
+    """Return the only symbol of this name below a folder or file of the name before it; empty if there are several."""
     heads, found = parts[:-1], []
     for place in index.facts.named(parts[-1]):
         inside = [*_module_of(place.path), *clean(place.home)]
@@ -282,7 +284,7 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
 
 
 def _across(index: Index, asked: str) -> Iterator[Resolution]:
-    """What another language has under a name: what is bound to it, or what a kind of page knows of that name."""
+    """Yield what other languages have under a name: what is bound to it, or what a kind of page knows by it."""
     rows = [row for row in crossings(index).named(asked) if row.target and row.says in _BOUND]
     for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, asked)):
         place = index.facts.place(row.target)
@@ -293,33 +295,33 @@ def _across(index: Index, asked: str) -> Iterator[Resolution]:
 _BOUND = ("binds", "declares")
 
 
-# --- a name that is nobody's
+# --- unknown names
 
 
 def _unknown(index: Index, asked: str) -> UnknownName:
     parts = _parts(asked)
     if index.facts.file(asked) is not None:
-        return UnknownName(f"{asked} is a file", "Ask about a NAME, or PATH:LINE:COL in it")
+        return UnknownName(f"{asked} is a file", "Give a NAME, or PATH:LINE:COL in that file")
     if _LINE.fullmatch(asked):
-        return UnknownName(f"{asked} names no column", "Write PATH:LINE:COL")
+        return UnknownName(f"{asked} has no column", "Write PATH:LINE:COL")
     last = parts[-1] if parts else asked
     there = _sorted(_Match(place, 1) for place in index.facts.named(last)) if len(parts) > 1 else []
     if there:
         listed = ", ".join(f"{match.place.path}#{'.'.join([*clean(match.place.home), last])}" for match in there[:3])
         more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
-        return UnknownName(f"nothing defines {asked}", f"{last} is defined: {listed}{more}")
+        return UnknownName(f"no definition of {asked} found", f"{last} is defined: {listed}{more}")
     near = nearest(index, last)
     hint = f"Nearest: {', '.join(near)}" if near else f"{index.facts.symbol_count():,} definitions searched"
-    return UnknownName(f"nothing defines {asked}", hint)
+    return UnknownName(f"no definition of {asked} found", hint)
 
 
 def nearest(index: Index, name: str) -> list[str]:
-    """The names that are most like one that nobody has."""
+    """Return the known names that are most similar to an unknown one."""
     return _nearest(name, _near_names(index, name))
 
 
 def _near_names(index: Index, name: str) -> Iterable[str]:
-    """Names that begin like one and are about as long: few enough to be compared."""
+    """Yield names with a similar beginning and length: few enough to compare."""
     firsts = {letter for first in name[:2] for letter in (first.lower(), first.upper(), "_")}
     reach = max(1, len(name) // 3)
     for first in sorted(firsts):
@@ -327,7 +329,7 @@ def _near_names(index: Index, name: str) -> Iterable[str]:
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The three names that are most like one."""
+    """Return the three names that are most similar."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(name.lower())
     scored = []
@@ -342,11 +344,11 @@ _LIKE = 0.7
 
 
 _MODULAR = frozenset(("python", "cython", "javascript", "typescript", "rust", "starlark"))  # where a file is a module
-_HOMES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that speak for their folder
+_HOMES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that represent their folder
 
 
 def _module_of(path: str) -> list[str]:
-    """A file's dotted name: its folders and its name, where that does not only speak for the folder."""
+    """Return a file's dotted name in parts: its folders and its stem, unless the file represents its folder."""
     folders, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return [*filter(None, folders.split("/")), *([] if stem in _HOMES else [stem])]
@@ -354,7 +356,7 @@ def _module_of(path: str) -> list[str]:
 
 @shared
 def _by_last_part(index: Index) -> dict[str, list[tuple[list[str], int]]]:
-    """The files that are modules, by the last part of their dotted names: the whole name, and the place in `bases`."""
+    """Return the files that are modules by the last part of their dotted names: (whole name, position in `bases`)."""
     found: dict[str, list[tuple[list[str], int]]] = {}
     for number, (_, path, language, _) in enumerate(index.bases):
         parts = _module_of(path) if language in _MODULAR else []

@@ -1,8 +1,8 @@
-"""The parts of an alphabet: names in order, shared out to pages of a bearable size.
+"""Divides an alphabetical list of names into parts that fit on a page.
 
-In: names, and about how long the entry of each is. Out: `Shards`. Nothing here depends on the order in which files were
-read, so the parts are the same wherever the same repository is read. Where a few names are others, only the parts that
-they stand in are looked at again; what comes out is what would be made of all names.
+In: names, with an estimate of the length of each entry. Out: `Shards`. The parts do not depend on the order in which
+files were read, so that the same repository has the same parts everywhere. An update looks only at the parts of the
+changed names; the result equals that of dividing all names again.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-MANY = 24  # files that an entry names one by one
-LARGEST = 300_000  # bytes of a page, about
+MANY = 24  # files that an entry lists one by one
+LARGEST = 300_000  # approximate bytes of a page
 DIGITS, OTHER = "0-9", "#"
 
 
 class NameEntry(NamedTuple):
-    """A name of the index."""
+    """An entry of the alphabetical index."""
 
     name: str
-    ids: Sequence[int]  # the symbols that have it …
+    ids: Sequence[int]  # the symbols that have the name …
     files: Sequence[str] = ()  # … and the files that it is a concept of
-    stands_for: str = ""  # of an acronym
+    stands_for: str = ""  # the long form of an acronym
 
 
 def letter_of(name: str) -> str:
-    """The part of the alphabet that a name belongs to: its first letter, `_`, `0-9`, or `#` for other signs."""
+    """Return the letter under which a name is listed: its first letter, `_`, `0-9`, or `#` for other characters."""
     first = name[:1].upper()
     if first.isascii() and (first.isalpha() or first == "_"):
         return first
@@ -39,7 +39,7 @@ def _placed(name: str) -> tuple[str, str]:
 
 
 def by_letter(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names in order, under the letters that they belong to."""
+    """Sort names and group them by letter."""
     found: dict[str, list[str]] = {}
     for name in sorted(names, key=_placed):
         found.setdefault(letter_of(name), []).append(name)
@@ -47,19 +47,19 @@ def by_letter(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 class NameChange(NamedTuple):
-    """How the entry of a name is another now."""
+    """A change of a name's entry."""
 
-    before: int | None  # its size; None where there was none …
-    after: int | None  # … or is none any more
+    before: int | None  # its size; None if it is new …
+    after: int | None  # … or was removed
 
     @property
     def more(self) -> int:
-        """By how much it is longer."""
+        """By how much it is longer now."""
         return (self.after or 0) - (self.before or 0)
 
 
 def _put(names: list[str], changes: Mapping[str, NameChange]) -> None:
-    """Takes names that are gone out of a list that is in order, and puts those in that are new."""
+    """Remove deleted names from a sorted list and insert new ones."""
     for name, (before, after) in changes.items():
         if before is None or after is None:
             at = bisect_left(names, _placed(name), key=_placed)
@@ -67,14 +67,14 @@ def _put(names: list[str], changes: Mapping[str, NameChange]) -> None:
 
 
 class _Part:
-    """The names that begin alike: its own, and those of the parts that are taken out of it."""
+    """The names with a common prefix: its own, and those of the smaller parts that were split off."""
 
     def __init__(self, name: str, names: list[str], sizes: Mapping[str, int]) -> None:
-        """`names` are in order."""
+        """`names` must be sorted."""
         self.name, self.names = name, names
         self.total = sum([sizes[one] for one in names])
         self.length = len(name) + 1
-        self.weights: dict[str, int] = {}  # by the beginnings that are longer by a letter, where it has too many
+        self.weights: dict[str, int] = {}  # sizes by prefixes one letter longer, if it is too large
         self.taken: dict[str, _Part] = {}
         self.own = names
         self._mark: int | None = None
@@ -83,7 +83,7 @@ class _Part:
 
     @property
     def is_large(self) -> bool:
-        """Whether it has more than fits a page, and can be shared."""
+        """True if it is too large for a page and can be divided."""
         return self.total > LARGEST and self.name not in (DIGITS, OTHER)
 
     def _share(self, sizes: Mapping[str, int]) -> None:
@@ -98,7 +98,7 @@ class _Part:
         self.own = [name for name in self.names if name.lower()[: self.length] not in self.taken]
 
     def _largest(self) -> list[str]:
-        """The largest beginnings, which are taken out, each into a part of its own, until the rest fits a page."""
+        """Return the largest prefixes to split off, each into a part of its own, until the rest fits on a page."""
         total, found = self.total, []
         for start in sorted(self.weights, key=lambda start: (-self.weights[start], start)):
             if total <= LARGEST or self.weights[start] < LARGEST // 10:
@@ -109,19 +109,19 @@ class _Part:
 
     @property
     def mark(self) -> int:
-        """A number for its own names."""
+        """A checksum of its own names."""
         if self._mark is None:
             self._mark = crc32(repr(self.own).encode("utf-8", "backslashreplace"))
         return self._mark
 
     def parts(self) -> Iterator[_Part]:
-        """It, and those that are taken out of it."""
+        """Yield this part and those that were split off, at any depth."""
         for part in self.taken.values():
             yield from part.parts()
         yield self
 
     def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> bool:
-        """Goes on with other names, or other sizes of some; False where it would be shared in another way."""
+        """Apply changes; return False if the part must be divided in another way."""
         was_large = self.is_large
         _put(self.names, changes)
         self.total += sum(change.more for change in changes.values())
@@ -147,15 +147,16 @@ class _Part:
 
 
 class Shards:
-    """The parts of a long alphabet, each of which fits a page: by the first letter, by more where one has too many.
+    """The parts of a long alphabetical list, each of which fits on a page.
 
-    What a part is called is the beginning of its names, in lower case told apart, as the names of files are.
+    Parts are formed by first letter, and by longer prefixes if a letter has too many names. A part is called after the
+    common prefix; names of parts differ even if case is ignored, as they become file names.
     """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._letters = {letter: _Part(letter, names, sizes) for letter, names in by_letter(sizes).items()}
         self.names: dict[str, list[str]] = {}  # by part
-        self.marks: dict[str, int] = {}  # a number for the names of each
+        self.marks: dict[str, int] = {}  # a checksum of the names of each part
         self._gather()
 
     def _gather(self) -> None:
@@ -165,7 +166,7 @@ class Shards:
         self.marks = {part: found[part].mark for part in self.names}
 
     def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> None:
-        """Goes on where the entries of some names are others; `sizes` are those of all names now."""
+        """Update after the entries of some names changed; `sizes` are those of all names now."""
         by_letter: dict[str, dict[str, NameChange]] = {}
         for name, change in changes.items():
             by_letter.setdefault(letter_of(name), {})[name] = change

@@ -1,4 +1,4 @@
-"""The pages of the book, one file for each kind; see `PageKind`."""
+"""The kinds of pages in the book, one file per kind, found by its name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The book: its front page, its chapters, and behind them the reading paths, the glossary and the index of names.
+"""The book: its front page and chapters, followed by reading paths, a glossary and an index of names.
 
-In: "" for the front page, or the name of a page of the book. Out: one page. The plan of parts and chapters is made once
-(`query/chapters.py` states the rule).
+In: "" for the front page, or the name of a page of the book. Out: one page. The division into parts and chapters is
+computed once, in `query/book/chapters.py`.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from concordance.query.pages import listed_kinds
 
 TO = To.BOOK  # what links to these pages say
 
-_BOXES = 24
-_WHOLE = 12  # chapters that stand for the whole
+_BOXES = 24  # chapters in the diagram
+_WHOLE = 12  # chapters on the reading path through the whole repository
 
 
 def subjects(index: Index) -> list[str]:
-    """The front page, every chapter, and the pages behind them."""
+    """Return "" for the front page, the name of every chapter, and the pages that follow them."""
     return ["", *(chapter.name for chapter in plan(index).ordered), PATHS, GLOSSARY, NAMES]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """One page of the book."""
+    """Yield one page of the book."""
     title: list[Piece]
     if subject in ("", PATHS):
         index.reads.note(ANY, "")
@@ -85,8 +85,8 @@ def _front(index: Index) -> list[Block]:
     found.append(
         Text(
             [f"{counted(len(made.ordered), 'chapter')} in {counted(len(made.parts), 'part')} cover all "
-             f"{counted(root.count, 'file')}: {made_of(root)}. What others stand on comes first. Times are "
-             f"reckoned at a minute for {reading_paths.LINES} lines."]
+             f"{counted(root.count, 'file')}: {made_of(root)}. Chapters that others depend on come first. Reading "
+             f"times assume one minute per {reading_paths.LINES} lines."]
         )
     )  # fmt: skip
     found += _drawn(index)
@@ -113,20 +113,20 @@ def _behind(index: Index) -> Items:
     rows: tuple[tuple[Ref, str], ...] = (
         (
             Ref(To.BOOK, PATHS, "", "Reading Paths", False),
-            "which files to read for each chapter, in order, with minutes",
+            "which files to read for each chapter, in which order, and how long it takes",
         ),
         (Ref(To.BOOK, GLOSSARY, "", "Glossary", False), "terms and acronyms in the repository's own words"),
         (Ref(To.BOOK, NAMES, "", "Index of Names", False), "the classes and functions to know, and their chapters"),
         *more,
         (Ref(To.LETTERS, "", "", "Keywords", False), "every name from A to Z"),
         (Ref(To.INDEX, "", "", "Index", False), "every folder and file"),
-        (Ref(To.REPORT, "", "", "Verification Report", False), "what was read, and what was not and why"),
+        (Ref(To.REPORT, "", "", "Verification Report", False), "which files were read, which were not, and why"),
     )
     return Items([Item([ref, f": {words}"]) for ref, words in rows])
 
 
 def _drawn(index: Index) -> list[Block]:
-    """How the heaviest chapters stand on one another."""
+    """Return a diagram of how the largest chapters depend on one another."""
     made = plan(index)
     heavy = sorted((one for one in made.ordered if one.folder), key=lambda one: (-one.lines, one.folder))
     chosen = [one for one in heavy if made.uses(one.folder) or made.users(one.folder)][:_BOXES]
@@ -141,11 +141,19 @@ def _drawn(index: Index) -> list[Block]:
     nodes = [Node(one.folder, one.folder, ref=chapter_sections.chapter_ref(index, one)) for one in drawn]
     graph = Diagram(nodes, edges)
     left = len(made.ordered) - len(drawn)
-    more = f" The {counted(left, 'smaller chapter')} {'is' if left == 1 else 'are'} not drawn." if left else ""
-    return [graph, Text([f"Each chapter with the two that it stands on most, and by how many pairs of files.{more}"])]
+    more = f" {counted(left, 'other chapter')} {'is' if left == 1 else 'are'} not shown." if left else ""
+    return [
+        graph,
+        Text(
+            [
+                "Each chapter with the two it depends on most; numbers count the pairs of files "
+                f"of which one uses the other.{more}"
+            ]
+        ),
+    ]
 
 
-# --- behind the chapters
+# --- the pages after the chapters
 
 
 def _paths(index: Index) -> list[Block]:
@@ -153,8 +161,8 @@ def _paths(index: Index) -> list[Block]:
     found: list[Block] = [
         Text(
             [
-                f"Times are reckoned at a minute for {reading_paths.LINES} lines of code or comment; "
-                "blank lines are left out."
+                f"Times assume one minute per {reading_paths.LINES} lines of code or comment; "
+                "blank lines are not counted."
             ]
         )
     ]
@@ -183,9 +191,9 @@ def _glossary(index: Index) -> list[Block]:
     index.reads.note("used", EVERY)
     rows = glossary.entries(index)
     if not rows:
-        return [Text(["No term is defined: documents, acronyms and the most used classes were searched."])]
+        return [Text(["No definitions of terms found in documents, acronyms and the most used classes."])]
     found: list[Block] = [
-        Text([f"{counted(len(rows), 'term')} of ", title_of(index), ", each in the words of the file that is named."])
+        Text([f"{counted(len(rows), 'term')} of ", title_of(index), ", each in the words of the cited file."])
     ]
     letter, items = "", list[Item]()
     for entry in rows:
@@ -200,7 +208,7 @@ def _glossary(index: Index) -> list[Block]:
 
 
 def _names(index: Index) -> list[Block]:
-    """The names that chapters tell of, each with its chapters."""
+    """Return the most important names of every chapter, A to Z, each with its chapters."""
     made = plan(index)
     for what in ("used", "chapters", Aspect.PATHS):
         index.reads.note(what, EVERY)
@@ -209,7 +217,7 @@ def _names(index: Index) -> list[Block]:
         for row in chapter_sections.names_in(index, chapter.folder):
             names.setdefault(row.name, []).append((ref_of(index, row.id), chapter_sections.chapter_ref(index, chapter)))
     if not names:
-        return [Text([f"No definition of {name_of(index)} is used by two files."])]
+        return [Text([f"No definition in {name_of(index)} was found to be used by two files."])]
     found: list[Block] = []
     letter, items = "", list[Item]()
     for name in sorted(names, key=lambda name: (name.strip("_").lower(), name)):
@@ -227,5 +235,5 @@ def _names(index: Index) -> list[Block]:
     return [
         *found,
         Items(items),
-        Text([*listed([Ref(To.LETTERS, "", "", "Every name", False)]), " stands in the keywords."]),
+        Text([*listed([Ref(To.LETTERS, "", "", "Every name", False)]), " is listed in the keywords."]),
     ]

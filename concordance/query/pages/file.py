@@ -1,8 +1,7 @@
-"""The page of a file: what it is, what it is for, its source, its structure, its place, its tests and its company.
+"""The page of a file: its metadata, purpose, source, structure, dependencies, tests and related files.
 
-In: a path. Out: one page, and more pages for a source that is too large for one. The sections and their order are
-those that readers of such pages know; each is made in a module of its own, and says in one line when there is
-nothing of its kind.
+In: a path. Out: one page, and further pages if the source is too large for one. Sections have a fixed order
+(`file_sections.ORDER`); each is built in a module of its own, and a section without content says so in one line.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ from concordance.query.sections.structure import Structure
 
 TO = To.FILE  # what links to these pages say
 
-LARGEST = 900_000  # characters of a source on one page, which is to stay below a megabyte
-_SAID = 280  # characters that a page says of a symbol, about
+LARGEST = 900_000  # characters of source on one page, so that the page stays below a megabyte
+_SAID = 280  # characters that a page spends on one symbol, on average
 
 
 def subjects(index: Index) -> list[str]:
-    """Every file of the ledger."""
+    """Return every file of the ledger."""
     return [row[1] for row in index.bases]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The page of a file, and the parts of its source."""
+    """Yield the page of a file, then the parts of its source if it is too large for that page."""
     one = about(index, subject)
     text = one.opened.text() if one.file.skip == Skip.NONE else None
     parts = _parts(text, len(one.symbols)) if text is not None and index.book.source else []
@@ -126,8 +125,8 @@ def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Bloc
         refs: list[Piece] = []
         for number in range(2, len(parts) + 2):
             refs += [", " if refs else "", Ref(To.FILE, one.path, "", f"part {number - 1}", False, number)]
-        pages_ = "a page of their own" if len(parts) == 1 else f"{len(parts)} pages"
-        yield Text([f"{file.size:,} bytes, more than this page can hold, stand on {pages_}: ", *refs])
+        pages_ = "a page of its own" if len(parts) == 1 else f"{len(parts)} pages"
+        yield Text([f"The source ({file.size:,} bytes) is too large for this page and is on {pages_}: ", *refs])
 
 
 def _part(one: FileModel, number: int, total: int, text: str) -> Page:
@@ -137,8 +136,8 @@ def _part(one: FileModel, number: int, total: int, text: str) -> Page:
 
 
 def _parts(text: str, symbols: int) -> list[str]:
-    """The parts of a source that get pages of their own, cut at the ends of lines where there are any; none where the
-    file's page has room for it beside what it says of its symbols."""
+    """Split a source into parts for further pages, at line ends where possible. Return no parts if the source fits on
+    the file's page beside the text about its symbols."""
     if len(text) + symbols * _SAID <= LARGEST:
         return []
     found, start = [], 0
@@ -159,7 +158,7 @@ _FENCES = {
 
 
 def fence_of(language: str) -> str:
-    """What a fence calls a language."""
+    """Return the name of a language on a fenced code block."""
     return _FENCES.get(language, language)
 
 
@@ -170,7 +169,7 @@ def _structure(one: FileModel) -> list[Block]:
 
 
 def _chapter(index: Index, folder: str) -> Ref:
-    """The chapter that a file is in; a page, as a file, is in none."""
+    """Return a link to the chapter of a folder, or to the book in an index of pages, which have no chapters."""
     name = "" if index.of_pages else chapter_of(index, folder)
     return Ref(To.BOOK, name, "", name or "comprehensive_book.md")
 

@@ -1,7 +1,7 @@
-"""The page of a folder: its role, what it holds, its concepts, how it is organized, its files and how to work with it.
+"""The page of a folder: its role, contents, key concepts, organization, important files and how to work with it.
 
-In: a folder ("" for the root). Out: one page. History is left out: a book that is committed with its source would be
-stale with its own commit.
+In: a folder ("" for the root). Out: one page. It leaves out history: if the book is committed with the source, that
+very commit would make it stale.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ TO = To.FOLDER  # what links to these pages say
 
 
 def subjects(index: Index) -> list[str]:
-    """Every folder that has files below it."""
+    """Return every folder that has files below it."""
     return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The page of one folder."""
+    """Yield the page of one folder."""
     index.reads.note(BELOW, subject)
     name = Mono(subject or name_of(index))
     yield Page(Ref(To.FOLDER, subject), ["Folder Documentation: ", name], _blocks(index, subject))
@@ -56,9 +56,9 @@ def _blocks(index: Index, subject: str) -> list[Block]:
         Heading(2, ["Architecture & Organization"]),
         *(diagram(index, folder) or [Text([_loose(index, subject)])]),
     ]
-    found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text in it."])])]
+    found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text files found."])])]
     found += [Heading(2, ["Working with This Folder"])]
-    found += working(index, every.homes(subject)) or [Text(["No test, build file or owner names it."])]
+    found += working(index, every.homes(subject)) or [Text(["No test, build file or owner was found for it."])]
     page = Ref(To.FOLDER, subject)
     return [*found, Heading(2, ["Cross-References"]), *cross_references(page, chapter_of(index, subject))]
 
@@ -71,11 +71,11 @@ def _kinds(rows: object) -> Table:
 def _concepts(index: Index, subject: str) -> list[Block]:
     folder = folders(index).all[subject]
     found = [*concepts(index, folder), *marking(index, folders(index).homes(subject))]
-    return found or [Text([f"No definition in it is used by two other files: {made_of(folder)}."])]
+    return found or [Text([f"No definition in it was found to be used by two other files: {made_of(folder)}."])]
 
 
 def _loose(index: Index, subject: str) -> str:
     folder = folders(index).all[subject]
     if folder.count == 1:
-        return "It holds one file."
-    return "Its parts do not use one another by name."
+        return "It contains one file."
+    return "No uses by name were found between its parts."

@@ -1,6 +1,7 @@
-"""The index of a folder: what lies in it, each part with one true line; the root's says what the repository is.
+"""The index of a folder: its subfolders and files, each with a one-line description.
 
-In: a folder ("" for the root). Out: one page; one with very many files goes on on further pages.
+In: a folder ("" for the root, whose index also introduces the repository). Out: one page, and further pages if the
+folder has very many files.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ _MOST = 3000  # files on one page
 
 
 def subjects(index: Index) -> list[str]:
-    """Every folder that has files below it."""
+    """Return every folder that has files below it."""
     return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The index of one folder."""
+    """Yield the index of one folder, in parts if it is long."""
     index.reads.note(BELOW, subject)
     folder = folders(index).all[subject]
     parts = [folder.files[at : at + _MOST] for at in range(0, len(folder.files), _MOST)] or [[]]

@@ -1,8 +1,8 @@
-"""The keyword index of a file: every name that it defines, imports or mentions, and the concepts that it is about.
+"""The keyword index of a file: every name that it defines, imports or mentions, and the concepts it is about.
 
-In: a path. Out: one page. An entry is a line: the name, linked to its definition on the file's page, what it is a part
-of, its line, and how often it is used here and in other files. The map at the end says which sections of the file's
-page have which keywords.
+In: a path. Out: one page. An entry is one line: the name, linked to its definition on the file's page, its line number,
+and how often it is used here and in other files; members are grouped under what they belong to. The map at the end
+lists which sections of the file's page contain which keywords.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from concordance.query.sections import file_sections
 
 TO = To.KEYWORDS  # what links to these pages say
 
-_FEW = 40  # names of a section that the map spells out
+_FEW = 40  # names of a section that the map lists one by one
 _NAMING = (
     file_sections.PATTERNS,
     file_sections.PERFORMANCE,
@@ -47,12 +47,12 @@ _NAMING = (
 
 
 def subjects(index: Index) -> list[str]:
-    """Every file of the ledger."""
+    """Return every file of the ledger."""
     return [row[1] for row in index.bases]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The keyword index of a file."""
+    """Yield the keyword index of a file."""
     yield Page(Ref(To.KEYWORDS, subject), ["Keyword Index: ", Mono(subject)], _blocks(about(index, subject)))
 
 
@@ -87,7 +87,7 @@ def _information(one: FileModel) -> Items:
         ("Documentation", Ref(To.FILE, one.path, "", f"{name}_docs.md")),
         ("Folder", Ref(To.INDEX, folder, "", folder or ".")),
     ]
-    # An index rests on all of its file: to cite each line would make its claims as long as the file.
+    # The index is derived from the whole file: citing each line would make the list of claims as long as the file.
     items = [Item([Strong(title), ": ", ref]) for title, ref in rows]
     return Items([Item([*items[0].text, Cite(one.path)]), *items[1:]])
 
@@ -99,7 +99,7 @@ def _nothing(one: FileModel) -> str:
         return f"{file.type}, {counted(file.size, 'byte')}, not read as text{note}."
     if not file.size:
         return "The file is empty."
-    return f"{file.type}, {counted(file.lines, 'line')}: no definition, import, name of code or telling word in it."
+    return f"{file.type}, {counted(file.lines, 'line')}: no definitions, imports, names or distinctive words found."
 
 
 def _times(times: int) -> str:
@@ -107,7 +107,7 @@ def _times(times: int) -> str:
 
 
 def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> Items:
-    """The names of one kind: those that stand by themselves, then members, under what they are members of."""
+    """Return the names of one kind: first those outside of any type, then members, grouped by what they belong to."""
     found: list[Item] = []
     members: dict[int, list[Item]] = {}
     for name, places in names:
@@ -128,8 +128,11 @@ def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> 
 
 
 def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Usage]) -> Item:
-    """A name, the lines where it is defined, and who uses it. A member that no other file uses is found by its home's
-    link, which saves a third of the page; so is a key inside of another; a namespace is nothing but its members."""
+    """Return a name, the lines where it is defined, and where it is used.
+
+    To save a third of the page, some names are not linked: a member that no other file uses and a key inside another
+    key are found through the link of what contains them, and a namespace is nothing but its members.
+    """
     users = _users([uses[place] for place in places if place in uses])
     first = one.symbols[places[0]]
     alone = file_keywords.home(one, places[0]) < 0 and first.kind not in file_keywords.AROUND
@@ -142,7 +145,7 @@ def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Us
 
 
 def _users(found: list[Usage]) -> list[Piece]:
-    """How often a name is used in its file, and in which others."""
+    """Return how often a name is used in its own file and in which other files."""
     if not found:
         return []
     here = sum(use.here for use in found)
@@ -176,7 +179,7 @@ def _import(one: FileModel, row: ImportedName) -> Item:
 
 
 def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
-    """Names that are mentioned; what code uses is linked where the file's page speaks of the code."""
+    """Return the mentioned names, linked to what they refer to unless they occur only in code samples."""
     meaning = file_keywords.MentionResolver(one)
     found: list[Item] = []
     for row in rows:
@@ -186,7 +189,7 @@ def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
 
 
 def _brought(imports: list[ImportedName]) -> str:
-    """What the imports of a file are called: those of prose are links."""
+    """Return the title for a file's imports; the imports of a prose document are its links."""
     return (
         file_keywords.LINKS
         if imports and all(row.form in file_keywords.LINKED for row in imports)
@@ -205,7 +208,7 @@ def _map(
     mentioned: bool,
     concepts: list[Term],
 ) -> Iterator[Item]:
-    """Each section of the file's page with the keywords that it has."""
+    """Yield each section of the file's page with the keywords it contains."""
     purpose = file_keywords.TextWords(file_sections.words_in(one, file_sections.PURPOSE))
     told = [term.text for term in concepts if purpose.has(term.text)]
     first = file_sections.names_in(one, file_sections.PURPOSE)
@@ -227,7 +230,7 @@ def _map(
 
 
 def _few(names: list[str], groups: dict[str, list[DefinedName]]) -> list[Piece]:
-    """Names; in place of all of a group, its title."""
+    """Return the names, replacing a group by its title if all of the group is among them."""
     left = set(names)
     pieces: list[Piece] = []
     for title, rows in groups.items():

@@ -1,7 +1,7 @@
-"""The keywords of the whole repository from A to Z: a front page, and one page for each part of the alphabet.
+"""The keywords of the whole repository from A to Z: a front page, and a page for each part of the alphabet.
 
-In: a part of the alphabet, "" for the front page. Out: every definition of the repository, and every concept, with
-what it is and in which files.
+In: a part of the alphabet, or "" for the front page. Out: every definition and every concept of the repository whose
+name belongs to that part, with its kind and its files.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _TOP = 50  # rows of the ranking
 
 
 def subjects(index: Index) -> list[str]:
-    """The front page, and each part of the alphabet."""
+    """Return "" for the front page, and each part of the alphabet."""
     return ["", *index.letters]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The front page, or a part of the alphabet."""
+    """Yield the front page, or the pages of one part of the alphabet."""
     if not subject:
         for what in ("shard", "used", Aspect.NAME, Aspect.CONCEPT):
             index.reads.note(what, EVERY)
@@ -53,16 +53,16 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def _beginning(name: str, part: str) -> str:
-    """What the names of a part are put together by: one letter more than they share anyway."""
+    """Return the prefix that a name is grouped by: one letter more than all names of the part share."""
     return name[:1] if part in (DIGITS, OTHER) else name.lower()[: len(part) + 1]
 
 
 def _title(part: str) -> str:
-    return {DIGITS: "digits", OTHER: "other signs"}.get(part, part)
+    return {DIGITS: "digits", OTHER: "other characters"}.get(part, part)
 
 
 def _near(index: Index, part: str, pages: int) -> Iterator[Piece]:
-    """The parts that begin with this one, or that it begins with; and this one's other pages."""
+    """Yield links to the parts whose prefix extends this one or is extended by it, and to this part's pages."""
     low = part.lower()
     for other in index.letters:
         near = other.lower().startswith(low) or low.startswith(other.lower())

@@ -1,7 +1,7 @@
 """The page of a rule: what it looks for and why, an example, and where in the repository it was found.
 
-In: a rule's id, or "" for the list of all rules, by language. Out: one page. Each place is linked by its file: lines
-stand on the file's own page.
+In: a rule's id, or "" for the list of all rules by language. Out: one page. It links to files, whose own pages list the
+lines.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from concordance.query.index.updates.reads import EVERY
 
 TO = To.RULE  # what links to these pages say
 
-_SECTIONS = {  # of a file's page, and the heading in it under which findings of a category stand
+_SECTIONS = {  # by category of a rule: the section of a file's page that lists its findings, and the section's heading
     "performance": (Section.PERFORMANCE, "Performance Notes"),
     "security": (Section.SECURITY, "Security Considerations"),
 }
 
 
 def subjects(index: Index) -> list[str]:
-    """The list, and every rule for a language of the repository."""
+    """Return "" for the list, and every rule that applies to a language of the repository."""
     return ["", *sorted({rule.id for language in index.counts for rule in ruled(index).checked(language)})]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The page of one rule, or the list."""
+    """Yield the page of one rule, or the list."""
     index.reads.note(Aspect.PATHS, EVERY)
     index.reads.note("findings", subject or EVERY)
     if not subject:
@@ -67,24 +67,24 @@ def _blocks(index: Index, rule: Rule) -> list[Block]:
     facts = [
         Item([Strong("Category"), f": {rule.category}"]),
         Item([Strong("Severity"), f": {rule.severity}"]),
-        Item([Strong("Languages"), ": ", *(listed(list(dict.fromkeys(titles))) if titles else ["every text"])]),
+        Item([Strong("Languages"), ": ", *(listed(list(dict.fromkeys(titles))) if titles else ["all text files"])]),
         Item([Strong("Found by"), f": {rule.tool}", "" if rule.tests else ", outside of tests and benchmarks"]),
     ]
     found: list[Block] = [Items(facts), Heading(2, ["Why"]), Text(marked(rule.why))]
     if rule.bad:
         found += [Heading(2, ["Example"]), Text(["What it finds:"]), Code(rule.bad.rstrip("\n") + "\n", fence)]
         if rule.good:
-            found += [Text(["What to write in its place:"]), Code(rule.good.rstrip("\n") + "\n", fence)]
+            found += [Text(["What to write instead:"]), Code(rule.good.rstrip("\n") + "\n", fence)]
     found += [Heading(2, ["Where It Was Found"]), *_places(index, rule)]
     return [*found, Heading(2, ["Cross-References"]), Items([Item([Ref(To.RULE, "", "", "All rules", False)])])]
 
 
 def _places(index: Index, rule: Rule) -> list[Block]:
-    """The files, folder by folder, and how often in each."""
+    """Return the files with findings, folder by folder, and how many there are in each."""
     files = findings_by_rule(index).get(rule.id, Counter())
     if not files:
         read = sum(index.counts[name] for name in rule.languages) if rule.languages else len(index.bases)
-        return [Text([f"Nowhere: {counted(read, 'file')} searched."])]
+        return [Text([f"No findings; {counted(read, 'file')} searched."])]
     by_folder: dict[str, list[str]] = {}
     for path in files:
         by_folder.setdefault(path.rpartition("/")[0], []).append(path)
@@ -102,17 +102,17 @@ def _places(index: Index, rule: Rule) -> list[Block]:
 
 
 def _section(index: Index, rule: Rule) -> str:
-    """The heading under which pages of files speak of a rule's findings; "" where the book leaves it out."""
+    """Return the heading of file pages under which a rule's findings are listed, "" if the book omits that section."""
     section, heading = _SECTIONS.get(rule.category, ("", ""))
     return "" if section in index.book.sections_off else heading
 
 
 def _list(index: Index) -> list[Block]:
-    """Every rule, under each language of the repository that it is for."""
+    """Return every rule, under each language of the repository that it applies to."""
     places = {name: sum(files.values()) for name, files in findings_by_rule(index).items()}
     number = counted(len(subjects(index)) - 1, "rule")
-    head = f"{number} look for what is slow or unsafe. Numbers count the places in this repository, those in tests and "
-    blocks: list[Block] = [Text([head + "benchmarks only for rules that are asked there."])]
+    head = f"{number} for slow or unsafe code. Numbers count places in this repository; places in tests and "
+    blocks: list[Block] = [Text([head + "benchmarks count only for rules that also check those."])]
     titles: dict[str, list[Rule]] = {}
     for language in sorted(index.counts):
         if language:

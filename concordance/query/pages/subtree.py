@@ -1,7 +1,7 @@
-"""The keyword index of a folder with all below it: what is defined there, what it uses of others, what it is about.
+"""The keyword index of a folder and everything below it: its definitions, what it uses from elsewhere, its concepts.
 
-In: a folder. Out: one page; where the subtree defines very much, its alphabet is that of the files directly in the
-folder, and each subfolder's own page has the rest.
+In: a folder. Out: one page, and further pages if the list is long. A subtree with very many definitions lists only
+those of the files directly in the folder; each subfolder's own page has the rest.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from concordance.query.names.shards import NameEntry, by_letter
 
 TO = To.SUBTREE  # what links to these pages say
 
-_MOST = 800  # definitions of a subtree that one alphabet holds
+_MOST = 800  # definitions up to which a page lists those of the whole subtree
 _TOP = 25  # rows of a ranking
 _WORDS = 30  # concepts of a ranking
 _PART = 4_000  # definitions on one part of a page
 
 
 def subjects(index: Index) -> list[str]:
-    """Every folder, the root first."""
+    """Return every folder, the root first."""
     return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The keyword index of a folder, in parts where it is long."""
+    """Yield the keyword index of a folder, in parts if it is long."""
     index.reads.note(NAMES_BELOW, subject)
     census = index.census
     below = census.below(subject)
@@ -60,11 +60,11 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         )
 
 
-Part = dict[str, list[int]]  # names, in order, with the symbols that have them
+Part = dict[str, list[int]]  # names in order, each with the ids of the symbols of that name
 
 
 def _parts(index: Index, ids: list[int]) -> list[Part]:
-    """The names of some symbols from A to Z, in parts that a page holds."""
+    """Return the names of some symbols from A to Z, split into parts that fit on a page."""
     names = index.census.names
     found: Part = {}
     for identity in ids:
@@ -110,7 +110,7 @@ def _summary(index: Index, below: list[CensusFile], ids: list[int]) -> Block:
 
 
 def _shared(index: Index, folder: str) -> list[Block]:
-    """The subfolders, each with how much it defines."""
+    """Return the subfolders, each with its number of definitions."""
     census = index.census
     inside = census.folders[folder]
     start = len(folder) + 1 if folder else 0
@@ -122,7 +122,7 @@ def _shared(index: Index, folder: str) -> list[Block]:
 
 
 def _used(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
-    """What the subtree uses most of what is defined outside of it."""
+    """Return the definitions outside of the subtree that it uses most."""
     census = index.census
     inside = {file.base for file in below}
     inside.update(ids)
@@ -134,7 +134,7 @@ def _used(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
 
 
 def _mentioned(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
-    """The concepts that tell the subtree from the rest."""
+    """Return the concepts that distinguish the subtree from the rest of the repository."""
     census = index.census
     times: dict[str, int] = {}
     files: dict[str, int] = {}
@@ -151,7 +151,7 @@ def _mentioned(index: Index, below: list[CensusFile], ids: list[int]) -> list[Bl
         if is_telling(census.spread.get(text, 1), census.read):
             spread = max(count, census.spread.get(text, 1))
             telling = weight(times[text], spread, max(spread, census.read))
-            # Of many of its files, and of few others.
+            # A good concept occurs in many files of the subtree and in few others.
             weighed.append((-count / spread * log2(1 + count) * telling, text))
     best = [text for _, text in nsmallest(min(_WORDS, 5 + len(ids) // 10), weighed)]
     if not best:

@@ -1,1 +1,1 @@
-"""Finds files, definitions and paths."""
+"""Full-text search, ranking, and related files."""

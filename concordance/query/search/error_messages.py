@@ -1,9 +1,9 @@
-"""From a message that somebody was shown to the lines that raise it.
+"""Finds the lines that raise an error message that somebody saw.
 
-In: a question of several words. Out: places whose message (`extract/bridges/errors.py`) says most of it: the fixed
-parts must stand in the question in their order, what is filled in between them may be anything. The files that say the
-question's words best are looked through, so this costs the same in any repository. A question that only shares some
-words with a message is none: most of it, or all of a message that is long enough, must be said.
+In: a question of several words. Out: places whose message template (`extract/bridges/errors.py`) matches most of it:
+the fixed parts must occur in the question in their order; anything may be filled in between. Only the files that
+full-text search ranks best are searched, so that the cost does not grow with the repository. Sharing some words is not
+enough: the template must cover most of the question, or the question most of a template that is long enough.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from concordance.query.answers import rank_of
 from concordance.query.index.repository import Index
 from concordance.query.search import ranking
 
-_LEAST = 4  # words of a question that may be a message
-_FILES = 150  # that are looked through
-_MOST = 0.6  # the share of a question's letters that a message must say …
-_WHOLE, _ENOUGH = 0.9, 24  # … or the share of the message that is said, where that is so many letters
-_NEAR = 0.8  # what says less than this share of what the best one says is another message
+_LEAST = 4  # a question with fewer words cannot be a message
+_FILES = 150  # files that are searched
+_MOST = 0.6  # the share of the question's letters that a message must cover …
+_WHOLE, _ENOUGH = 0.9, 24  # … or the share of the message that is covered, and its least length
+_NEAR = 0.8  # a message that covers less than this share of what the best one does is a different one
 _BEGINS = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|panic|fatal|error|Traceback)\b[\w ]*:\s*)+")
-_EDGE = 4  # letters of a part that is cut off where a question begins or ends
+_EDGE = 4  # letters that must be left of a part that is cut off at the start or end of a question
 
 
 class RaisedMessage(NamedTuple):
@@ -32,11 +32,11 @@ class RaisedMessage(NamedTuple):
 
     path: str
     end: End
-    share: float  # of the question that it says
+    share: float  # share of the question that it covers
 
 
 def raised(index: Index, question: str, folder: str, most: int) -> list[RaisedMessage]:
-    """The lines that raise what a question says, best first."""
+    """Return the lines that raise the message in a question, best first."""
     text = plain(question)
     if len(text.split()) < _LEAST:
         return []
@@ -62,14 +62,14 @@ def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[RaisedMessag
 
 
 def plain(question: str) -> str:
-    """A message without what stands before it (`RuntimeError: `) and in one case, as it is compared."""
+    """Normalise a message for comparison: without a prefix such as `RuntimeError: `, in lower case."""
     return _BEGINS.sub("", " ".join(question.strip("\"'` ").split())).lower()
 
 
 def fit(pattern: str, text: str) -> float:
-    """Which share of a text's letters a message says; 0 where it is another one."""
+    """Return the share of a text's letters that a message covers; 0 if it is a different message."""
     parts = [part.strip() for part in pattern.lower().split(GAP)]
-    parts = [part for part in parts if any(map(str.isalnum, part))]  # a quote alone stands anywhere
+    parts = [part for part in parts if any(map(str.isalnum, part))]  # punctuation alone matches anywhere
     covered = at = 0
     for part in parts:
         place = text.find(part, at)
@@ -91,7 +91,7 @@ def fit(pattern: str, text: str) -> float:
 
 
 def _cut(part: str, rest: str, first: bool) -> int:
-    """How many letters of a part a question says that breaks off in it, or begins in it."""
+    """Return how many letters of a part match if the question ends within it, or begins within it."""
     for length in range(min(len(part), len(rest)), _EDGE - 1, -1):
         if rest.endswith(part[:length]):
             return length

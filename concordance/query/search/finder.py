@@ -1,9 +1,12 @@
-"""From a question in words to places: names that are asked for, then files with their best line.
+"""Answers a search: definitions of a name that was typed, then files with their best line.
 
-In: what a person typed. Out: rows, best first. Who types a name wants its definition: exact names come first, then
-names that begin so; a name that nobody has is taken for the nearest ones. A message that a line raises leads to that
-line. Everything else is full text, one row a file. Words in quotes must stand so in a line, unless they are a small
-part of a long question: then somebody quotes.
+In: what a person typed. Out: rows, best first. Whoever types a name wants its definition: exact names come first, then
+names that begin with it; an unknown name is replaced by the most similar ones. A known error message leads to the line
+that raises it. Everything else is full-text search with one row per file. Words in quotes must occur literally in a
+line, unless they are a small part of a long question: then somebody just quotes something.
+
+Prefixes limit a search: `fn:` to functions, `class:` to types, `file:` to files, `kw:` to headings, keys and concepts,
+`in:` to a folder. The search field in the browser and the terminal accept the same prefixes.
 """
 
 from __future__ import annotations
@@ -34,47 +37,47 @@ PREFIXES: dict[str, frozenset[str]] = {
     "fn": frozenset(RUN), "class": frozenset((*TYPES, Kind.TYPE)), "file": frozenset(("file",)),
     "kw": frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, CONCEPT)),
 }  # fmt: skip
-# A name of C++ (`class::x`) and an address (`file://…`) are none.
+# A C++ name (`class::x`) or an address (`file://…`) is not a prefix.
 _PREFIX = re.compile(r'(?<!\S)(fn|class|file|kw|in):(?![:/])("[^"]*"|[^\s"]*)')
-_WORDS = 12  # who says more describes something, and quotes what looks like a prefix
+_WORDS = 12  # longer questions are descriptions, which may quote what looks like a prefix
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
 _FEW = re.compile(r"\w+(?: \w+){1,3}")
 _QUOTED = re.compile(r'"([^"]+)"')
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
-_WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # opened in many places, or words more than names
+_WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # kinds with many definitions, or whose names are prose
 _OF_CODE = RUN | TYPES
-_ALIKE = 0.75  # share of letters that a name has in common with one that was typed wrongly
+_ALIKE = 0.75  # least similarity of a name to one that was mistyped
 _BODIES = frozenset((Kind.FUNCTION, Kind.METHOD))
 _FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
-_HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that speak for their folder
-_BEGINNING = 60  # places of names that begin like the question
-_OF_KIND = 40  # files that are looked through for definitions of a kind
+_HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
+_BEGINNING = 60  # definitions whose names begin with the question
+_OF_KIND = 40  # files that are searched for definitions of a kind
 _NAMED = 50  # definitions of a file whose lines are looked at
-_QUOTES = 200  # files that are put in order by all the words of a question, and not only by the quoted ones
-# What a row's score starts from: any name that is meant is before any text.
+_QUOTES = 200  # files that are ranked by all words of a question, not only by the quoted ones
+# Base scores: any matching name ranks above any text.
 _EXACT, _FILE, _SAME, _INITIALS, _BEGINS, _NEAR, _SPOKEN = 5000.0, 4000.0, 4000.0, 3000.0, 2000.0, 1000.0, 900.0
-_RAISED = 6000.0  # who quotes a message wants the line that raises it
+_RAISED = 6000.0  # whoever quotes a message wants the line that raises it
 _PARTS = re.compile(r"[A-Z][a-z0-9]*")
-_INITIALLED = 5  # definitions that are found by their initials: two letters are those of many
+_INITIALLED = 5  # definitions found by initials, at most: two letters fit many names
 _CONCEPTS = 3
 
 
 class SearchResult(NamedTuple):
-    """One answer."""
+    """One result of a search."""
 
     path: str
     line: int
-    symbol: str  # the innermost around the line; "" for none
-    kind: str  # the symbol's, "file" for none
-    score: float  # only its order means something
-    snippet: str  # the line; "" where the file has changed since
-    called: str = ""  # what users call the symbol
+    symbol: str  # the innermost symbol that contains the line; "" if none
+    kind: str  # of the symbol; "file" if none
+    score: float  # only the order is meaningful
+    snippet: str  # the line; "" if the file has changed since it was indexed
+    called: str = ""  # the symbol's public name, or its qualified one
 
 
 def spots(index: Index, wish: SearchRequest) -> list[SearchResult]:
-    """The places that fit a question."""
+    """Return the places that fit a question, best first."""
     quoted = _QUOTED.findall(wish.question)
     besides = _QUOTED.sub(" ", wish.question).split()
     if quoted and len(besides) <= 4:
@@ -89,7 +92,7 @@ def spots(index: Index, wish: SearchRequest) -> list[SearchResult]:
 
 
 def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
-    """The lines that raise the message that a question is."""
+    """Return the lines that raise the message in the question."""
     found = []
     for one in raised(index, wish.question, wish.folder, wish.limit):
         opened = index.opened(one.path)
@@ -103,7 +106,7 @@ def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
 
 
 def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
-    """Files that are asked for by their path, the end of it, or their name without its ending."""
+    """Yield files by their path, the end of it, or their name without its ending."""
     asked = wish.question.strip("/")
     if not wish.has("file") or re.search(r"\s", asked):
         return
@@ -125,7 +128,7 @@ def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 
 @shared
 def _by_last_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """All paths by the last of their names, and by what `_stem` makes of it."""
+    """Return all paths by file name, and by `_stem`."""
     names: dict[str, list[str]] = {}
     stems: dict[str, list[str]] = {}
     for path in index.categories:
@@ -135,14 +138,14 @@ def _by_last_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[st
 
 
 def _stem(path: str) -> str:
-    """A file's name without its ending; of one that speaks for its folder, the folder's."""
+    """Return a file's name without its ending; the folder's name for a file that represents its folder."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _HOMES else stem
 
 
 def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
-    """Definitions of the name that was typed, and files of this name; then names that begin with it."""
+    """Yield definitions and files of the name that was typed, then names that begin with it."""
     question = wish.question
     if _FEW.fullmatch(question):
         yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
@@ -164,12 +167,12 @@ def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     if is_name and len(question) >= 3:
         begin = dict.fromkeys((question, question.lower(), question[0].upper() + question[1:]))
         longer = {place.id: place for name in begin for place in index.facts.starting(name, _BEGINNING)}
-        # A word that many names begin with may be meant as a word.
+        # A word that many names begin with may be meant as a plain word.
         yield from islice(_places(index, longer.values(), wish, _BEGINS), max(3, wish.limit // 2))
 
 
 def _initialled(index: Index, question: str) -> Iterator[Place]:
-    """Types and functions by the initials of their names: `FSDP` for FullyShardedDataParallel."""
+    """Yield types and functions by the initials of their names: `FSDP` for FullyShardedDataParallel."""
     letters = question.upper()
     if not (letters.isascii() and letters.isalpha()) or (len(letters) < 3 and question != letters):
         return
@@ -179,7 +182,7 @@ def _initialled(index: Index, question: str) -> Iterator[Place]:
 
 
 def _mistyped(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
-    """Definitions of names that are meant by one with a wrong letter, where a part of it is no word that is known."""
+    """Yield definitions of names similar to a mistyped one; nothing if all parts of it are known words."""
     if all(ranking.is_known(index.shelves, part) for part in index.words.of(wish.question).split()):
         return
     paths = [path for path in defining_alike(index.shelves, wish.question) if path in index.categories]
@@ -190,7 +193,7 @@ def _mistyped(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 
 
 def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
-    """Words and phrases that files are about, each with the file that says it best."""
+    """Yield words and phrases that files are about, each with the file that fits it best."""
     known = {term: None for text in (wish.question, wish.question.lower()) for term in index.facts.terms_like(text, 3)}
     for number, term in enumerate(list(known)[:_CONCEPTS]):
         plain = SearchRequest(term, frozenset(("file",)), wish.folder, 1)
@@ -199,14 +202,14 @@ def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 
 
 def _in_another_case(index: Index, wish: SearchRequest) -> list[Place]:
-    """Definitions of a name that is written otherwise: `DataLoader` for `dataloader`."""
+    """Return definitions of a name that is spelled in another case: `DataLoader` for `dataloader`."""
     lower = wish.question.lower()
     paths = [path for path in ranking.defining(index.shelves, lower, wish.folder) if path in index.categories]
     return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
 
 
 def _joined(question: str) -> list[str]:
-    """Some words as they would be written as one name."""
+    """Return the ways to write some words as one name."""
     words = question.split()
     capital = [word[:1].upper() + word[1:] for word in words]
     camel = words[0].lower() + "".join(capital[1:])
@@ -217,7 +220,7 @@ def _joined(question: str) -> list[str]:
 def _places(
     index: Index, places: Iterable[Place], wish: SearchRequest, score: float, ranked: bool = False
 ) -> Iterator[SearchResult]:
-    """Definitions as rows: definitions before declarations, source before the rest, what is central first."""
+    """Yield definitions as results: definitions before declarations, source before the rest, central files first."""
     tests = "test" in wish.question.lower() or "test" in wish.folder.lower()
 
     def order(place: Place) -> tuple[object, ...]:
@@ -239,7 +242,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
-    """What is found where every word that nobody has is taken for the nearest name."""
+    """Search again with every unknown word replaced by the most similar name."""
     found: list[SearchResult] = []
     if _NAME.fullmatch(wish.question):
         for number, name in enumerate(nearest(index, wish.question)):
@@ -261,11 +264,11 @@ def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
 
 
 def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[SearchResult]:
-    """A row for each file that fits and was not seen yet, or for its best definition of a kind."""
+    """Yield a result for each file that fits and was not seen yet, or for its best definition of the wanted kinds."""
     asked = ranking.asked(wish.question, wish.folder, index.words)
     most = max(wish.limit, _OF_KIND) + len(seen)
     all_ = ranking.hits(index.shelves, asked, index.ranks, most)
-    # A build that ends meanwhile may have put files into the text index that this store does not know.
+    # A build that finishes meanwhile may have added files to the text index that this store does not know.
     hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
     if wish.kinds and "file" not in wish.kinds:
         yield from _of_kind(index, hits, asked, wish.kinds)
@@ -277,7 +280,7 @@ def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[Sea
 
 
 def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
-    """The line of a file's best stretch that says most of a question; of a short one, also what the file defines."""
+    """Return the line of the best passage that fits a question best; for short questions, definitions count too."""
     lines = opened.lines()
     if not lines:
         return max(1, hit.line), ""
@@ -299,31 +302,31 @@ def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: 
 
 
 def _named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
-    """The symbols whose names have most of some words in them, the shortest first."""
+    """Return the symbols whose names contain most of some words, the shortest first."""
     any_of = re.compile("|".join(map(re.escape, words)), re.IGNORECASE).search
     counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.defined if any_of(s.name)]
     return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
 
 
 def _defines(index: Index, asked: ranking.SearchQuery, symbol: SymbolHead) -> float:
-    """How much more a definition counts than a use: most where its name says all that is asked, and nothing else."""
+    """Return the bonus of a definition over a use: largest if its name has just the words asked for."""
     words = set(index.words.of(symbol.name).split())
     counts = 1.0 if symbol.kind in _HOLDERS else 2.0
     return counts * sum(asked.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
 
 
 def _fit(index: Index, asked: ranking.SearchQuery, text: str) -> float:
-    """How much of a question a text says."""
+    """Return how much of a question a text contains."""
     return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
 
 
 def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset[str]) -> SearchResult:
-    """A spot with the innermost symbol around it; a file where files are asked for."""
+    """Add the innermost symbol that contains a result, unless files are asked for."""
     if "file" in kinds:
         return spot
     place = opened.symbol_at(spot.line)
     found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
-    if found is None or found.kind not in _BODIES:  # perhaps a constant or a field, which has no lines of its own
+    if found is None or found.kind not in _BODIES:  # perhaps a constant or a field, which has no scope
         own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == spot.line), place)
         found = found if own == place else index.facts.place(opened.base + 1 + own)
     if found is None:
@@ -334,7 +337,7 @@ def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset
 def _of_kind(
     index: Index, hits: list[ranking.Hit], asked: ranking.SearchQuery, kinds: frozenset[str]
 ) -> list[SearchResult]:
-    """The best definition of some kinds in each file, by what its name and documentation say."""
+    """Return the best definition of some kinds in each file, by its name and documentation."""
     whole = sum(asked.weight.values()) or 1.0
     found = []
     for hit in hits[:_OF_KIND]:
@@ -354,7 +357,7 @@ def _of_kind(
 
 
 def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[SearchResult]:
-    """The files that say all of some phrases, each with the first line that says the first one."""
+    """Return the files that contain all of some phrases, each with the first line that contains the first one."""
     places = [ranking.quoting(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
     asked = ranking.asked(wish.question, wish.folder, index.words)
     scores = {hit.path: hit.score for hit in ranking.hits(index.shelves, asked, index.ranks, _QUOTES)}
@@ -373,7 +376,7 @@ def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[Sear
 
 
 def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
-    """The first line of some stretches that says a phrase; 0 for none."""
+    """Return the first line of some passages that contains a phrase; 0 if none does."""
     wanted = " ".join(phrase.lower().split())
     for start in sorted(starts):
         for number in range(start, min(start + CHUNK, len(lines) + 1)):
@@ -382,29 +385,24 @@ def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
     return 0
 
 
-# ---
-# What is asked of a search: words, and by prefixes before them which kinds, and in which folder.
-#
-# In: what a person typed. Out: a `SearchRequest`. `fn:` and `class:` ask for what runs and for types, `file:` for
-# files, `kw:` for headings, keys and concepts, `in:` for what lies below a folder. A browser's field and a terminal
-# understand the same.
+# Parsing a question with prefixes.
 
 
 class SearchRequest(NamedTuple):
     """A question and what it is limited to."""
 
     question: str
-    kinds: frozenset[str]  # none: all
+    kinds: frozenset[str]  # empty: all
     folder: str
     limit: int
 
     def has(self, kind: str) -> bool:
-        """Whether definitions of a kind, or files, are wanted."""
+        """True if results of this kind are wanted."""
         return not self.kinds or kind in self.kinds
 
 
 def parse_filters(text: str, kind: str, folder: str, limit: int) -> SearchRequest:
-    """What is wished for; what is said besides the question holds where the question says nothing else."""
+    """Parse a question; `kind` and `folder` apply unless the question itself sets them."""
     kinds = {kind} if kind else set()
     if len(text.split()) > _WORDS:
         return SearchRequest(text, frozenset(kinds), folder, limit)

@@ -1,9 +1,9 @@
-"""Finds files by words: what a question says, beside what every file and every stretch of lines says.
+"""Full-text ranking: finds the files that best fit the words of a question.
 
-In: a question as a person types it, a name or the description of a change. Out: `Hit`s, best first. A file's score is
-the sum of what its path, names, documentation and text say, joined with its best stretches of lines, where words that
-stand together in the question should stand together; then by what the file is for. The weights were found on the
-histories of some projects and measured on others (`bench/search.py`); near them nothing changes much.
+In: a question as a person types it, be it a name or the description of a change. Out: `Hit`s, best first. A file's
+score is the sum over its path, names, documentation and text, plus its best passages, in which words that are adjacent
+in the question should be adjacent too; it is then weighted by the file's category. The weights were tuned on the
+histories of some projects and measured on others (`bench/search.py`); small changes of them make little difference.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from concordance.facts.fulltext.index import FieldQuery, IndexShard
 from concordance.facts.fulltext.words import WordNormalizer, stem
 
 _WEIGHTS = {"base": 0.8, "dir": 1.1, "names": 0.2, "docs": 0.2, "body": 0.5}
-_COVERS = 0.4  # that a word stands in the file at all
-_DEFINES = 0.6  # that the file defines a name as it is written
-_DOTTED = 2.5  # that it defines it inside of what stands before the dot
-_PIECE, _PAIR, _TRIPLE = 0.22, 0.6, 0.6  # a stretch of lines, two and three words of the question in a row in it
-_LATER = (1.0, 0.5, 0.33, 0.25, 0.2)  # further stretches of one file
-_DECAY = 20  # words after which a word of the question counts half: people say first what matters
-_WORDS, _PHRASES = 120, 40  # of a question; what is behind them counts for little and costs as much
-_FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 5  # that are looked at
-_CENTRAL = 0.1  # how much more the most central file counts
-_TALK = 0.3  # what words about the change, and not about the code, count
+_COVERS = 0.4  # the file contains a word at all
+_DEFINES = 0.6  # the file defines a name as it is spelled
+_DOTTED = 2.5  # it defines a name inside of what precedes the dot
+_PIECE, _PAIR, _TRIPLE = 0.22, 0.6, 0.6  # a passage; two and three adjacent words of the question in it
+_LATER = (1.0, 0.5, 0.33, 0.25, 0.2)  # weights of a file's passages, best first
+_DECAY = 20  # words after which the weight of a word is halved: people say first what matters
+_WORDS, _PHRASES = 120, 40  # words and phrases of a question that count; later ones add cost but little information
+_FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 5  # numbers of candidates
+_CENTRAL = 0.1  # bonus of the most central file
+_TALK = 0.3  # weight of words that are about the change, not about the code
 _TALKED = """
     fix fixes fixed fixing add adds added adding remove removes removed see thanks report reported review patch bug
     bugs issue issues regression change changes changed update updates updated make makes made use uses used using
@@ -42,38 +42,38 @@ _TALKED = """
     break usage message cause apply since how consistent between per look prefer drop call consider sure due even
     where during already just
 """
-# What a file is for, against source: who describes a change means source first.
+# Weight of each category: descriptions of changes are about source first.
 _FOR: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.87, Category.CONFIGURATION: 0.51, Category.TEST: 0.46,
     Category.BENCHMARK: 0.41, Category.EXAMPLE: 0.41, Category.DOCUMENTATION: 0.46, Category.DATA: 0.3,
     Category.GENERATED: 0.41, Category.VENDORED: 0.3,
 }  # fmt: skip
-_QUOTING = frozenset((Category.DOCUMENTATION, Category.DATA))  # prose: a list of changes says what every change says
+_QUOTING = frozenset((Category.DOCUMENTATION, Category.DATA))  # prose: a changelog has the words of every change
 _TEST = re.compile(r"(?:^|[\W_])(?:unit|e2e)?tests?(?:ing)?(?:$|[\W_])", re.IGNORECASE)
 _DOT = re.compile(r"\b([A-Za-z_]\w*)(?:\.|::|#)([A-Za-z_]\w*)\b")
 _WORD = re.compile(r"\w+")
 
 
 class Hit(NamedTuple):
-    """A file that fits."""
+    """A file that fits a question."""
 
     path: str
     score: float
-    line: int  # the first of its best stretch of lines, 0 where no stretch stands out
+    line: int  # the first line of its best passage; 0 if none stands out
 
 
 class SearchQuery(NamedTuple):
-    """A question as the index needs it."""
+    """A question as the full-text index needs it."""
 
     text: str
     words: list[str]
     weight: dict[str, float]
     folder: str
-    tests: bool  # whether it asks for tests
+    tests: bool  # True if it asks for tests
 
 
 def asked(question: str, folder: str, words: WordNormalizer) -> SearchQuery:
-    """Reads a question: each word once, the later the lighter, words about changes the lightest."""
+    """Parse a question: each word once, later words weigh less, words about changes least."""
     found = words.of(question).split()[:_WORDS]
     first: dict[str, int] = {}
     times: dict[str, int] = {}
@@ -92,13 +92,13 @@ def _talk() -> frozenset[str]:
 
 
 def hits(shelves: list[IndexShard], question: SearchQuery, ranks: dict[str, float], most: int) -> list[Hit]:
-    """The files that fit, best first; `ranks` says how central each is, from 0 to 1."""
+    """Return the files that fit, best first; `ranks` is the centrality of each file, from 0 to 1."""
     found = [hit for shelf in shelves for hit in _Scorer(shelf, question).hits(ranks, most)]
     return sorted(found, key=lambda hit: (-hit.score, hit.path))[:most]
 
 
 def quoting(shelves: list[IndexShard], phrase: str, folder: str, words: WordNormalizer) -> dict[str, list[int]]:
-    """The files that may say a phrase word by word, with the first lines of the stretches that may."""
+    """Return the files that may contain a phrase literally, with the first lines of the candidate passages."""
     row = tuple(words.of(phrase).split()[:_WORDS])
     found: dict[str, list[int]] = {}
     for shelf in shelves:
@@ -108,24 +108,24 @@ def quoting(shelves: list[IndexShard], phrase: str, folder: str, words: WordNorm
 
 
 def defining(shelves: list[IndexShard], name: str, folder: str) -> list[str]:
-    """Some of the files that define a name, in whatever case it is written."""
+    """Return some of the files that define a name, ignoring case."""
     wanted = [FieldQuery("defs", (name.lower(),), 1.0, flat=True)]
     return [shelf.path(file) for shelf in shelves for file in shelf.files(wanted, folder, _DEFINING)]
 
 
 def is_known(shelves: list[IndexShard], word: str) -> bool:
-    """Whether any file has a word."""
+    """True if any file contains a word."""
     return any(shelf.rare(field, word) for shelf in shelves for field in ("body", "base", "dir"))
 
 
 class _Scorer:
-    """Asks one shelf."""
+    """Scores the files of one index shard."""
 
     def __init__(self, shelf: IndexShard, question: SearchQuery) -> None:
         self.shelf, self.question = shelf, question
 
     def hits(self, ranks: dict[str, float], most: int) -> list[Hit]:
-        """The best files of the shelf."""
+        """Return the best files of the shard."""
         if not self.question.weight or not self.shelf.count:
             return []
         folder = self.question.folder
@@ -143,14 +143,15 @@ class _Scorer:
         for file in self.shelf.files(self._about_files(), folder, max(_FILES, most)):
             points = file.score + score.get(file.number, 0.0) + math.log(file.size + 200)
             found.append((points * self._factor(file.purpose, said.get(file.number, 0.0)), file))
-        # Where a file lies is slow to ask: only of those that centrality can still bring among the best.
+        # Looking up paths is slow, so it is done only for files that centrality can still lift among the best.
         least = sorted((points for points, _ in found), reverse=True)[:most][-1:] or [0.0]
         best = [(self.shelf.path(file), points, file) for points, file in found if points * (1 + _CENTRAL) >= least[0]]
         rows = ((path, points * (1 + _CENTRAL * ranks.get(path, 0.0)), file) for path, points, file in best)
         return [Hit(path, points, line.get(file.number, 0)) for path, points, file in rows]
 
     def _factor(self, purpose: Category, said: float) -> float:
-        """How much a file counts for what it is for; one that says almost what the question says is meant anyway."""
+        """Return the weight of a category; a file that contains almost the whole question counts fully, unless it is
+        prose."""
         factor = _FOR[purpose]
         if self.question.tests:
             factor = 1.0 if purpose == Category.TEST else factor * _FOR[Category.TEST]
@@ -179,14 +180,14 @@ class _Scorer:
         return [FieldQuery("text", (word,), weight) for word, weight in self.question.weight.items()]
 
     def _rows(self, length: int, counts: float) -> list[FieldQuery]:
-        """Words that stand in a row in the question."""
+        """Return queries for words that are adjacent in the question."""
         words, weight = self.question.words, self.question.weight
         rows = dict.fromkeys(zip(*(words[n:] for n in range(length)), strict=False))
         rows_now = [row for row in rows if len(set(row)) == length][:_PHRASES]
         return [FieldQuery("text", row, counts * min(weight[word] for word in row)) for row in rows_now]
 
     def _said(self, triples: list[FieldQuery]) -> dict[int, float]:
-        """By file: which share of the question's rows of three words one stretch of it says."""
+        """Return, by file, the largest share of the question's three-word sequences that one passage contains."""
         said: dict[int, float] = {}
         each = 1 / max(3, len(triples))
         wanted = [one._replace(weight=each, flat=True) for one in triples]

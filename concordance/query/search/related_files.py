@@ -1,8 +1,9 @@
-"""Which files belong with a file, and why.
+"""Finds the files that are related to a file, with reasons.
 
-In: a file. Out: others, best first, each with its reasons: one uses the other, the same files use both, they changed
-in the same commits, one is named as the other's test or header, they define the same rare names, they lie in the
-same folder. Each reason is worth a share of what is left to be sure of, so that several weak ones make a strong one.
+In: a file. Out: other files, best first, each with its reasons: one uses the other, the same files use both, they
+changed in the same commits, they have the same name (a test or a header), they define the same rare names, they are in
+the same folder. The score is a probability that grows with each reason by a share of the remaining doubt, so that
+several weak reasons add up to a strong one.
 """
 
 from __future__ import annotations
@@ -21,37 +22,37 @@ from concordance.facts.read import Facts
 from concordance.facts.updates.store_delta import Aspect, band
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTableById
 
-_USERS = 200  # of a file; one with more is everybody's, and a part of them tells as much
+_USERS = 200  # users of a file that are considered; more would add no information
 _NAMES = 60  # symbols whose names are looked up
 _RARE = 6  # files that define a rare name, at most
-_FOLDER = 40  # files of a folder that is about one thing, at most
-_LEAST = 0.02  # what is less sure is no answer
+_FOLDER = 40  # files of a folder with a single subject, at most
+_LEAST = 0.02  # the least score of an answer
 _TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec|_spec|_unittest|Tests?|Spec)$")
 _DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
 
 
 class Relation(IntEnum):
-    """Why a file belongs with another (a closed list)."""
+    """Why a file is related to another (a closed list)."""
 
-    USED = 0  # the other uses it
+    USED = 0  # by the file that was asked about
     USES = 1
-    BOTH = 2  # files use both
+    BOTH = 2  # other files use both
     CHANGED = 3  # in the same commits
     TEST = 4  # of the same name
-    NAMED = 5  # alike
+    NAMED = 5  # with the same name
     DEFINES = 6  # the same rare names
     BESIDE = 7  # in the same folder
 
 
 class Reason(NamedTuple):
-    """One reason, with how often it holds."""
+    """One reason, with the number of times it applies."""
 
     why: Relation
     times: int = 0
     names: tuple[str, ...] = ()
 
     def said(self, name: str) -> str:
-        """It in words, for one who asked about a file of some name."""
+        """Return the reason in words, for a question about a file of this name."""
         times = "" if self.times == 1 else f", {self.times} times"
         more = f" and {len(self.names) - 2} more" if len(self.names) > 2 else ""
         return (
@@ -61,13 +62,13 @@ class Reason(NamedTuple):
             f"changed together {self.times} times",
             "test of the same name",
             "same name",
-            f"defines {', '.join(self.names[:2])}{more}, too",
+            f"also defines {', '.join(self.names[:2])}{more}",
             "same folder",
         )[self.why]
 
 
 class RelatedFile(NamedTuple):
-    """A file that belongs with the one that was asked about."""
+    """A file that is related to the one that was asked about."""
 
     path: str
     reasons: list[Reason]
@@ -75,17 +76,17 @@ class RelatedFile(NamedTuple):
 
 
 class Neighbours:
-    """Who uses whom between files, and who is named alike."""
+    """Which files use which, and which have similar names."""
 
     def __init__(
         self, facts: Facts, paths: dict[int, str], reads: ReadRecorder, before: Neighbours | None = None
     ) -> None:
-        """`before` is what was known before an update: rows that are the same are kept."""
+        """`before` is the state before an update, of which equal rows are taken over."""
         self.facts, self.paths, self.reads = facts, paths, reads
-        # Unheard: for whoever looks at all of it. A row is never changed, but another takes its place.
+        # Unrecorded tables, for those who read all of it. A row is never modified, only replaced.
         self.all_uses: dict[int, dict[int, int]] = {}
         self.all_users: dict[int, dict[int, int]] = {}
-        self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that are gone since `before`, and have come
+        self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that were removed and added since `before`
         pairs = unpacked_pairs(facts.passed("pairs"))
         for user, target, times in pairs:
             self.all_uses.setdefault(user, {})[target] = times
@@ -99,7 +100,7 @@ class Neighbours:
         self.users = RecordedTableById(reads, "users", self.all_users, paths)
 
     def _compare(self, before: Neighbours) -> None:
-        """Finds who is used, of who was and of the rows that are others."""
+        """Derive the users from those of `before` and the rows that changed."""
         uses, users = self.all_uses, dict(before.all_users)
         gone, come = self.other
         for user in before.all_uses.keys() | uses.keys():
@@ -136,7 +137,7 @@ class Neighbours:
         return found
 
     def of(self, file: File, history: bool = True) -> list[RelatedFile]:
-        """The files that belong with one, best first; by what changed together only where history counts."""
+        """Return the files related to one, best first; files that changed together count only if `history` is True."""
         me = self._ids[file.path]
         doubt: dict[int, float] = {}
         reasons: dict[int, list[Reason]] = {}
@@ -157,7 +158,7 @@ class Neighbours:
         yield from self._beside(path)
 
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
-        """One uses the other: worth more the more it does, and the fewer others do."""
+        """One uses the other: worth more the more uses there are, and the fewer other files have such uses."""
         for other, times in self.uses.get(me, {}).items():
             yield other, _worth(times, self._used_by(other)), Reason(Relation.USED, times)
         for other, times in self.users.get(me, {}).items():
@@ -165,19 +166,19 @@ class Neighbours:
 
     def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
-        found = self.users.get(me, {})  # by the order of ids, which tells how the store came to be: paths decide
+        found = self.users.get(me, {})  # ids depend on how the store was built, so paths decide
         users = sorted(found, key=lambda one: (len(self.uses.get(one, ())), self.paths[one]))[:_USERS]
         shared: Counter[int] = Counter()
         for user in users:
             shared.update(self.uses[user].keys())
         for other, count in shared.items():
-            if count > 1:  # asked first: one who uses thousands makes thousands of pairs
+            if count > 1:  # checked first: a file that uses thousands makes thousands of pairs
                 alike = min(1.0, count / math.sqrt(len(users) * self._used_by(other)))
                 if alike > 0.05:
                     yield other, 0.5 * alike, Reason(Relation.BOTH, count)
 
     def _used_by(self, one: int) -> int:
-        """About how many files use one: what is exact would make many files' company depend on every new user."""
+        """Return a rounded number of users; an exact one would make many files' results depend on every new user."""
         self.reads.note("fan", self.paths[one])
         return self._many.get(one, 0)
 
@@ -191,7 +192,7 @@ class Neighbours:
                 yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Relation.CHANGED, times)
 
     def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
-        """The test of a source, the header of a source: of one name, without what says so."""
+        """The test or the header of a source: equal names, apart from what marks a test."""
         stem, same = stem_of(path), self._stems[stem_of(path)]
         self.reads.note("stem", stem)
         if stem in _ANY or len(same) > 24:
@@ -204,7 +205,7 @@ class Neighbours:
             yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
 
     def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
-        """They define the same names, which few others do."""
+        """Both define the same names, which few other files do."""
         self.reads.note(Aspect.TEXT, path)
         symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
         shared: dict[int, list[str]] = {}
@@ -239,7 +240,7 @@ def _name(path: str) -> str:
 
 
 def stem_of(path: str) -> str:
-    """The name of a file without what says that it is a test."""
+    """Return the name of a file without its ending and without what marks it as a test."""
     return _TEST.sub("", _name(path)) or _name(path)
 
 

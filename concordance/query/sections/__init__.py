@@ -1,1 +1,1 @@
-"""The sections of a page, one file each."""
+"""The sections of pages, one module for each group of sections."""

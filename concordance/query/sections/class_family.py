@@ -1,7 +1,7 @@
-"""A class among its kin: members, what it inherits and from whom, bases, subclasses; and what methods override.
+"""The sections about a class: its members, inherited members, bases, subclasses, and what its methods override.
 
-In: a definition on its file's page, by place. Out: blocks. Bases are followed as far as the repository knows them, and
-one that is from elsewhere is named as such. Lists are whole: what is long is in rows by file.
+In: a definition in the model of its file, by position. Out: blocks. Bases are followed as far as they are in the
+repository; others are named as not found. Lists are complete: long ones are grouped by file.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.sections.structure import plural
 
-_MOST = 40  # boxes
-_HEIRS = 8  # of one class by name; more are counted
-WORDS = "An arrow leads from a class to one that extends it."
-_FARTHEST = 60  # classes above one that are looked at: what has more goes in a circle
+_MOST = 40  # boxes of a diagram
+_HEIRS = 8  # subclasses of one class that are named; more are counted
+WORDS = "Arrows point from a class to its subclasses."
+_FARTHEST = 60  # ancestors that are considered: more mean a cycle
 _FIRST = (*sorted(TYPES), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
 _ORDER = {kind: number for number, kind in enumerate(_FIRST)}
 
@@ -47,20 +47,22 @@ class Ancestor(NamedTuple):
     """A class that another inherits from."""
 
     id: int
-    far: int  # steps
+    far: int  # number of steps
     path: str
     place: int
 
 
 def link(index: Index, identity: int) -> Ref:
-    """A link to a definition: to its own page where it has one, else to its place on the page of its file."""
+    """Return a link to the page of a definition if it has one, else to its place on the page of its file."""
     ref = ref_of(index, identity)
     return ref._replace(to=To.DEFINITION) if has_page(index, identity) else ref
 
 
 def above(index: Index, identity: int) -> list[Ancestor]:
-    """The classes that one inherits from, each once: in the order in which they are searched for a member where the
-    language has one (Python's), else nearest first."""
+    """Return the ancestors of a class, each once.
+
+    They are in method resolution order in Python, else nearest first.
+    """
     direct: dict[int, list[int]] = {}
     far = {identity: 0}
     left = [identity]
@@ -80,7 +82,7 @@ def above(index: Index, identity: int) -> list[Ancestor]:
 
 
 def _searched(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
-    """A class and those above it in the order that Python searches them; None where there is no such order."""
+    """Return a class and its ancestors in Python's method resolution order; None if there is no such order."""
     if one in below:
         return None
     rows = []
@@ -104,7 +106,7 @@ def _searched(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...])
 
 
 def members(one: FileModel, place: int) -> Iterator[Block]:
-    """What a class defines, and what it has from others."""
+    """Yield what a class defines and what it inherits."""
     places = one.children.get(place, [])
     if places:
         yield Heading(2, ["Members"])
@@ -114,7 +116,7 @@ def members(one: FileModel, place: int) -> Iterator[Block]:
     for kind in sorted(by_kind, key=lambda kind: _ORDER.get(Kind(kind), len(_ORDER))):
         inside = by_kind[kind]
         yield Heading(3, [plural(kind, 2).partition(" ")[2].capitalize()])
-        yield Table(("Name", "What it says", "Line"), [_member(one, member) for member in inside])
+        yield Table(("Name", "Description", "Line"), [_member(one, member) for member in inside])
     yield from _inherited(one, place)
 
 
@@ -136,7 +138,7 @@ _LONGEST = 160
 
 
 def _inherited(one: FileModel, place: int) -> Iterator[Block]:
-    """The members of the classes above that no nearer one defines."""
+    """Yield the members of ancestors that no nearer class defines."""
     index = one.index
     taken = {one.symbols[member].name for member in one.children.get(place, [])}
     rows = []
@@ -159,14 +161,14 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
 
 
 def bases(one: FileModel, place: int) -> Iterator[Block]:
-    """What a class extends."""
+    """Yield the classes that a class extends."""
     if one.symbols[place].bases or one.bases.get(place):
         yield Heading(2, ["Bases"])
         yield from _bases(one, place)
 
 
 def heirs(one: FileModel, place: int) -> Iterator[Block]:
-    """What extends a class."""
+    """Yield the classes that extend a class."""
     index, identity = one.index, one.base + 1 + place
     found = sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))
     if found:
@@ -184,18 +186,18 @@ def _bases(one: FileModel, place: int) -> Iterator[Block]:
     for said in symbol.bases:
         bare = said.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
         if bare not in known:
-            rows.append(Item([Mono(said), ", which no file of the repository is known to define"]))
+            rows.append(Item([Mono(said), ", not found in the repository"]))
     if rows:
         yield Items(rows)
 
 
 def _where(index: Index, base: Ancestor) -> list[Piece]:
-    steps = "" if base.far == 1 else f", {base.far} steps above"
+    steps = "" if base.far == 1 else f", {base.far} levels above"
     return [f"{steps} in ", Ref(To.FILE, base.path, "", base.path)]
 
 
 def _below(index: Index, identity: int) -> int:
-    """How many classes extend one, directly or not."""
+    """Return how many classes extend one, directly or indirectly."""
     seen: set[int] = set()
     left = [identity]
     while left:
@@ -208,7 +210,7 @@ def _below(index: Index, identity: int) -> int:
 
 
 def kin(one: FileModel, place: int) -> Iterator[Block]:
-    """A class with all that it extends, and what extends it, drawn."""
+    """Yield a diagram of a class with its ancestors and direct subclasses."""
     index, identity = one.index, one.base + 1 + place
     every = [identity, *(base.id for base in above(index, identity))]
     bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
@@ -223,7 +225,7 @@ def kin(one: FileModel, place: int) -> Iterator[Block]:
 
 
 def overrides(one: FileModel, places: Sequence[Place]) -> Iterator[Block]:
-    """What a method stands in for, and what stands in for it."""
+    """Yield the methods that a method overrides, and those that override it."""
     index = one.index
     over = {target for place in places for target, trust in index.facts.overridden(place.id) if trust}
     under = {symbol for place in places for symbol, trust in index.facts.overriding(place.id) if trust}
@@ -244,7 +246,7 @@ def _by_path(index: Index) -> Callable[[int], tuple[str, int]]:
 
 
 def by_file(index: Index, ids: Iterable[int]) -> Items:
-    """Definitions in rows by file, whatever their number."""
+    """List all definitions, grouped by file."""
     rows: dict[str, list[int]] = {}
     for identity in ids:
         rows.setdefault(index.path_of(identity), []).append(identity)
@@ -259,22 +261,18 @@ def _named(index: Index, identity: int) -> Piece:
     return ref_of(index, identity) if index.keys[identity] else "the file when it is loaded"
 
 
-# ---
-# Classes drawn: what they extend stands left of them, what extends them right.
-#
-# In: classes by their ids, with the bases and heirs of each. Out: a diagram, or nothing where there is too little to
-# draw, or so much that nobody could read it: the page says all of it in words, too.
-
-
 def class_tree(
     about: Iterable[int], bases: Mapping[int, Sequence[int]], heirs: Mapping[int, Sequence[int]],
     ref: Callable[[int], Ref],
 ) -> list[Block]:  # fmt: skip
-    """The kin of some classes; those that it is about are marked. `ref` says what a class is called, and where it
-    leads. Nothing where it is not worth drawing."""
+    """Draw some classes (marked) with their bases to the left and their subclasses to the right.
+
+    `ref` returns the link of a class, whose label is the name to show. The result is empty if there is too little to
+    draw, or so much that nobody could read it: the page also says everything in words.
+    """
     marked = dict.fromkeys(about)
     edges: dict[tuple[str, str], None] = {}
-    more: dict[str, str] = {}  # boxes for those that are only counted
+    more: dict[str, str] = {}  # boxes for subclasses that are only counted
     known: dict[int, None] = {}
     for one in {**marked, **dict.fromkeys(bases)}:
         below = heirs.get(one, ())

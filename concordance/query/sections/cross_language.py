@@ -1,7 +1,7 @@
-"""What a file says to other languages, and what others say to it: bindings, kernels, scripts that it runs.
+"""The section about bridges to other languages: bindings, kernels, scripts that a file runs.
 
-In: a file as its pages see it. Out: blocks, none where no bridge begins or ends in it. Operators have pages of their
-own, so a file that states or implements many names them and leads there.
+In: the model of a file. Out: blocks; empty if no bridge begins or ends in the file. Operators have pages of their own,
+so that a file that states or implements many of them only names and links them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import VERBS, crossings
 from concordance.query.pages import kinds_with
 
-_OTHERS = 6  # who is on the other side, named one by one
+_OTHERS = 6  # other ends that are listed one by one
 
 
 def across(one: FileModel) -> list[Block]:
-    """What crosses to or from the file."""
+    """Return the bridges from and to the file."""
     table = crossings(one.index)
     out, into = table.out_of(one.path), table.into(one.path)
     if not out and not into:
@@ -32,7 +32,7 @@ def across(one: FileModel) -> list[Block]:
 
 
 def _by_word(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
-    """Rows by what they say."""
+    """Group rows by what they state."""
     found: dict[str, list[Bridge]] = {}
     for row in rows:
         found.setdefault(row.says, []).append(row)
@@ -40,7 +40,7 @@ def _by_word(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
 
 
 def _stated(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
-    """What is stated in this file, name by name in the order of the text."""
+    """Yield an item for each name that is stated in this file, in the order of the text."""
     table = crossings(one.index)
     groups: dict[str, list[Bridge]] = {}
     for row in rows:
@@ -73,16 +73,16 @@ def _targets(one: FileModel, rows: list[Bridge]) -> list[Piece]:
 
 
 def _is_entry(one: FileModel, identity: int) -> bool:
-    """Whether it is nothing, or an operator's entry in a table: the operator itself is named."""
+    """True if there is no symbol, or only an operator's entry in a table: the operator itself is named instead."""
     return not identity or KINDS[one.index.kinds[identity]] == Kind.KEY
 
 
 def _met(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
-    """What leads to each definition of this file."""
+    """Yield an item for each definition of this file that bridges lead to."""
     groups: dict[int, list[Bridge]] = {}
     for row in rows:
         groups.setdefault(row.target, []).append(row)
-    for target, found in sorted(groups.items()):  # of one file: in the order of the text
+    for target, found in sorted(groups.items()):  # ids within a file are in the order of the text
         named = dict.fromkeys(_named(one, row) for row in found)
         names: list[Piece] = [_name(one, name) for name in list(named)[:_OTHERS]]
         more = len(named) - len(names)
@@ -93,7 +93,7 @@ def _met(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
 
 
 def _named(one: FileModel, row: Bridge) -> str:
-    """The name of a bridge, or that of the page about what it means, as an overload's is that of its operator."""
+    """Return the name of a bridge, or that of the page about it: an overload has the page of its operator."""
     ref = _page_named(one, row.name)
     return ref.path if ref is not None else row.name
 

@@ -1,8 +1,11 @@
-"""Real examples of how a file's public names are used: call sites that were written by people, chosen and cut to copy.
+"""Picks real examples of how a file's public names are used, cut from call sites so that they can be copied.
 
-In: a file. Out: a few examples, one for each of its most used names: from its own documentation, an example or a
-document before a test, a test before a caller, short before long, sure before likely. The store says who uses what, so
-that no more than three other files are opened, and those are chosen by what they are for and how small they are.
+In: a file. Out: a few examples, one for each of its most used names. The symbol's own documentation is preferred, then
+examples and documents, tests, and other callers; short before long, certain before likely. The store knows who uses
+what, so that no more than three other files are opened, chosen by category and size.
+
+An example is the whole function if it is short, else the statement with the lines directly around it; in prose, it is
+the code block. Brackets are counted and nothing is parsed: the lines were written to be read.
 """
 
 from __future__ import annotations
@@ -23,18 +26,18 @@ from concordance.query.names.references import uses_in
 Cut = tuple[int, int, str]  # first line, last line, text
 _WHOLE = 15  # lines of a function that is shown whole
 _AROUND = 12  # lines of a paragraph of code that is shown whole
-_NARROW = 120  # signs of an import's line
-_WIDE = 200  # signs of a line that is still read
+_NARROW = 120  # characters of an import line
+_WIDE = 200  # characters of a line that can still be read
 _STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _BRACE = re.compile(r"[()\[\]{}]")
 _OPEN = re.compile(r"[(\[]")
 _CLOSE = re.compile(r"[)\]]")
-_TO_RUNNER = re.compile(r">>> *# *(?:xdoctest|doctest)\b")  # lines that only speak to who runs examples
-_INDENTED = frozenset(("python", "cython", "starlark", "yaml"))  # where a block is what is indented
+_TO_RUNNER = re.compile(r">>> *# *(?:xdoctest|doctest)\b")  # directives for the runner of doctests
+_INDENTED = frozenset(("python", "cython", "starlark", "yaml"))  # languages whose blocks are marked by indentation
 
 
 class Example(NamedTuple):
-    """One use, with what is needed to copy it."""
+    """One use of a symbol, with what is needed to copy it."""
 
     key: str  # of the symbol that is used
     path: str
@@ -44,15 +47,15 @@ class Example(NamedTuple):
     language: str
     kind: str  # "example", "documentation", "test", "caller"
     trust: int
-    imports: tuple[int, ...] = ()  # the lines of that file that bind the name
+    imports: tuple[int, ...] = ()  # the lines of that file that import the name
 
 
-_MOST = 4  # examples of one file
-_FILES = 3  # that are opened for them
-_LARGE = 1 << 16  # bytes of a file that is not opened where there is another
-_LOOKED_AT = 12  # symbols whose users are looked at
-_BRIEF = 30  # signs of a line that shows little …
-_WORDLESS = 20  # … and is taken only before one of so many lines more
+_MOST = 4  # examples for one file
+_FILES = 3  # files that are opened
+_LARGE = 1 << 16  # bytes above which a file is opened only if there is no smaller one
+_LOOKED_AT = 12  # symbols whose users are considered
+_BRIEF = 30  # a line with fewer characters shows little …
+_WORDLESS = 20  # … and is preferred only to examples that are this many lines longer
 _KINDS: dict[str, tuple[int, str]] = {
     Category.EXAMPLE: (0, "example"), Category.DOCUMENTATION: (1, "documentation"), Category.BENCHMARK: (2, "example"),
     Category.TEST: (3, "test"), Category.SOURCE: (4, "caller"), Category.BUILD: (5, "caller"),
@@ -66,17 +69,17 @@ _OUTER = frozenset((Kind.CLASS, Kind.STRUCT, Kind.NAMESPACE, Kind.INTERFACE, Kin
 
 
 class ExampleSite(NamedTuple):
-    """A file that uses a symbol."""
+    """A file that uses a symbol; sorts by how suitable it is for an example."""
 
-    rank: int  # what it is for
+    rank: int  # by its category, language and size
     doubt: int
-    calls: int  # 0 where it calls, 1 where it but names it
-    size: int  # about
+    calls: int  # 0 if it calls the symbol, 1 if it only names it
+    size: int  # approximate
     path: str
 
 
 def examples(index: Index, path: str) -> list[Example]:
-    """A few real uses of a file's public names, the most used first."""
+    """Return a few real uses of a file's public names, the most used first."""
     one = about(index, path)
     found: list[Example] = []
     left: dict[int, list[ExampleSite]] = {}
@@ -96,7 +99,7 @@ def examples(index: Index, path: str) -> list[Example]:
 
 
 def examples_of(index: Index, path: str, place: int, most: int) -> list[Example]:
-    """A few real uses of one symbol: what its own documentation shows, and one from each of the best files."""
+    """Return a few real uses of one symbol: from its own documentation, and one from each of the best files."""
     one = about(index, path)
     own = _own(one, place)
     found = [own] if own is not None else []
@@ -111,7 +114,7 @@ _FIRST = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
 
 
 def _ordered(one: FileModel) -> list[int]:
-    """The public symbols that are used or show their use: classes and functions first, and of those the most used."""
+    """Return the public symbols with users or doctests: classes and functions first, then the most used."""
     users, symbols = one.users, one.symbols
     places = [
         place for place, symbol in enumerate(symbols)
@@ -121,7 +124,7 @@ def _ordered(one: FileModel) -> list[int]:
 
 
 def _sites(one: FileModel, place: int) -> list[ExampleSite]:
-    """The files that use a symbol in a way to learn from, best first."""
+    """Return the files that use a symbol in an instructive way, best first."""
     starts, bases = one.index.starts, one.index.bases
     wanted = _TELLING.get(one.symbols[place].kind, ~IMPORT)
     best: dict[int, tuple[int, int]] = {}
@@ -145,21 +148,21 @@ def _sites(one: FileModel, place: int) -> list[ExampleSite]:
 
 
 def _kind_of(category: str, language: str) -> tuple[int, str] | None:
-    """How good a file is for examples, and what it is called; a program that makes documents is but a caller."""
+    """Return the rank and label of a file's category for examples; a program among the documents is only a caller."""
     is_program = category == Category.DOCUMENTATION and language not in _PROSE
     return _KINDS.get(Category.SOURCE if is_program else category)
 
 
 _PROSE = ("markdown", "rst")
 _NAMED = CALL | INHERIT | TYPE | MENTION
-_TELLING: dict[str, int] = {  # the roles of a use that shows how a thing is used
+_TELLING: dict[str, int] = {  # the roles of a use that shows how a symbol is used
     Kind.FUNCTION: CALL | MENTION, Kind.METHOD: CALL | MENTION, Kind.CLASS: _NAMED, Kind.STRUCT: _NAMED,
     Kind.INTERFACE: _NAMED,
 }  # fmt: skip
 
 
 def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
-    """Whether a symbol is for others: public, and so is all around it."""
+    """True if a symbol is public, and so is everything that contains it."""
     if symbol.kind not in _SHOWN or not symbol.public or symbol.name.startswith("_"):
         return False
     parent = symbol.parent
@@ -172,7 +175,7 @@ def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
 
 
 def _chosen(sites: dict[int, list[ExampleSite]], most: int) -> dict[str, list[int]]:
-    """The files to open, each with the symbols that it is to show: few files, each the best for its symbols."""
+    """Choose the files to open, each with the symbols that it is to show: few files, each the best for its symbols."""
     found: dict[str, list[int]] = {}
     wanted = list(sites)[: most * 3]
     for place in wanted:
@@ -188,7 +191,7 @@ def _chosen(sites: dict[int, list[ExampleSite]], most: int) -> dict[str, list[in
 
 
 def _own(one: FileModel, place: int) -> Example | None:
-    """The example that a symbol's own documentation shows."""
+    """Return the example in a symbol's own documentation."""
     symbol = one.symbols[place]
     if ">>>" not in symbol.doc or one.lines is None:
         return None
@@ -200,7 +203,7 @@ def _own(one: FileModel, place: int) -> Example | None:
 
 
 def _taken(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> Iterator[Example]:
-    """The examples that a file gives of some symbols."""
+    """Yield the examples of some symbols that a file contains."""
     lines = file.lines()
     if lines is None:
         return
@@ -230,7 +233,7 @@ def _taken(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> 
 def _shortest(
     file: OpenFile, lines: Sequence[str], spots: Sequence[tuple[int, int, int]], shown: set[int]
 ) -> tuple[int, int, str, int, int] | None:
-    """The use that is best to copy: of the surest the shortest; none that is already shown."""
+    """Return the best use to copy: the shortest of the most certain ones, and none that is already shown."""
     best: tuple[tuple[int, int, int], int, int, str, int, int] | None = None
     prose = file.file.language in _PROSE
     for role, doubt, spot in spots:
@@ -253,7 +256,7 @@ def _shortest(
 
 
 def _imports(file: OpenFile, lines: Sequence[str], spot: int, path: str) -> tuple[list[str], tuple[int, ...]]:
-    """The line that brings in the name that an expression begins with, as one would write it, and where it stands."""
+    """Return the import of the name that an expression begins with, as one would write it, and its line number."""
     row = file.row(spot)
     while row.receiver >= 0:
         row = file.row(row.receiver)
@@ -269,20 +272,15 @@ def _imports(file: OpenFile, lines: Sequence[str], spot: int, path: str) -> tupl
 
 
 def _bound(imported: Import) -> str:
-    """The name that an import binds."""
+    """Return the name that an import binds."""
     return imported.alias or imported.name or (imported.module if "." not in imported.module else "")
 
 
-# ---
-# Cutting an example out of a file: the lines around a use that can be copied as they are.
-#
-# In: a file's lines and the line of a use. Out: first and last line, and the text between without its margin: the
-# whole function where it is short, else the statement with what stands right around it; in prose, the code block that
-# the use stands in. Brackets are counted, nothing is parsed: the lines were written to be read.
+# --- cutting lines out of a file
 
 
 def cut(lines: Sequence[str], line: int, language: str, around: tuple[int, int] | None) -> Cut | None:
-    """The lines to copy for a use; `around` are the lines of the function that it stands in."""
+    """Return the lines to copy for a use; `around` is the range of the function that contains it."""
     if around is not None and around[1] - around[0] < _WHOLE and around[1] > around[0]:
         return _text(lines, *around)
     top, bottom = around if around is not None else (1, len(lines))
@@ -306,7 +304,7 @@ def cut(lines: Sequence[str], line: int, language: str, around: tuple[int, int] 
 
 
 def _with_block(lines: Sequence[str], first: int, last: int, bottom: int, language: str) -> int:
-    """The last line of the block that a statement opens, if it opens one; 0 where that goes on for too long."""
+    """Return the last line of the block that a statement opens, if any; 0 if the block is too long."""
     end = lines[last - 1].partition("//")[0].rstrip()
     if language in _INDENTED:
         if not end.endswith(":"):
@@ -328,7 +326,7 @@ def _with_block(lines: Sequence[str], first: int, last: int, bottom: int, langua
 
 
 def _is_closed(lines: Sequence[str]) -> bool:
-    """Whether all that lines open they close: brackets, braces and long strings."""
+    """True if lines close everything that they open: brackets, braces and long strings."""
     text = "\n".join(lines)
     if text.count('"""') % 2 or text.count("'''") % 2:
         return False
@@ -342,12 +340,12 @@ def _is_closed(lines: Sequence[str]) -> bool:
 
 
 def _belongs(line: str, margin: int) -> bool:
-    """Whether a line is of the same paragraph of code."""
+    """True if a line belongs to the same paragraph of code."""
     return bool(line.strip()) and _margin(line) >= margin
 
 
 def _statement(lines: Sequence[str], line: int, language: str, top: int, bottom: int) -> tuple[int, int]:
-    """The lines of the statement around a line."""
+    """Return the first and last line of the statement that contains a line."""
     first = line
     depth = 0
     for number in range(line - 1, max(top, line - _WHOLE) - 1, -1):
@@ -372,7 +370,7 @@ def _goes_on(lines: Sequence[str], language: str) -> bool:
 
 
 def _balance(lines: Sequence[str]) -> int:
-    """How many brackets are opened more than closed, those in strings left out."""
+    """Return how many more brackets are opened than closed, outside of strings."""
     text = "\n".join(line[:_WIDE] for line in lines)
     if '"' in text or "'" in text:
         text = _STRINGS.sub("", text)
@@ -384,7 +382,7 @@ def _margin(line: str) -> int:
 
 
 def _text(lines: Sequence[str], first: int, last: int) -> Cut | None:
-    """Lines without their margin; None where they are too wide to have been written by people."""
+    """Return lines without their common indentation; None if one is too wide to be hand-written."""
     kept = [line.rstrip().expandtabs(4) for line in lines[first - 1 : last]]
     if any(len(line) > _WIDE for line in kept):
         return None
@@ -393,14 +391,14 @@ def _text(lines: Sequence[str], first: int, last: int) -> Cut | None:
 
 
 def doctest(lines: Sequence[str], first: int, last: int) -> Cut | None:
-    """The first example that the documentation between two lines shows."""
+    """Return the first doctest in the documentation between two lines."""
     begin = next((n for n in range(first, min(last, len(lines)) + 1) if lines[n - 1].lstrip().startswith(">>> ")), 0)
     if not begin:
         return None
     margin = _margin(lines[begin - 1])
     closing = next((n for n in range(begin, last) if '"""' in lines[n] or "'''" in lines[n]), last)
     end = begin - 1 + doctest_end(lines[begin - 1 : closing], 0, margin)
-    if end - begin > _WHOLE + 5:  # the first of several, or up to the last answer that is shown whole
+    if end - begin > _WHOLE + 5:  # cut at the last paragraph, or else the last prompt, that fits
         asked = [n for n in range(begin + 1, begin + _WHOLE + 5) if lines[n].lstrip().startswith(">>>")]
         apart = [n for n in asked if not lines[n - 1].strip()]
         end = (apart or asked or [begin])[-1]
@@ -414,7 +412,7 @@ def doctest(lines: Sequence[str], first: int, last: int) -> Cut | None:
 
 
 def sample(lines: Sequence[str], line: int, language: str) -> Cut | None:
-    """The code block of a document that a line stands in; None where it stands in prose."""
+    """Return the code block of a document that contains a line; None if the line is prose."""
     if language == "markdown":
         fences = [n for n, text in enumerate(lines, 1) if text.lstrip().startswith(("```", "~~~"))]
         inside = [pair for pair in zip(fences[::2], fences[1::2], strict=False) if pair[0] < line < pair[1]]
@@ -439,7 +437,7 @@ def sample(lines: Sequence[str], line: int, language: str) -> Cut | None:
 
 
 def import_line(imported: Import, language: str, lines: Sequence[str]) -> str:
-    """An import as one would write it for one name; "" where it takes more than a line."""
+    """Return an import as one would write it for one name; "" if it takes more than one line."""
     alias = f" as {imported.alias}" if imported.alias and imported.alias != imported.name else ""
     if language in ("python", "cython"):
         if imported.name:

@@ -1,7 +1,7 @@
-"""The sections of a file's page that are made of facts, and which of the file's own names stand in each.
+"""Builds the sections of a file's page, and lists which of the file's own names each section mentions.
 
-In: a file as its pages see it. Out: blocks by title, and names by title. The page of the file shows the sections, the
-page of its keywords maps names to them; both are made one after the other, and the sections once.
+In: the model of a file. Out: blocks by title, and names by title. The page of the file shows the sections, and its
+keyword page maps names to them; the two pages are written one after the other and share the sections.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from concordance.query.sections import cross_language, dependencies, observation
 
 ORDER = tuple(section.value for section in Section)
 PURPOSE, OVERVIEW, DESIGN, DEPENDENCIES, PATTERNS, PERFORMANCE, SECURITY, TESTING, RELATED = ORDER
-_NOTICED = frozenset((PATTERNS, PERFORMANCE, SECURITY))  # what they say is said of what stands around a line
+_NOTICED = frozenset((PATTERNS, PERFORMANCE, SECURITY))  # sections whose remarks are about the code around a line
 _CODE = re.compile(r"`([^`]+)`")
 
 
 @recorded
 def sections(one: FileModel) -> dict[str, list[Block]]:
-    """What each section says, by its title; those that the book leaves out are not made."""
+    """Return the blocks of each section by title; sections that the book leaves out are not built."""
     return {title: _MADE[title](one) for title in ORDER if title not in one.index.book.sections_off}
 
 
@@ -51,7 +51,7 @@ def _own(one: FileModel) -> tuple[dict[str, str], set[str]]:
 
 
 def names_in(one: FileModel, title: str) -> list[str]:
-    """The file's own definitions that a section names, and those that it says something of, from A to Z."""
+    """Return the file's own definitions that a section names or remarks on, from A to Z."""
     own, known = _own(one)
     if not own:
         return []
@@ -73,7 +73,7 @@ def names_in(one: FileModel, title: str) -> list[str]:
 
 
 def _around(one: FileModel, lines: set[int]) -> Iterator[str]:
-    """The innermost definition around each line."""
+    """Yield the name of the innermost definition that contains each line."""
     for line in lines:
         for symbol in reversed(one.symbols):  # the last to begin is the innermost
             if symbol.start_line <= line <= symbol.end_line:
@@ -82,7 +82,7 @@ def _around(one: FileModel, lines: set[int]) -> Iterator[str]:
 
 
 def words_in(one: FileModel, title: str) -> str:
-    """The words of a section, as text."""
+    """Return the words of a section as plain text."""
     said: list[str] = []
     for piece in pieces_of(sections(one).get(title, [])):
         if isinstance(piece, str):
@@ -93,7 +93,7 @@ def words_in(one: FileModel, title: str) -> str:
 
 
 def pieces_of(blocks: Iterable[Block]) -> Iterator[Piece]:
-    """All pieces of blocks, in order."""
+    """Yield all pieces of some blocks, in order."""
     for block in blocks:
         if isinstance(block, Text | Heading | Doc):
             yield from block.text

@@ -1,8 +1,8 @@
-"""The source of a file as a reader follows it: each name with what it means, and what is to be said of each line.
+"""The source page of a file: its text, with a target for each name and remarks for each line.
 
-In: a path, and which part of it. Out: a `Listing`: the text, its comments and strings, its names with where they lead,
-and remarks by line. What a name leads to is the first answer of `concord define` at its place, for all names of a file
-at once: each expression is looked up once, and each other file's definition is asked for together with the others.
+In: a path and the number of a page. Out: a `Listing`: the text, highlighting, the names with their targets, and remarks
+by line. The target of a name is the first answer of `concord define` at its position, but computed for all names of a
+file at once: each expression is looked up once, and definitions in other files are fetched together.
 """
 
 from __future__ import annotations
@@ -28,60 +28,60 @@ from concordance.query.index.repository import Index
 from concordance.query.names.at_position import BINDS, ImportOrigins, Resolution, local_kind, with_definitions
 from concordance.query.sections.overview import unread
 
-PART = 20_000  # lines of a page; a file of more has several
+PART = 20_000  # lines of a page; a longer file has several pages
 _DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))
 _BINDS = frozenset(ROLES.index(role) for role in BINDS)
-_BY_NAME = frozenset(("python", "cython", "java", "rust"))  # languages that import by names, which are linked as names
+_BY_NAME = frozenset(("python", "cython", "java", "rust"))  # languages whose imports are names and linked as such
 _IMPORT = ROLES.index(Role.IMPORT)
 
 
 class LinkTarget(NamedTuple):
-    """What a name leads to."""
+    """The target of a name."""
 
-    kind: str  # of what is meant: a symbol's kind, "file", "parameter" or "variable"; "" for what is from elsewhere
+    kind: str  # a symbol's kind, "file", "parameter" or "variable"; "" if it is outside of the repository
     path: str = ""
     line: int = 0
-    key: str = ""  # of the symbol; "" for a file, and for a variable that is no symbol
+    key: str = ""  # of the symbol; "" for a file and for a variable that is not a symbol
     trust: Trust = Trust.EXACT
-    by: str = ""  # what says so; of what is from elsewhere, where it comes from
-    own: bool = False  # whether the name is the definition itself
-    page: bool = False  # whether what is defined here has a page of its own
-    also: tuple[tuple[str, int], ...] = ()  # where else it may be defined: paths and lines
+    by: str = ""  # the reason of the link; for what is outside, where it is imported from
+    own: bool = False  # True if the name is the definition itself
+    page: bool = False  # True if the definition has a page of its own
+    also: tuple[tuple[str, int], ...] = ()  # other possible definitions: paths and lines
 
 
 class LineRemark(NamedTuple):
-    """What is said of a line."""
+    """A finding about a line, or the number of tests that use a definition on it."""
 
     line: int
     finding: Finding | None = None
-    known: bool = False  # whether the finding's rule has a page
-    tests: int = 0  # how many tests name what is defined on the line …
-    key: str = ""  # … which is this
+    known: bool = False  # True if the finding's rule has a page
+    tests: int = 0  # how many tests use the definition on this line …
+    key: str = ""  # … which has this key
 
 
 class Listing(NamedTuple):
-    """One page of a source."""
+    """One page of a source file."""
 
     path: str
     part: int
     parts: int
-    first: int  # the number of its first line
-    text: str | None  # None where the file is not shown
-    why: str = ""  # why it is not
+    first: int  # number of the first line
+    text: str | None  # None if the file is not shown
+    why: str = ""  # why it is not shown
     spans: Sequence[tuple[int, int, str]] = ()
-    names: Sequence[tuple[int, int, int]] = ()  # begin and end in the text, and the place in `goals`
+    names: Sequence[tuple[int, int, int]] = ()  # start and end in the text, and the index in `goals`
     goals: Sequence[LinkTarget] = ()
     remarks: Sequence[LineRemark] = ()
     digest: str = ""  # of the file's bytes
 
 
 def parts_of(lines: int) -> int:
-    """How many pages a file of so many lines has."""
+    """Return the number of pages for a file with this many lines."""
     return max(1, -(-lines // PART))
 
 
 def listing(index: Index, path: str, part: int = 1) -> Listing:
-    """One page of a file's source."""
+    """Return one page of a file's source."""
     file = index.opened(path)
     lines = max(file.file.lines, len(file.starts) - 1)
     parts, first = parts_of(lines), (part - 1) * PART + 1
@@ -103,7 +103,7 @@ def listing(index: Index, path: str, part: int = 1) -> Listing:
 
 
 def _stretch(text: str, file: OpenFile, part: int, parts: int) -> tuple[int, int]:
-    """Where a part begins and ends."""
+    """Return the offsets at which a page begins and ends."""
     if parts == 1 or len(file.starts) < 2:
         return 0, len(text)
     starts = file.starts
@@ -119,7 +119,7 @@ def _moved(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tupl
 
 
 def _headings(file: OpenFile, spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """With the lines of headings, which the store knows."""
+    """Add the lines of headings, which the store knows, to the highlighting."""
     lines = {symbol.line for symbol in file.symbols if symbol.kind == Kind.HEADING}
     if not lines:
         return spans
@@ -132,7 +132,7 @@ def _headings(file: OpenFile, spans: list[tuple[int, int, str]]) -> list[tuple[i
 
 
 class _Names:
-    """The names of a file, and what they lead to."""
+    """The names of a file and their targets."""
 
     def __init__(self, index: Index, file: OpenFile) -> None:
         self.index, self.file = index, file
@@ -143,12 +143,12 @@ class _Names:
         self._of_definition: dict[int, int] = {}
 
     def between(self, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """The names of a stretch that lead somewhere, or are from elsewhere."""
+        """Yield the names within a range that have a target or are imported from outside."""
         file = self.file
         offsets, names, words, bounds = file.columns
         roles, uses = file.roles, file.uses
         lengths = list(map(len, words))
-        known, bound_here, elsewhere = self._of_expression.get, self._of_local.get, self._elsewhere.get  # of thousands
+        known, bound_here, elsewhere = self._of_expression.get, self._of_local.get, self._elsewhere.get  # for speed
         for place in range(bisect_left(offsets, begin), bisect_right(offsets, end - 1)):
             word, start = names[place], offsets[place]
             goal: int | None
@@ -161,7 +161,7 @@ class _Names:
                     goal = self._expression(expression)
                 if goal < 0 and bounds[place]:
                     variable = bound_here((bounds[place], word)) or self._local(bounds[place], word)
-                    goal = variable[0] if variable[1] != start else -1  # where it is bound, it leads nowhere
+                    goal = variable[0] if variable[1] != start else -1  # the first binding does not link to itself
                 if goal < 0:
                     goal = elsewhere(expression)
                     if goal is None:
@@ -170,7 +170,7 @@ class _Names:
                 yield start, start + lengths[word], goal
 
     def included(self, text: str, found: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
-        """The files that are named by their paths, which are no names: `#include "a.h"`, `[this](that.md)`."""
+        """Yield links for paths of files, which are not names: `#include "a.h"`, `[this](that.md)`."""
         if self.file.file.language in _BY_NAME:
             return
         starts, taken = self.file.starts, [name[0] for name in found]
@@ -199,7 +199,7 @@ class _Names:
 
     @cached_property
     def _symbols(self) -> dict[int, list[int]]:
-        """The places of the symbols whose names stand at an offset."""
+        """The positions of the symbols whose names are at an offset."""
         found: dict[int, list[int]] = {}
         starts = self.file.starts
         for place, symbol in enumerate(self.file.symbols):
@@ -234,12 +234,12 @@ class _Names:
 
     @cached_property
     def paged(self) -> frozenset[int]:
-        """The places of the symbols that have pages of their own."""
+        """The positions of the symbols that have pages of their own."""
         return with_pages(self.index, self.file.path)
 
     @cached_property
     def tested(self) -> Counter[int]:
-        """How many tests name each symbol, by place; a test does not name itself."""
+        """The number of tests that use each symbol, by position; a test does not count as its own user."""
         tests, base = self.index.tests, self.file.base
         rows = users_in(self.index, self.file.path)
         return Counter(place for place, user in set(rows) if user in tests and user != base + 1 + place)
@@ -257,7 +257,7 @@ class _Names:
 
     @cached_property
     def _places(self) -> dict[int, Place]:
-        """The symbols and files that names of this file mean."""
+        """The symbols and files that names of this file refer to."""
         index = self.index
         wanted = {claim.target for claims in self._claims.values() for claim in claims}
         files = {one for one in wanted if one in index.by_base}
@@ -283,7 +283,7 @@ class _Names:
         return known
 
     def _first(self, found: list[Resolution]) -> list[Resolution]:
-        """What is meant, as `define` orders it; only where a definition may stand elsewhere is it looked for."""
+        """Return resolutions in the order of `define`; definitions are looked up only if there may be one elsewhere."""
         index = self.index
         for one in found:
             place = one.place
@@ -300,11 +300,11 @@ class _Names:
             also=tuple(one for one in also if one != (place.path, place.line)),
         )  # fmt: skip
 
-    # variables, and what is from elsewhere
+    # variables, and names from outside
 
     @cached_property
     def _bound(self) -> dict[tuple[int, int], int]:
-        """The first place that binds each name in each scope; scopes are counted from one."""
+        """The first occurrence that binds each name in each scope; scopes are numbered from one."""
         file = self.file
         _, names, _, bounds = file.columns
         found: dict[tuple[int, int], int] = {}
@@ -314,7 +314,7 @@ class _Names:
         return found
 
     def _local(self, bound: int, word: int) -> tuple[int, int]:
-        """A variable that is no symbol leads to where it is first bound; with the offset of that place."""
+        """Return the target of a variable that is not a symbol: its first binding, and the offset of that."""
         file, first = self.file, self._bound.get((bound, word), -1)
         goal = -1
         if first >= 0 and file.roles[first] != _IMPORT:
@@ -337,7 +337,7 @@ class _Names:
 
 
 def _remarks(index: Index, file: OpenFile, names: _Names) -> list[LineRemark]:
-    """What rules found, and which definitions tests name."""
+    """Return the findings, and the definitions that tests use."""
     rules = ruleset.rules()
     found = [LineRemark(one.line, one, one.by in rules) for one in ruled(index).findings(file.path)]
     for place, tests in names.tested.items():
@@ -347,15 +347,14 @@ def _remarks(index: Index, file: OpenFile, names: _Names) -> list[LineRemark]:
     return sorted(found, key=lambda one: (one.line, one.finding is None))
 
 
-# ---
-# Where the lines of a source come from.
-#
-# In: a path of the store. Out: its lines by commits, or why there are none. Only a file that is still as the store
-# knows it is asked about: lines are counted on a page that was made of the store.
+# --- blame
 
 
 def blamed(index: Index, path: str) -> Blame:
-    """The lines of a file by commits."""
+    """Return the commit that last changed each line, or a note if that is not known.
+
+    The file must still be as the store knows it, because the line numbers of the page are those of the store.
+    """
     opened = index.opened(path)
     file, lines = opened.file, opened.lines()
     if file.skip != Skip.NONE:
@@ -368,5 +367,5 @@ def blamed(index: Index, path: str) -> Blame:
         return Blame(note="the file has changed since it was read")
     found = blame(index.root, path, data)
     if not found.note and sum(count for count, _ in found.ranges) != len(lines):
-        return Blame(note="its lines do not end where git's do")
+        return Blame(note="its lines are divided differently by git")
     return found

@@ -1,7 +1,7 @@
-"""What was noticed of a file's code: patterns, and findings of performance and security, each with its line.
+"""The sections about patterns, performance and security: what was noticed in a file's code, with line numbers.
 
-In: a file as its pages see it. Out: blocks. Where nothing was found, the page says by how many rules it was looked for,
-and links them.
+In: the model of a file. Out: blocks. If nothing was found, the section says how many rules were checked and links to
+them.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from concordance.query.index.file_model import FileModel
 from concordance.query.index.findings import ruled
 from concordance.query.sections.patterns import patterns
 
-HOT = 25  # ways through a function, from which it is called complex
+HOT = 25  # cyclomatic complexity from which a function is reported
 
 
 def patterns_of(one: FileModel) -> list[Block]:
-    """Patterns with the line that shows each."""
+    """Return the patterns, each with the lines that show it."""
     rows = patterns(one)
     if rows:
         lines = [commas([Line(one.path, line) for line in row.lines]) for row in rows]
         items = [Item([Strong(row.name), ": ", *row.said, " ", *at]) for row, at in zip(rows, lines, strict=True)]
         return [Items(items)]
-    return [Text([f"None known for {one.title}."])]
+    return [Text([f"No known patterns found ({one.title})."])]
 
 
 def performance(one: FileModel) -> list[Block]:
-    """Findings about speed, and functions with many ways through them."""
+    """Return findings about performance, and functions of high complexity."""
     items = _found(one, "performance")
     hot = sorted(
         ((ways, place) for place, ways in enumerate(one.complexity) if ways >= HOT), key=lambda row: (-row[0], row[1])
@@ -50,13 +50,13 @@ def performance(one: FileModel) -> list[Block]:
         pieces: list[Piece] = ["Complex: "]
         for number, (ways, place) in enumerate(hot):
             symbol = one.symbols[place]
-            pieces += [", " if number else "", one.own(place), f" ({ways} ways) ", Line(one.path, symbol.line)]
+            pieces += [", " if number else "", one.own(place), f" (complexity {ways}) ", Line(one.path, symbol.line)]
         items.append(Item(pieces))
     return [Items(items)] if items else [_none(one, "performance")]
 
 
 def security(one: FileModel) -> list[Block]:
-    """Findings about safety."""
+    """Return findings about security."""
     items = _found(one, "security")
     return [Items(items)] if items else [_none(one, "security")]
 
@@ -72,7 +72,7 @@ def _found(one: FileModel, category: str) -> list[Item]:
 
 
 def _item(one: FileModel, rule: Rule, rows: list[Finding]) -> Item:
-    """All findings of one rule: what it is about once, then each place."""
+    """Return one item for all findings of a rule: its subject once, then each place."""
     pieces: list[Piece] = [Ref(To.RULE, rule.id, "", rule.id), f" ({rule.severity}) "]
     messages = {row.message for row in rows}
     if len(messages) == 1:
@@ -91,5 +91,7 @@ def _none(one: FileModel, category: str) -> Block:
     if not tried:
         return Text([f"No {category} rules for {one.title}."])
     rules_ = counted(len(tried), f"{category} rule")
-    # The list of rules has the languages of the repository, not those of its book.
-    return Text(["None by ", rules_ if one.index.of_pages else Ref(To.RULE, "", one.title, rules_, False), "."])
+    # The list of rules covers the languages of the repository, not those of its book.
+    return Text(
+        ["No findings (", rules_ if one.index.of_pages else Ref(To.RULE, "", one.title, rules_, False), " checked)."]
+    )

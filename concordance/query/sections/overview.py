@@ -1,7 +1,11 @@
-"""What a file is for and what it offers: the sections a reader sees first.
+"""The first sections of a file's page: what the file is for, what it defines, and its licence.
 
-In: a file as its pages see it. Out: blocks. The author's own words come first, quoted and cited; where there are none,
-what the facts say.
+In: the model of a file. Out: blocks. The author's own words come first, quoted and cited; if there are none, the facts
+are described.
+
+A licence is recognised in a file's header by SPDX's identifier or by a sentence that is unique to it; a name that a
+sentence gives ("BSD-style") is quoted as it is. A file without such a header is under the nearest licence file, in its
+folder or above.
 """
 
 from __future__ import annotations
@@ -34,15 +38,10 @@ from concordance.query.markup import first_sentence, markdown, prose_of
 from concordance.query.names.mentions import MentionedNames
 from concordance.query.sections.structure import folders, plural
 
-# ---
-# The licence of a file: what its header states, with the line, or else the nearest file that states one.
-#
-# In: a file as its pages see it. Out: a name. Headers are known by SPDX's mark, or by the sentence that no other
-# licence has; a name that a sentence gives ("BSD-style") is given as it stands there. What lies in a folder with a
-# licence file of its own is under that one.
+# --- licence
 
 
-_HEAD = 6000  # characters in which a header states it
+_HEAD = 6000  # characters that are searched for a header
 _HINT = re.compile(r"licen[sc]e|redistribution|permission|public domain", re.I)
 _SPDX = re.compile(r"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+-]+(?:[ \t]+(?:OR|AND|WITH)[ \t]+[A-Za-z0-9.+()-]+)*)")
 _NAMED = re.compile(
@@ -54,15 +53,15 @@ _NAMED = re.compile(
 
 
 class Licence(NamedTuple):
-    """What a file is under."""
+    """The licence of a file, and where it is stated."""
 
-    name: str  # of the licence, or the path of the file that states it
-    line: int = 0  # of the file itself, where it states it; 0 where another does
-    path: str = ""  # the file that states it, where that is another
+    name: str  # of the licence, or the path of the licence file
+    line: int = 0  # the line of the file itself that states it; 0 if another file does
+    path: str = ""  # the licence file, if the file itself states none
 
 
 def _licence_sentence(words: str) -> re.Pattern[str]:
-    """A sentence as it may stand in a comment: its words with line ends and marks between."""
+    """Return a pattern for a sentence in a comment, where line ends and comment marks may separate the words."""
     return re.compile(r"\W+".join(re.escape(word) for word in words.split()), re.I)
 
 
@@ -86,7 +85,7 @@ _FAMILY = {"lesser": "LGPL", "library": "LGPL", "affero": "AGPL"}
 
 
 def licence(one: FileModel) -> Licence | None:
-    """What a file is under; None where nothing says so."""
+    """Return the licence of a file; None if none is stated."""
     lines = one.lines
     found = stated("\n".join(lines[:200])[:_HEAD]) if lines else None
     if found is not None:
@@ -101,7 +100,7 @@ def licence(one: FileModel) -> Licence | None:
 
 
 def stated(head: str) -> Licence | None:
-    """What the beginning of a file states."""
+    """Return the licence that the beginning of a file states."""
     if not _HINT.search(head):
         return None
     match = _SPDX.search(head)
@@ -127,7 +126,7 @@ def _line(text: str, place: int) -> int:
     return text.count("\n", 0, place) + 1
 
 
-# ---
+# --- purpose and overview
 
 
 _UNREAD = {
@@ -139,13 +138,13 @@ _OUTLINE = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 
 
 def unread(file: File) -> str:
-    """Why a file is not shown, in words."""
+    """Return the reason why a file is not shown."""
     why = _UNREAD.get(Skip(file.skip), file.skip)
     return f"{file.type}, {why}{f', {file.note}' if file.note else ''}."
 
 
 def purpose(one: FileModel) -> list[Block]:
-    """What the file is for: its author's words, or what the facts say."""
+    """Return what the file is for: its author's words, or a description of the facts."""
     words = prose_of(one.facts.doc)
     if words and first_sentence(words, one.file.language):
         quoted = Doc(markdown(words, one.file.language, MentionedNames(one).ref))
@@ -156,7 +155,7 @@ def purpose(one: FileModel) -> list[Block]:
 
 
 def _sentence(pieces: Pieces) -> list[Piece]:
-    """Pieces as a sentence: with a capital and an end."""
+    """Turn pieces into a sentence with a capital letter and a full stop."""
     found = list(pieces)
     if found and type(found[0]) is str and found[0][:1].islower():
         found[0] = found[0][0].upper() + found[0][1:]
@@ -167,14 +166,14 @@ def _sentence(pieces: Pieces) -> list[Piece]:
 
 
 def changed(change: FileHistory) -> str:
-    """A file's history in a line."""
+    """Return a file's history in one line."""
     first, last = (datetime.fromtimestamp(when, UTC).date().isoformat() for when in (change.first, change.last))
     who = ", ".join(name for name, _ in change.authors[:3])
     return f"{counted(change.commits, 'commit')} from {first} to {last}, most by {who}"
 
 
 def overview(one: FileModel) -> list[Block]:
-    """What the file defines and for whom."""
+    """Return what the file defines and who uses it."""
     found: list[Block] = []
     told = [*_defines(one), *_used(one)]
     if told:
@@ -193,11 +192,11 @@ def overview(one: FileModel) -> list[Block]:
         found.append(Items(with_words))
     if without:
         found.append(Text(["Also " if with_words else "Offers ", *listed([one.own(place) for place in without]), "."]))
-    return found or [Text([f"{one.file.type}: nothing defined, and no import or link leads to it."])]
+    return found or [Text([f"{one.file.type}: no definitions, and no imports of it or links to it found."])]
 
 
 def _opened_up(one: FileModel, places: list[int]) -> list[int]:
-    """Namespaces are opened: what stands in them is what a file offers."""
+    """Replace namespaces by their contents, which are what the file provides."""
     found: list[int] = []
     left = places[::-1]
     while left:
@@ -211,7 +210,7 @@ def _opened_up(one: FileModel, places: list[int]) -> list[int]:
 
 def _is_offered(one: FileModel, place: int) -> bool:
     symbol = one.symbols[place]
-    if symbol.declaration and symbol.kind in TYPES:  # only told of, to be defined elsewhere
+    if symbol.declaration and symbol.kind in TYPES:  # a forward declaration: the type is defined elsewhere
         return False
     return symbol.public and symbol.kind in _SHOWN
 
@@ -242,12 +241,12 @@ def _used(one: FileModel) -> list[Piece]:
 
 
 def no_structure(one: FileModel) -> str:
-    """Why a file has no structure to show."""
+    """Return the reason why a file has no structure to show."""
     file = one.file
     if file.skip != Skip.NONE:
-        return f"{file.type}: no definitions are read from it."
+        return f"{file.type}: not read for definitions."
     if not file.lines:
         return "Empty."
     if one.facts.imports:
-        return f"Imports only: {counted(len(one.facts.imports), 'import')}, nothing defined."
+        return f"Imports only: {counted(len(one.facts.imports), 'import')}, no definitions."
     return f"{counted(file.lines, 'line')} of {file.type}, without definitions."

@@ -1,9 +1,9 @@
-"""The structure of a file: every definition, nested as in the text, with what it calls and who calls it.
+"""The structure section of a file: every definition, nested as in the text, with its callees and callers.
 
-In: a file as its pages see it. Out: blocks. What holds others is a heading or an entry with a list below it; small
-things without words of their own (fields, constants, keys) stand together on a line. Calls are named one by one. Who
-calls is named one by one in the same file, and from elsewhere by file; where those are many, by folder with their
-numbers, so that nothing is left out and a page stays a page.
+In: the model of a file. Out: blocks. A definition with members is a heading or an entry with a list below it; small
+definitions without documentation (fields, constants, keys) share a line. Callees are listed one by one. Callers in the
+same file are listed one by one, those in other files by file, or, if there are many, as counts by folder, so that
+nothing is left out and the page stays readable.
 """
 
 from __future__ import annotations
@@ -50,30 +50,30 @@ _SMALL = frozenset(
         Kind.TARGET,
     )
 )
-_PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not of code: nothing calls it
-_AROUND = (Kind.NAMESPACE, Kind.MODULE)  # nothing but what is in it
-_DOCUMENTS = frozenset(("rst", "markdown"))  # whose directives document code
-_INSIDE = 12  # places of the same file that are named one by one
-_FEW = 8  # other files that are named one by one
+_PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not code: nothing calls it
+_AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
+_DOCUMENTS = frozenset(("rst", "markdown"))  # formats whose directives document code
+_INSIDE = 12  # callers in the same file that are listed one by one
+_FEW = 8  # other files that are listed one by one
 _FIELD = KINDS.index(Kind.FIELD)
-_MANY = 4  # small things that are worth a line together
-_DEEPEST = 16  # levels; what lies deeper is listed in a row, for nobody reads so many lists in one another
+_MANY = 4  # small definitions that share a line with a count
+_DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
 PLURALS = {
     Kind.CLASS: "classes", Kind.PROPERTY: "properties", Kind.TYPE: "type aliases", Kind.OPERATOR: "operators",
 }  # fmt: skip
 
 
 def plural(kind: str, number: int) -> str:
-    """So many of a kind: `1 class`, `2 classes`."""
+    """Return a number of things of a kind: `1 class`, `2 classes`."""
     one = "type alias" if kind == Kind.TYPE else "operator" if kind == Kind.OPERATOR else kind
     return counted(number, one, PLURALS.get(Kind(kind), ""))
 
 
-KEYED = frozenset(("yaml", "json", "toml", "ini"))  # languages of keys, which come by the thousand: no anchors for them
+KEYED = frozenset(("yaml", "json", "toml", "ini"))  # data formats: their keys come by the thousand and get no anchors
 
 
 class Structure:
-    """The blocks of one file's definitions."""
+    """Builds the blocks of one file's definitions."""
 
     def __init__(self, about: FileModel) -> None:
         self.about, self.path, self.language = about, about.path, about.file.language
@@ -81,15 +81,15 @@ class Structure:
         self.plain = self.language in KEYED
 
     def blocks(self) -> list[Block]:
-        """All definitions."""
+        """Return the blocks of all definitions."""
         return self._below(self.about.children.get(-1, []), 4)
 
     def of(self, place: int) -> list[Block]:
-        """One definition with all that is in it."""
+        """Return the blocks of one definition with everything inside of it."""
         return self._below([place], 3)
 
     def _below(self, places: Sequence[int], level: int) -> list[Block]:
-        """Blocks of what stands beside one another; what is large has a heading, down to the sixth."""
+        """Return the blocks of sibling definitions; large ones get headings, down to level six."""
         found: list[Block] = []
         items: list[Item] = []
         if level > _DEEPEST:
@@ -110,7 +110,7 @@ class Structure:
         return found
 
     def _inside(self, places: Sequence[int]) -> list[int]:
-        """Some symbols and all that stands in them, one after the other."""
+        """Return some symbols, each followed by everything inside of it."""
         found: list[int] = []
         left = list(reversed(places))
         while left:
@@ -120,7 +120,7 @@ class Structure:
         return found
 
     def _groups(self, places: Sequence[int]) -> Iterator[list[int]]:
-        """Small things that follow one another, together; anything else by itself."""
+        """Yield runs of small definitions of one kind as groups, and every other definition by itself."""
         now: list[int] = []
         for place in places:
             symbol = self.about.symbols[place]
@@ -151,7 +151,7 @@ class Structure:
         return Item(self._title(place), below, "" if self.plain else self.about.symbols[place].key)
 
     def _together(self, group: list[int]) -> Item:
-        """Small things on one line."""
+        """Return an item for small definitions that share a line."""
         kind = self.about.symbols[group[0]].kind
         pieces: list[Piece] = []
         if len(group) >= _MANY:
@@ -169,13 +169,13 @@ class Structure:
         return Item(pieces, blocks)
 
     def _at(self, symbol: Symbol, small: bool) -> list[Piece]:
-        """Where a definition stands; of small things among many, and of keys, without a link."""
+        """Return the line of a definition; without a link for keys and for small definitions among many."""
         if small or self.plain:
             return [f" L{symbol.line}", Cite(self.path, symbol.line)]
         return [" ", Line(self.path, symbol.line)]
 
     def _is_member(self, symbol: Symbol) -> bool:
-        """Whether it stands inside of a type or function, whose line is linked."""
+        """True if it is inside of a type or function, whose line is linked."""
         return symbol.parent >= 0 and self.about.symbols[symbol.parent].kind not in _AROUND
 
     # --- one definition
@@ -217,7 +217,7 @@ class Structure:
             )
 
     def words(self, place: int) -> Iterator[Block]:
-        """What the author says of a definition, quoted."""
+        """Yield the author's documentation of a definition, quoted."""
         symbol = self.about.symbols[place]
         if symbol.doc:
             lines = self.about.lines_of_doc(place)
@@ -225,7 +225,7 @@ class Structure:
             yield Quote([Doc([*cite, *markdown(symbol.doc, self.language, self.named.ref)])])
 
     def _facts(self, place: int) -> Iterator[list[Piece]]:
-        """What is known of a definition besides its words, each in a few pieces."""
+        """Yield what else is known of a definition, each fact in a few pieces."""
         symbol = self.about.symbols[place]
         if symbol.parent < 0:
             yield from self._imported_as(symbol)
@@ -252,10 +252,10 @@ class Structure:
             yield [Ref(To.DEFINITION, self.path, symbol.key, "definition and all uses", False)]
 
     def _imported_as(self, symbol: Symbol) -> Iterator[list[Piece]]:
-        """The path by which users import it, and who says so."""
+        """Yield the public name of a symbol, and the module or document that it comes from."""
         dotted, by = public(self.about.index, self.path, symbol.key)
         if dotted:
-            word = ", documented in " if self.about.index.language_of(by or self.path) in _DOCUMENTS else " by "
+            word = ", documented in " if self.about.index.language_of(by or self.path) in _DOCUMENTS else " via "
             told: list[Piece] = ["imported as ", Mono(dotted)]
             yield [*told, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else told
 
@@ -272,7 +272,7 @@ class Structure:
         used = [one.id for one in self.about.uses.get(place, {}).values() if one.roles & CALL]
         symbol = self.about.symbols[place]
         if used and symbol.parent >= 0 and self.about.symbols[symbol.parent].name == symbol.name:
-            kinds = self.about.index.kinds  # a constructor names its fields as if it called them
+            kinds = self.about.index.kinds  # a constructor initialises its fields as if it called them
             used = [one for one in used if kinds[one] != _FIELD]
         return [self.about.ref(one) for one in used]
 
@@ -289,11 +289,11 @@ class Structure:
             yield self._from(others, "used")
 
     def _is_told(self, use: UsePair) -> bool:
-        """Whether a use is worth telling: not an import, and not that the file itself names it outside of functions."""
+        """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
         return use.roles != IMPORT and use.id != self.about.base
 
     def _from(self, users: list[UsePair], word: str) -> list[Piece]:
-        """`called by f, g, and from 3 files: …`."""
+        """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
         here = [one for one in users if self.about.is_own(one.id)]
         away = [one for one in users if not self.about.is_own(one.id)]
         pieces: list[Piece] = [f"{word} by "]
@@ -308,7 +308,7 @@ class Structure:
         return "the file when it is loaded" if use.id == self.about.base else self.about.ref(use.id)
 
     def _elsewhere(self, users: list[UsePair]) -> list[Piece]:
-        """Users in other files: by name where they are few, by file where those are, else by folder."""
+        """Return users in other files: by name if there are few, by file if those are few, else by folder."""
         index = self.about.index
         if len(users) <= 3:
             return commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
@@ -323,7 +323,7 @@ class Structure:
 
 
 def folders(paths: Counter[str]) -> list[Piece]:
-    """Files by folder with their numbers, most first: as deep as keeps the list short."""
+    """Return the number of files by folder, most first; folders are as deep as keeps the list short."""
     counts: Counter[str] = Counter()
     depth = 1
     while depth < 6:
@@ -348,16 +348,16 @@ _OBVIOUS = frozenset(("async", "const", "inline", "static", "virtual", "override
 
 
 def _flat(signature: str) -> str:
-    """A signature on one line."""
+    """Return a signature on one line."""
     return " ".join(signature.split()).replace("( ", "(").replace(" )", ")")
 
 
 def _said(symbol: Symbol) -> str:
-    """A small thing: its signature where that is short."""
+    """Return the signature of a small definition, or its name if the signature is long."""
     told = _flat(symbol.signature or symbol.name)
     return told if len(told) <= 100 else symbol.name
 
 
 def plain_files(index: Index) -> frozenset[str]:
-    """The files whose definitions have no anchors of their own."""
+    """Return the files whose definitions have no anchors of their own."""
     return frozenset(row[1] for row in index.bases if row[2] in KEYED)

@@ -1,6 +1,6 @@
-"""How a file is tried and used: the tests that reach it, and examples of its use from elsewhere in the repository.
+"""The sections about testing and usage: the tests that reach a file, and examples of its use in the repository.
 
-In: a file as its pages see it. Out: blocks. Examples are copied from files that use it, and cited.
+In: the model of a file. Out: blocks. Examples are copied from files that use it, with citations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMED = 6  # tests that are named; the others are counted by file
 
 
 def testing(one: FileModel) -> list[Block]:
-    """The tests that reach the file, and the command that runs them."""
+    """Return the tests that reach the file, and the command that runs them."""
     if one.file.category == Category.TEST:
         return list(_own_tests(one))
     found = one.index.tests_of(one.path)
@@ -40,7 +40,7 @@ def testing(one: FileModel) -> list[Block]:
         items.append(Item(pieces))
     blocks: list[Block] = [Items(items)]
     if found.farther:
-        blocks.append(Text([f"{counted(found.farther, 'test')} farther away."]))
+        blocks.append(Text([f"Reached in more steps by {counted(found.farther, 'test')}."]))
     first = next(iter(by_file))
     command = one.index.runners.command(first, one.index.language_of(first), "")
     if command:
@@ -51,20 +51,20 @@ def testing(one: FileModel) -> list[Block]:
 def _own_tests(one: FileModel) -> Iterator[Block]:
     tests = [identity for identity in range(one.base, one.base + len(one.symbols) + 1) if identity in one.index.tests]
     command = one.index.runners.command(one.path, one.file.language, "")
-    yield Text([f"{counted(len(tests), 'test')} of its own." if tests else "A file of tests' own tools."])
+    yield Text([f"Contains {counted(len(tests), 'test')}." if tests else "Support code for tests, without tests."])
     if command:
         yield Code(f"{command}\n", "bash")
 
 
 def _untested(one: FileModel) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
-        return "Nothing in it runs."
+        return "It contains no code that runs."
     told = one.index.tests_told
-    return f"None of {told} reaches it." if told else "The repository has no tests."
+    return f"None of {told} reaches it." if told else "No tests were found in the repository."
 
 
 def usage(one: FileModel) -> list[Block]:
-    """Real uses, each with enough around it to be copied."""
+    """Return real uses, each with enough context to be copied."""
     rows = examples(one.index, one.path)
     if not rows:
         return [Text([_unused(one)])]
@@ -73,7 +73,7 @@ def usage(one: FileModel) -> list[Block]:
         label = separator_of(one.file.language).join(clean(row.key))
         name: Piece = Ref(To.SYMBOL, one.path, row.key, label) if row.key else Mono(one.path)
         cites = [Cite(row.path, row.first, row.last), *(Cite(row.path, line) for line in row.imports)]
-        where: list[Piece] = [", in its own words"]
+        where: list[Piece] = [", from its own documentation"]
         if row.path != one.path:
             where = [f", {row.kind}: ", Ref(To.FILE, row.path, "", row.path)]
         blocks.append(Text([name, *where, *cites]))
@@ -83,4 +83,4 @@ def usage(one: FileModel) -> list[Block]:
 
 def _unused(one: FileModel) -> str:
     users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
-    return f"None to copy from {counted(len(users), 'file')}." if users else "No user known."
+    return f"No example to copy in {counted(len(users), 'file')}." if users else "No references found."

@@ -1,7 +1,7 @@
-"""One file per kind of page that only the site has, found by its name.
+"""The kinds of pages that only the web site has, not the book: one file per kind, found by its name.
 
-Each has `subjects(index)`, what there is a page of, and `pages(index, subject)`, the pages of one, as in `query/pages`;
-each page's `Ref` says where it stands.
+As in `query/pages`, each module has `subjects(index)`, which lists what there is a page about, and
+`pages(index, subject)`, which yields the pages of one subject. The `Ref` of a page determines its address.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The page of a definition that other files use: what it is, its kin, who calls it, every use, tests and examples.
+"""The page of a definition that other files use: its signature, class hierarchy, callers, uses, tests and examples.
 
-In: `path#key` of a class, function or method. Out: its page, and further pages for uses that are too many for one. The
-counts are those of `concord refs`, `callers` and `tests`.
+In: `path#key` of a class, function or method. Out: its page, and further pages if it has too many uses for one. The
+counts equal those of `concord refs`, `callers` and `tests`.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ from concordance.query.sections.class_family import bases, by_file, heirs, kin, 
 from concordance.query.sections.examples import examples_of
 from concordance.query.sections.structure import Structure
 
-_FIRST, _NEXT = 150, 600  # uses on the first page, and on each further one; a file's are not parted
-_CALLERS = 200  # that are named; each call is among the uses
-_TESTS = 40  # that are named with the reason
-_EXAMPLES = 3
-_NAMESAKES = 20
+_FIRST, _NEXT = 150, 600  # uses on the first page and on each further one; the uses in one file stay on one page
+_CALLERS = 200  # callers listed; the list of uses has every call
+_TESTS = 40  # tests listed, each with the reason
+_EXAMPLES = 3  # examples shown
+_NAMESAKES = 20  # other definitions of the same name listed
 
 
 def subjects(index: Index) -> Iterator[str]:
-    """Every definition that has a page."""
+    """Yield every definition that has a page."""
     for path in sorted(row[1] for row in index.bases):
         symbols = index.opened(path).symbols
         for place in sorted(with_pages(index, path)):
@@ -65,7 +65,7 @@ def subjects(index: Index) -> Iterator[str]:
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The pages of one definition; none where it has none."""
+    """Yield the pages of one definition; none if it does not get a page."""
     number = 1
     while (made := part(index, subject, number)) is not None:
         yield made
@@ -73,7 +73,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def part(index: Index, subject: str, number: int) -> Page | None:
-    """One page of a definition, without making those before it."""
+    """Return one page of a definition without building the pages before it; None if there is no such page."""
     path, _, key = subject.partition("#")
     one = about(index, path)
     place = next((place for place in with_pages(index, path) if one.symbols[place].key == key), -1)
@@ -119,7 +119,7 @@ class _Definition:
         yield from self._parts(1)
         yield from self._uses(1)
 
-    # --- what it is
+    # --- the definition itself
 
     def _what(self) -> Iterator[Block]:
         one, symbol = self.one, self.symbol
@@ -143,9 +143,9 @@ class _Definition:
             word = "Also declared" if other.declaration else "Also defined"
             yield Item([Strong(word), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
         if symbol.modifiers:
-            yield Item([Strong("Marked"), ": ", Mono(", ".join(symbol.modifiers))])
+            yield Item([Strong("Modifiers"), ": ", Mono(", ".join(symbol.modifiers))])
 
-    # --- who uses it
+    # --- examples, callers and tests
 
     def _examples(self) -> Iterator[Block]:
         rows = examples_of(self.index, self.one.path, self.place, _EXAMPLES)
@@ -153,7 +153,7 @@ class _Definition:
             yield Heading(2, ["Examples"])
         for row in rows:
             own = row.path == self.one.path
-            yield Text([("From its own words, " if own else f"{row.kind.capitalize()}: "),
+            yield Text([("From its own documentation, " if own else f"{row.kind.capitalize()}: "),
                         Line(row.path, row.first, row.last, f"{row.path}:{row.first}")])  # fmt: skip
             yield Code(row.code, row.language)
 
@@ -163,7 +163,7 @@ class _Definition:
             return
         yield Heading(2, ["Callers"])
         if len(found) > _CALLERS:
-            said = f"The first {_CALLERS} of {len(found):,} callers: every call stands among the uses below."
+            said = f"The first {_CALLERS} of {len(found):,} callers; every call is listed among the uses below."
         else:
             said = f"{counted(len(found), 'caller')}."
         yield Text([said])
@@ -177,11 +177,11 @@ class _Definition:
         nearest = sorted(rows.values(), key=lambda pair: pair[0])
         yield Heading(2, ["Tests"])
         if not nearest:
-            yield Text([f"No test is seen to reach it: {counted(len(index.tests), 'test')}, {STEPS} steps searched."])
+            yield Text([f"No test found that reaches it: {counted(len(index.tests), 'test')}, {STEPS} steps searched."])
             return
         whole = all(walk.whole for _, walk in found)
-        cut = "" if whole else f"; the search ended after {MOST:,} uses, so there may be more"
-        more = f"the nearest {_TESTS} are named" if len(nearest) > _TESTS else ""
+        cut = "" if whole else f"; the search stopped after {MOST:,} uses, so there may be more"
+        more = f"the nearest {_TESTS} are listed" if len(nearest) > _TESTS else ""
         yield Text([f"{counted(len(nearest), 'test')} may run it{cut}{'; ' if more else ''}{more}."])
         known = places(index, (row.id for row, _ in nearest[:_TESTS]))
         rows_ = []
@@ -214,7 +214,7 @@ class _Definition:
         files = sum(map(len, self.files))
         total = uses_of(self.index, self.places, Trust.UNIQUE_NAME, Asked(1)).total
         about_ = "about " if len(self.places) > 1 and files > EXACTLY else ""
-        said = f"{about_}{counted(total, 'use')} in {counted(files, 'file')}" if total else "no use is known"
+        said = f"{about_}{counted(total, 'use')} in {counted(files, 'file')}" if total else "no uses found"
         said = with_missed(self.index, said, [self.symbol.name], "uses")
         yield Text([f"{said[0].upper()}{said[1:]}."])
 
@@ -249,7 +249,7 @@ class _Definition:
 
 
 def _parted(files: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
-    """Files with their uses, in parts of about as many uses."""
+    """Split files with their numbers of uses into pages: `_FIRST` uses on the first, `_NEXT` on each further one."""
     found: list[list[tuple[str, int]]] = []
     room = 0
     for path, times in files:

@@ -1,7 +1,7 @@
-"""The history of a folder: when it was changed, which files most, and by whom.
+"""The history page of a folder: when it was changed, which files changed most, and who changed them.
 
-In: a folder ("" for the root). Out: one page. It says what git knows of the files that are there now; what is not known
-is said.
+In: a folder ("" for the root). Out: one page. It covers the files that exist now, as far as git records their history,
+and says where that history is incomplete.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from concordance.query.folders.repository import name_of
 from concordance.query.index import history
 from concordance.query.index.repository import Index
 
-_FILES, _AUTHORS = 50, 50  # rows of a table; how many there are is said
+_FILES, _AUTHORS = 50, 50  # rows of a table; the page also gives the total number
 
 
 def subjects(index: Index) -> list[str]:
-    """Every folder that has files below it."""
+    """Return every folder that has files below it."""
     return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The history of one folder."""
+    """Yield the history page of one folder."""
     known = history.past(index, subject)
     title: list[Piece] = ["History: ", Mono(subject or name_of(index))]
     blocks = _blocks(index, subject, known) if known.files else [_nothing(index, subject)]
@@ -34,7 +34,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 def _nothing(index: Index, folder: str) -> Block:
     why = history.note(index)
     many = counted(folders(index).all[folder].count, "file")
-    return Text([f"Nothing is known of when its {many} were changed{': ' + why if why else ''}."])
+    return Text([f"No record of when its {many} changed{': ' + why if why else ''}."])
 
 
 def _blocks(index: Index, folder: str, known: history.FolderHistory) -> list[Block]:
@@ -44,26 +44,26 @@ def _blocks(index: Index, folder: str, known: history.FolderHistory) -> list[Blo
     days = [history.day_of(first), history.day_of(last)]
     when = f"from {days[0]} to {days[1]}" if days[0] != days[1] else f"on {days[0]}"
     words += f"by {counted(len(known.authors), 'author')}, {when}. "
-    words += "A commit to a file is one change; merges do not count."
+    words += "Each commit to a file counts as one change; merges are not counted."
     if len(known.files) < total:
-        words += f" Of {counted(total - len(known.files), 'other file')} git knows no change."
+        words += f" For {counted(total - len(known.files), 'other file')} git records no change."
     if history.note(index):
-        words += f" What is known is limited: {history.note(index)}."
+        words += f" The history is incomplete: {history.note(index)}."
     found: list[Block] = [Text([words])]
     if not folder:
         found += _commits(index)
     came = Counter(history.month_of(row[1]) for row in known.files.values())
     changed = Counter(history.month_of(row[2]) for row in known.files.values())
-    found += _plot("Files by their last change", changed, "how many files were changed then for the last time")
-    found += _plot("Files by their first change", came, "how many of the files that are there now came then")
+    found += _plot("Files by their last change", changed, "the number of files last changed then")
+    found += _plot("Files by their first change", came, "the number of today's files first changed then")
     return [*found, *_most_changed(folder, known), *_authors(known)]
 
 
 def _commits(index: Index) -> list[Block]:
     months = history.months(index)
     if months is None:
-        return [Heading(2, ["Commits"]), Text(["The store does not say when commits were made: a new build notes it."])]
-    return _plot("Commits", Counter(dict(months)), "how many commits were made, without merges") if months else []
+        return [Heading(2, ["Commits"]), Text(["The store has no commit dates; the next build adds them."])]
+    return _plot("Commits", Counter(dict(months)), "the number of commits, without merges") if months else []
 
 
 def _plot(title: str, counts: Counter[str], words: str) -> list[Block]:
@@ -85,7 +85,7 @@ def _most_changed(folder: str, known: history.FolderHistory) -> list[Block]:
     ]
     found: list[Block] = [Heading(2, ["Most changed files"])]
     if len(ordered) > _FILES:
-        found.append(Text([f"{_FILES} of {len(ordered):,} files; the map shows all of them by their changes."]))
+        found.append(Text([f"The top {_FILES} of {len(ordered):,} files; the map shows all of them by changes."]))
     return [*found, Table(["File", "Changes", "First", "Last"], rows)]
 
 
@@ -98,5 +98,7 @@ def _authors(known: history.FolderHistory) -> list[Block]:
     if len(ordered) > _AUTHORS:
         rest = sum(times for _, times in ordered[_AUTHORS:])
         left = len(ordered) - _AUTHORS
-        found.append(Text([f"{_AUTHORS} of {len(ordered):,}; the other {left:,} made {counted(rest, 'change')}."]))
+        found.append(
+            Text([f"The top {_AUTHORS} of {len(ordered):,}; the other {left:,} made {counted(rest, 'change')}."])
+        )
     return [*found, Table(["Author", "Changes", "Files"], rows)]

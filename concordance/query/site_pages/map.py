@@ -1,7 +1,7 @@
-"""The map of a folder: what lies in it as areas, by its lines, its changes and its rank.
+"""The treemaps of a folder: its files and subfolders as areas, by lines, by changes and by rank.
 
-In: a folder ("" for the root). Out: one page with three maps. A part that would be too small to be seen is counted with
-others of its folder, in one area that says how many they are; a folder's area leads to its own map.
+In: a folder ("" for the root). Out: one page with three maps. Parts too small to be seen are merged, within their
+folder, into one area labelled with their number. A folder's area links to the folder's own map.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from concordance.query.index.history import changes, note
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import plain, shared
 
-_SEEN = 1 / 1500  # the share of a map that can be told apart
-_LARGE = 1 / 80  # that of a folder in which more can be seen
+_SEEN = 1 / 1500  # the smallest share of a map that gets an area of its own
+_LARGE = 1 / 80  # the share above which a folder's contents are drawn inside its area
 
 
 def subjects(index: Index) -> list[str]:
-    """Every folder that has files below it."""
+    """Return every folder that has files below it."""
     return index.folders
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The map of one folder."""
-    words = "Each area is a file, or a folder with what lies in it, and leads to its page or map."
+    """Yield the maps of one folder."""
+    words = "Each area is a file, linked to its page, or a folder with its contents, linked to its map."
     blocks: list[Block] = [Text([words])]
     for weight in _weights(index):
         blocks.append(Heading(2, [weight.title]))
@@ -36,21 +36,21 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 class Weight(NamedTuple):
-    """What areas are by."""
+    """A measure that determines the size of areas."""
 
     title: str
     column: str
-    words: str  # what is drawn
-    missing: str  # what is said of those that have none of it
+    words: str  # the sentence above the map
+    missing: str  # the phrase for files without a value: "no lines of text"
     files: Mapping[str, float]
-    folders: Mapping[str, float]  # the sum of all below
-    is_share: bool = False  # whether a value says nothing by itself, only as a part of all
+    folders: Mapping[str, float]  # the sums over all files below each folder
+    is_share: bool = False  # True if a value is meaningful only as a share of the total
 
     def said(self, value: float) -> str:
-        """A value in words."""
+        """Return a value in words."""
         if self.is_share:
             whole = self.folders[""] or 1.0
-            return f"{100 * value / whole:.2g} % of all rank"
+            return f"{100 * value / whole:.2g} % of the total rank"
         return counted(int(value), self.column)
 
 
@@ -60,16 +60,16 @@ def _weights(index: Index) -> list[Weight]:
     known = changes(index)
     times = {path: float(known.get(path, 0)) for path in lines}
     ranks = {path: index.ranks.get(path, 0.0) for path in lines}
-    limits = f" It is {note(index)}." if note(index) else ""
+    limits = f" The history is incomplete: {note(index)}." if note(index) else ""
     return [
-        Weight("By size", "line", "Areas by lines of text.", "no lines of text", lines, _sums(lines)),
+        Weight("By size", "line", "The area shows the number of lines.", "no lines of text", lines, _sums(lines)),
         Weight(
-            "By changes", "change", f"Areas by changes: a commit to a file is one.{limits}", "no change that git knows",
-            times, _sums(times),
+            "By changes", "change", f"The area shows the number of commits to a file.{limits}",
+            "no change recorded by git", times, _sums(times),
         ),
         Weight(
-            "By rank", "rank", "Areas by rank: how much the rest of the repository uses each, by itself and by way of "
-            "others.", "no rank", ranks, _sums(ranks), True,
+            "By rank", "rank", "The area shows the rank: how much the rest of the repository uses a file, directly and "
+            "indirectly.", "no rank", ranks, _sums(ranks), True,
         ),
     ]  # fmt: skip
 
@@ -90,13 +90,13 @@ def _map(index: Index, folder: str, weight: Weight) -> list[Block]:
     without = sum(1 for path in every.below(folder) if not weight.files[path])
     words = weight.words
     if without:
-        words += f" {counted(without, 'file')} with {weight.missing} {'is' if without == 1 else 'are'} not drawn."
+        words += f" {counted(without, 'file')} with {weight.missing} {'is' if without == 1 else 'are'} not shown."
     column = "Share of rank" if weight.is_share else f"{weight.column.capitalize()}s"
     return [Text([words]), Treemap(column, _tiles(index, every, folder, weight, total))]
 
 
 def _tiles(index: Index, every: Folders, folder: str, weight: Weight, total: float) -> list[Tile]:
-    """What lies in a folder, the largest first; the small ones together."""
+    """Return the areas of a folder's parts, largest first; very small ones are merged into one."""
     here = every.all[folder]
     parts = [(weight.folders[one], one, True) for one in here.folders if weight.folders.get(one)]
     parts += [(weight.files[one], one, False) for one in here.files if weight.files[one]]
@@ -114,5 +114,5 @@ def _tiles(index: Index, every: Folders, folder: str, weight: Weight, total: flo
             found.append(Tile(name, value, weight.said(value), Ref(To.FILE, path), kind))
     if len(small) > 1:
         rest = sum(value for value, *_ in small)
-        found.append(Tile(f"{len(small):,} smaller ones", rest, weight.said(rest), Ref(To.INDEX, folder)))
+        found.append(Tile(f"{len(small):,} smaller items", rest, weight.said(rest), Ref(To.INDEX, folder)))
     return found

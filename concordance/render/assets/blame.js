@@ -1,4 +1,4 @@
-/* The commits that lines come from, beside them: loaded when one asks for it. A server says so; files have none. */
+/* Shows the commit of each line beside it. Loaded on request; only a server has this data, a static site does not. */
 (function () {
   "use strict";
   var site = window.concordance, make = site.make, button = site.$("[data-does=history]"), wanted = false;
@@ -16,7 +16,7 @@
     if (held) button.focus();
   }
 
-  /* A page of a long source has some of the lines only. */
+  /* A page of a long source has only some of the lines. */
   function show(source, commits, ranges) {
     var lines = site.all(".line", source), first = Number(lines[0].id.slice(1)), last = first + lines.length - 1, at = 1;
     for (var place = 0; place < ranges.length; place += 2) {
@@ -42,7 +42,7 @@
     site.load(button.dataset.from, true).then(function (rows) {
       var source = site.$(".source");
       if (!wanted || !source) return;
-      var why = !rows ? "the server does not say; try again" : rows[0] || (rows[3] !== source.dataset.of ? "the file has changed since this page was made" : "");
+      var why = !rows ? "the server did not answer; try again" : rows[0] || (rows[3] !== source.dataset.of ? "the file has changed since this page was made" : "");
       clear();
       wanted = !why;
       if (wanted) show(source, rows[1], rows[2]);

@@ -1,13 +1,13 @@
-/* The card of a name: what it is, its documentation and uses, when one points at a link to it or reaches it by keys.
-   `c` leads into the card, Escape back. */
+/* Hover cards: what a name is, its documentation and uses, shown when a link to it has the pointer or the focus.
+   `c` moves the focus into the card, Escape back. */
 (function () {
   "use strict";
   var site = window.concordance, make = site.make;
   var card = null, of = null, timer = null, byKey = false;
-  var FEW = 5;  /* other places that are shown at once */
-  var TRUST = { exact: "exact", via_import: "via import", unique_name: "the only one of this name", candidate: "one of several of this name" };
+  var FEW = 5;  /* number of other places that are shown before the rest is folded */
+  var TRUST = { exact: "exact", via_import: "via import", unique_name: "the only definition of this name", candidate: "one of several definitions of this name" };
 
-  /* Where the cards of a link's target stand, and which is meant; null where a link has none. */
+  /* The file with the cards of a link's target, and the key of its card; null if it has none. */
   function wanted(link) {
     var url = new URL(link.href, location.href);
     if (url.origin !== location.origin && location.protocol !== "file:") return null;
@@ -23,7 +23,7 @@
 
   function fill(link, row, key) {
     var facts = [row.kind || "name"];
-    if (row.uses !== undefined) facts.push(row.uses ? count(row.uses, "use", "uses") + (row.files ? " in " + count(row.files, "file", "files") : "") : "no uses known");
+    if (row.uses !== undefined) facts.push(row.uses ? count(row.uses, "use", "uses") + (row.files ? " in " + count(row.files, "file", "files") : "") : "no uses found");
     if (row.path) facts.push(row.path + (row.line ? ":" + row.line : ""));
     var trust = TRUST[link.dataset.t || "exact"], why = link.dataset.by || "";
     var also = (link.dataset.also || "").split(" ").filter(Boolean), inside = Boolean(also.length || row.page);
@@ -39,7 +39,7 @@
     if (row.page) {
       box.append(make("p", {}, make("a", { href: new URL(row.page, site.base).href }, "Definition and uses")));
     }
-    if (inside && byKey) box.append(make("p", { class: "facts" }, make("kbd", {}, "c"), " to these links"));
+    if (inside && byKey) box.append(make("p", { class: "facts" }, make("kbd", {}, "c"), " to reach these links"));
     return box;
   }
 
@@ -49,20 +49,20 @@
     return row;
   }
 
-  /* A place as people write it: path and line. What would not be seen, or is no text, stays as it is in the address. */
+  /* A place as path and line. A path with invisible characters, or that is not valid text, stays percent-encoded. */
   function named(to) {
     var path = new URL(to, location.href).href.replace(site.base, "").replace(/_source(\.\d+)?\.html(#L)?/, function (all, part, line) { return line ? ":" : ""; });
     try { var text = decodeURIComponent(path); } catch (other) { return path; }
     return /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? path : text;
   }
 
-  /* Below the name, above it where there is no room: never over the line that is read. */
+  /* Puts the card below the name, or above it if there is no room: never over the line itself. */
   function place(link, box) {
     site.$("main").append(box);
     var at = link.getClientRects()[0] || link.getBoundingClientRect(), high = box.offsetHeight, room = innerHeight - at.bottom;
     var top = room > high + 12 || at.top < high + 70 ? at.bottom + 6 : at.top - high - 6;
     var left = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - box.offsetWidth - 12));
-    /* Set by the script's own way to styles, which the policy of content allows. */
+    /* The content security policy allows styles that a script sets as properties. */
     box.style.top = top + scrollY + "px";
     box.style.left = left + scrollX + "px";
   }
@@ -117,7 +117,7 @@
       close();
       if (back) back.focus();
       event.stopPropagation();
-    } else if (event.key === "Tab" && card && card.contains(document.activeElement)) {  /* around, as in a dialog */
+    } else if (event.key === "Tab" && card && card.contains(document.activeElement)) {  /* the focus cycles, as in a dialog */
       var all = links(), next = all.indexOf(document.activeElement) + (event.shiftKey ? -1 : 1);
       all[(next + all.length) % all.length].focus();
       event.preventDefault();

@@ -1,4 +1,4 @@
-/* The search of a site of files: names by their beginnings, from the shards that `serve/searchable.py` writes. */
+/* Search on a static site: names by prefix, from the files that `render/site/search_files.py` writes. */
 (function () {
   "use strict";
   var site = window.concordance, PART = /[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+/g;
@@ -15,7 +15,7 @@
   }
   function letters(text, count) { return Array.from(text).slice(0, count).join(""); }
 
-  /* The nodes on the way to a word, the deepest last. */
+  /* The nodes on the path to a word, the deepest last. */
   function way(group, word) {
     var known = directory.groups[group] || {}, found = [];
     for (var length = 1; length <= Math.min(Array.from(word).length, DEEPEST); length++) {
@@ -33,7 +33,7 @@
     return site.load(file(group, prefix, place)).then(function (shard) { return entries(shard, group); });
   }
 
-  /* --- how well a name fits a word; 0: not at all */
+  /* --- how well a name matches a word; 0: not at all */
 
   function fit(name, word, plain) {
     if (name === plain) return 100;
@@ -51,7 +51,7 @@
     return 0;
   }
 
-  /* Whether two words differ by one letter more, less or other, or by two that changed places. */
+  /* True if two words differ by one inserted, missing or changed letter, or by two that are swapped. */
   function near(one, other) {
     if (Math.abs(one.length - other.length) > 1) return false;
     var at = 0, end = 0;
@@ -97,7 +97,7 @@
     return found;
   }
 
-  /* --- a question */
+  /* --- a query */
 
   function words(asked) {
     var text = asked.text, all = text.split(" "), main = all.reduce(function (one, other) { return other.length > one.length ? other : one; }, "");
@@ -131,12 +131,12 @@
     var found = state.found, rough = !found.length && !asked.exact;
     if (rough) await roughly(found, state.seen, asked, said);
     found.sort(function (one, other) { return other.score - one.score || (one.path < other.path ? -1 : 1); });
-    var note = rough && found.length ? "Nothing is written so; these are near:" : "";
-    if (!found.length && state.left.length) note = "Nothing found among the best; say more letters of the name.";
+    var note = rough && found.length ? "No exact match; similar names:" : "";
+    if (!found.length && state.left.length) note = "Nothing found among the best matches; type more letters of the name.";
     return { rows: found.slice(0, most), total: Math.max(state.total, found.length), note: note };
   }
 
-  /* What some groups have: first the files on the way to the word, then, while there is too little, those behind. */
+  /* Searches some groups: first the files on the path to the word, then, while there are too few results, those below. */
   async function among(names, asked, said, state, most) {
     var ways = names.map(function (group) { return way(group, said.word); }), left = [], loaded = 0;
     async function take(list) {
@@ -158,14 +158,14 @@
     state.left = state.left.concat(left);
   }
 
-  /* Nodes below one, for questions that leave most of what is found out. */
+  /* The nodes below one, for queries that filter out most of what is found. */
   function below(node, word) {
     return Object.keys(directory.groups[node.group]).filter(function (prefix) {
       return prefix.startsWith(node.prefix) && prefix !== node.prefix && prefix.startsWith(word);
     }).sort(function (one, other) { return one.length - other.length; }).slice(0, MOST_FILES).map(function (prefix) { return [node.group, prefix, 0]; });
   }
 
-  /* A typing error: with two letters changed, with one left out, and whatever else lies near. */
+  /* Spelling mistakes: tries the word with two letters swapped, with one left out, and what else is similar. */
   async function roughly(found, seen, asked, said) {
     var word = said.word, tries = new Set([word]);
     for (var at = 0; at < Math.min(word.length, DEEPEST); at++) {

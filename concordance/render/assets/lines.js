@@ -1,5 +1,5 @@
-/* The lines of a source: #L12 and #L12-L20 are marked and scrolled to; a click on a number makes the address, with
-   Shift up to there. */
+/* Lines of a source: #L12 and #L12-L20 are highlighted and scrolled to; a click on a number sets the address, and with
+   Shift extends the range. */
 (function () {
   "use strict";
   var site = window.concordance;
@@ -23,7 +23,7 @@
     if (first && scroll) {
       var tall = range[1] - range[0] > 12;
       first.scrollIntoView({ block: tall ? "start" : "center" });
-      /* Chunks that were never shown have a height that is only guessed: once more when they have theirs. */
+      /* Chunks that were never shown have only an estimated height: scroll again once they are laid out. */
       requestAnimationFrame(function () { requestAnimationFrame(function () { first.scrollIntoView({ block: tall ? "start" : "center" }); }); });
     }
   }

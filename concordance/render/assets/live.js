@@ -1,10 +1,10 @@
-/* A server that watches says when something changed: the content is fetched again and put in place, and neither the
-   place where one reads nor the focus is lost. */
+/* Live updates: when the server announces a change, the content is fetched and replaced in place, keeping the scroll
+   position and the focus. */
 (function () {
   "use strict";
   var site = window.concordance, running = false, again = false;
 
-  /* The way to an element by its id, or by its place among what is inside of the content. */
+  /* The path to an element: its id, or its position inside the content. */
   function way(element) {
     var steps = [], main = site.$("main");
     while (element && element !== main) {
@@ -29,7 +29,7 @@
     site.written = fresh.innerHTML;
     var focused = main.contains(document.activeElement) && document.activeElement !== main ? way(document.activeElement) : null;
     var top = scrollY, left = scrollX;
-    /* What stands at the top of the window stays there, also where lines were put in above it. */
+    /* What is at the top of the window stays there, even if lines were inserted above it. */
     var held = site.all("main [id]").find(function (one) { return one.getBoundingClientRect().bottom > 60; });
     var before = held ? held.getBoundingClientRect().top : 0;
     var open = site.all("main details[open]").map(way);
@@ -51,7 +51,7 @@
     if (running) { again = true; return; }
     running = true;
     fetch(location.pathname + location.search, { cache: "no-cache" }).then(function (reply) {
-      if (reply.status === 404) { site.say("This page is gone: its file was removed"); return null; }
+      if (reply.status === 404) { site.say("This page no longer exists: its file was removed"); return null; }
       return reply.ok ? reply.text() : null;
     }).then(function (text) { if (text && put(text)) site.say("Updated"); }, function () { /* the next event tries again */ }).then(function () {
       running = false;
@@ -60,13 +60,13 @@
   }
 
   if (site.root.dataset.kind !== "search") {
-    /* A browser has six connections for all tabs of a site: one that nobody looks at holds none of them. */
+    /* A browser has six connections for all tabs of a site, so a hidden tab holds none of them. */
     var events = null, version = null;
     var heard = function (event) {
       var before = version;
       try { version = JSON.parse(event.data).version; } catch (other) { version = event.data; }
       site.root.dataset.heard = "";
-      if (before !== null && before !== version) refresh();  /* the first says how it is */
+      if (before !== null && before !== version) refresh();  /* the first event gives the current version */
     };
     var listen = function () {
       if (events || document.visibilityState === "hidden") return;

@@ -1,4 +1,4 @@
-/* Marks the section of the page that is being read, in the outline. */
+/* Marks the section that is being read in the outline. */
 (function () {
   "use strict";
   var site = window.concordance, links = [], heads = [], wanted = false;
@@ -15,7 +15,7 @@
     for (var place = 0; place < heads.length; place++) {
       if (heads[place] && heads[place].getBoundingClientRect().top < 120) now = place;
     }
-    /* At the end of a page its last headings cannot come to the top: the one that was asked for is meant. */
+    /* The last headings of a page cannot scroll to the top: there the one in the address counts. */
     if (innerHeight + scrollY >= document.documentElement.scrollHeight - 2) {
       var asked = links.findIndex(function (link) { return link.hash === location.hash; });
       if (asked > now) now = asked;

@@ -1,5 +1,5 @@
-/* The search field: results as one types, kinds as buttons and prefixes, arrows and Enter, the question in the address.
-   A server is asked; a site of files loads `find.js`, which looks into shards. */
+/* The search field: results while you type, kinds as buttons and prefixes, arrow keys and Enter, the query in the
+   address. It asks a server; a static site loads `find.js` instead, which reads the search files. */
 (function () {
   "use strict";
   var site = window.concordance, make = site.make, $ = site.$;
@@ -8,22 +8,22 @@
   var WAIT = 60, LONGEST = 300;
   var KINDS = [["", "All"], ["class", "Classes"], ["fn", "Functions"], ["file", "Files"], ["kw", "Keywords"]];
 
-  /* --- the question */
+  /* --- the query */
 
   function read(text) {
     var asked = { kind: "", folder: "", text: "", exact: false, wrong: "" };
     if (text.length > LONGEST) {
-      asked.wrong = "This is longer than " + LONGEST + " letters: a name or a few words are enough.";
+      asked.wrong = "The query is longer than " + LONGEST + " letters: a name or a few words are enough.";
       return asked;
     }
-    if ((text.match(/"/g) || []).length % 2) asked.wrong = "A quotation mark is open: close it, or take it out.";
+    if ((text.match(/"/g) || []).length % 2) asked.wrong = "A quotation mark is not closed: close or remove it.";
     var rest = text.replace(/(^|\s)in:("[^"]*"|\S*)/g, function (all, before, folder) {
       asked.folder = folder.replace(/"/g, "").replace(/^\.?\/+|\/+$/g, "");
       return before;
     }).replace(/(^|\s)(class|fn|file|kw):/g, function (all, before, kind) { asked.kind = kind; return before; });
     asked.exact = /^\s*"[^"]+"\s*$/.test(rest);
     asked.text = rest.replace(/"/g, " ").trim().replace(/\s+/g, " ");
-    if (!asked.text && !asked.wrong) asked.wrong = text.trim() ? "Say what to look for behind it: a name or some words." : " ";
+    if (!asked.text && !asked.wrong) asked.wrong = text.trim() ? "Add what to search for: a name or some words." : " ";
     return asked;
   }
 
@@ -73,7 +73,7 @@
     });
   }
 
-  /* --- what is shown */
+  /* --- display */
 
   function lit(text, words) {
     var found = make("span"), low = text.toLowerCase(), at = 0;
@@ -120,8 +120,8 @@
 
   function number(found) {
     var count = found.rows.length;
-    if (found.full) return "The best " + count + ". More words, a kind or in:folder show others.";
-    if (found.total > count) return "The best " + count + " of about " + found.total.toLocaleString("en") + ". More letters show others.";
+    if (found.full) return "The best " + count + ". To see others, add words, a kind or in:folder.";
+    if (found.total > count) return "The best " + count + " of about " + found.total.toLocaleString("en") + ". To see others, type more letters.";
     return count + (count === 1 ? " result" : " results");
   }
 
@@ -165,14 +165,14 @@
     } else field.removeAttribute("aria-activedescendant");
   }
 
-  /* --- the question in the address */
+  /* --- the query in the address */
 
   function whole() { return site.base + "search.html?q=" + encodeURIComponent(field.value.trim()); }
 
   function address(push) {
     if (!page || field.value.length > 2000) return;
     var url = location.pathname + (field.value.trim() ? "?q=" + encodeURIComponent(field.value.trim()) : "");
-    try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (refused) { /* a page of a disk */ }
+    try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (refused) { /* a page opened from disk */ }
     document.title = (field.value.trim() || "Search") + " · " + $(".home span").textContent;
   }
 

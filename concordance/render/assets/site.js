@@ -1,15 +1,15 @@
-/* What all scripts of the site share: data by script tags (a page of a disk may not fetch), keys, buttons, notices. */
+/* Shared by all scripts: loading data with script tags (a page opened from disk may not fetch), keys, buttons, notices. */
 (function () {
   "use strict";
   var root = document.documentElement, up = root.dataset.up || "";
   var taken = new Map(), asked = new Map();
 
-  /* A file of data calls this; it is known by its own address. */
+  /* Data files call this; the address of the running script tells which file it is. */
   function take(name, data) {
     taken.set(document.currentScript ? document.currentScript.src : name, data);
   }
 
-  /* The data of a file, asked for once, or again; null where there is none. */
+  /* The data of a file, loaded once, or again on request; null if there is none. */
   function load(address, again) {
     var url = new URL(address, location.href).href;
     if (again) asked.delete(url);
@@ -25,7 +25,7 @@
     return asked.get(url);
   }
 
-  /* make("a", {href: …, class: …}, children): text is always text. */
+  /* make("a", {href: …, class: …}, children): strings are added as text, never as HTML. */
   function make(tag, attributes) {
     var element = document.createElement(tag);
     for (var name in attributes || {}) {
@@ -40,8 +40,8 @@
   function $(query, within) { return (within || document).querySelector(query); }
   function all(query, within) { return Array.from((within || document).querySelectorAll(query)); }
 
-  /* The address of a page by its path in the site: every sign is written so that it is none of an address's own. A
-     name of bytes that are no text has them as half signs (U+DC80 …). */
+  /* The address of a page by its path in the site, percent-encoded. Bytes of a name that are not valid text are given as
+     surrogates (U+DC80 …). */
   function href(path) {
     return window.concordance.base + path.split("/").map(function (name) {
       return name.split(/([\udc80-\udcff])/u).map(function (part, place) {
@@ -59,7 +59,7 @@
     hush = setTimeout(function () { notice.classList.remove("shown"); }, 2500);
   }
 
-  /* --- drawers: tree and outline, where the screen is narrow */
+  /* --- drawers: tree and outline on a narrow screen */
 
   function drawer(name, open) {
     all("nav.open").forEach(function (one) { if (one.id !== name || !open) one.classList.remove("open"); });
@@ -95,7 +95,7 @@
   var KEYS = [
     ["/  s", "search"], ["↑ ↓  Enter", "choose a result"], ["t", "files"], ["o", "outline of the page"],
     ["v", "next view: documentation, source, keywords"], ["u", "folder above"], ["d", "light or dark"], ["?", "these keys"],
-    ["c", "into the card of a name"], ["Esc", "close"]
+    ["c", "go into the card of a name"], ["Esc", "close"]
   ];
   if ($("[data-does=history]")) KEYS.splice(6, 0, ["h", "history beside the lines"]);
 
@@ -152,13 +152,13 @@
     if (what) { event.preventDefault(); does[what](); }
   });
 
-  /* Code that is wider than its frame can be scrolled by keys. */
+  /* Code that is wider than its frame can be scrolled with the keyboard. */
   function reachable() {
     all("main pre").forEach(function (frame) {
       if (frame.scrollWidth > frame.clientWidth + 1) frame.tabIndex = 0; else frame.removeAttribute("tabindex");
     });
   }
-  var written = root.hasAttribute("data-live") ? $("#main").innerHTML : "";  /* before scripts touch it */
+  var written = root.hasAttribute("data-live") ? $("#main").innerHTML : "";  /* before scripts change it */
   reachable();
   addEventListener("resize", reachable);
 

@@ -1,5 +1,5 @@
-// A large table that one can sort by any column, and filter by a word and by what a column has. Without this script the
-// table is whole, in the order in which it was written.
+// Large tables: sort by any column, filter by a word or by whether a column has a value. Without this script the table is
+// complete, in its original order.
 "use strict";
 (() => {
   const number = new Intl.Collator("en", { numeric: true });
@@ -50,7 +50,7 @@
   function choiceOf(title, set) {
     const select = document.createElement("select");
     select.setAttribute("aria-label", `${title}: which rows`);
-    for (const [value, text] of [["", "all"], ["has", "has"], ["not", "has not"]]) select.add(new Option(text, value));
+    for (const [value, text] of [["", "all"], ["has", "has"], ["not", "has none"]]) select.add(new Option(text, value));
     select.addEventListener("change", () => set(select.value));
     return select;
   }

@@ -1,4 +1,4 @@
-/* Before the page is painted: the theme that the reader chose, so that nothing flashes. */
+/* Sets the theme that the reader chose before the page is painted, so that nothing flashes. */
 (function () {
   "use strict";
   var root = document.documentElement;
@@ -6,5 +6,5 @@
   try {
     var theme = localStorage.getItem("concordance-theme");
     if (theme === "light" || theme === "dark") root.dataset.theme = theme;
-  } catch (refused) { /* a browser may keep nothing for files: then the system's theme holds */ }
+  } catch (refused) { /* a browser may store nothing for local files: the system's theme is used */ }
 })();

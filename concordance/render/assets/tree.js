@@ -1,13 +1,13 @@
-/* The tree of folders and files: that of each folder is a file of its own, loaded when the folder is opened. */
+/* The tree of folders and files: the content of each folder is a separate file, loaded when the folder is opened. */
 (function () {
   "use strict";
   var site = window.concordance, make = site.make, nav = site.$("#tree");
   var here = location.href.replace(/[?#].*/, "");
 
-  /* What a page is about: all views of a file mean the same entry, however its address is written. */
+  /* The subject of a page: all views of a file have the same entry, however their address is encoded. */
   function subject(url) {
     var path = url.replace(/[?#].*/, "");
-    try { path = path.split("/").map(decodeURIComponent).join("/"); } catch (bytes) { /* a name that is no text */ }
+    try { path = path.split("/").map(decodeURIComponent).join("/"); } catch (bytes) { /* not valid text */ }
     return path.replace(/_defs\/[^/]*$/, "").replace(/(_docs|_kw|_source)(\.\d+)?\.html$/, "")
       .replace(/\/(index|doc|sub|map|history)(\.\d+)?\.html$/, "/");
   }
@@ -43,7 +43,7 @@
     });
   }
 
-  /* Opens the folders that lead to this page, then brings it into view. */
+  /* Opens the folders above this page, then scrolls it into view. */
   function descend(within) {
     var next = Array.from(within.children).find(function (item) {
       return item.concordanceUrl && mine.startsWith(subject(item.concordanceUrl));

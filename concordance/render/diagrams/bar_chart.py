@@ -1,6 +1,6 @@
-"""Plots as SVG: bars side by side.
+"""Bar charts as SVG.
 
-In: a `Plot`. Out: HTML with the drawing, and the same as a table. Each bar says its number when one points at it.
+In: a `Plot`. Out: HTML with the drawing and the same numbers as a table. A tooltip on each bar shows its value.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from concordance.base.characters import visible
 
 WIDTH, HEIGHT = 960.0, 220.0
 _LEFT, _BELOW, _ABOVE = 56.0, 24.0, 12.0
-_WIDEST = 48.0  # a bar
+_WIDEST = 48.0  # of a bar
 
 
 def plot(block: Plot) -> str:
-    """The bars, and the same as a table."""
+    """Return the chart and a table of its numbers."""
     most = max((value for _, value in block.bars), default=0)
     if most <= 0:
         return ""
@@ -25,7 +25,7 @@ def plot(block: Plot) -> str:
     title = escape(visible(block.title))
     out = [
         f'<figure class="plot"><div class="drawing"><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
-        f'aria-label="{title}: {len(block.bars)} bars, at most {most:,}; the numbers are below">\n'
+        f'aria-label="{title}: {len(block.bars)} bars, at most {most:,}; the numbers are in the table below">\n'
     ]
     base = HEIGHT - _BELOW
     for mark in sorted({0, top // 2, top}) if top > 1 else (0, top):
@@ -54,7 +54,7 @@ def _y(value: float, top: float) -> float:
 
 
 def _round(most: int) -> int:
-    """The end of the scale: a round number that is not below the largest."""
+    """Return the end of the scale: the smallest 1, 2 or 5 times a power of ten that is not below the largest value."""
     unit = 1
     while True:
         for times in (1, 2, 5):
@@ -64,7 +64,7 @@ def _round(most: int) -> int:
 
 
 def _is_marked(name: str, step: float) -> bool:
-    """Whether a bar has its name below it: where there is no room for all, those that begin a year."""
+    """True if a bar gets a label; if there is no room for all, only those that begin a year."""
     return step >= 44 or len(name) == 4 or name.endswith("-01")
 
 

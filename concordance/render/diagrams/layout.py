@@ -1,13 +1,13 @@
-"""Where the boxes and arrows of a diagram stand: in layers, so that arrows lead one way as far as they can.
+"""Layered layout of a diagram: positions of boxes and arrows such that most arrows point the same way.
 
-In: boxes by their sizes and lanes, and arrows between them, some with a word. Out: the middle of each box, and for each
-arrow the places that it passes. The ways of Sugiyama and his followers: arrows that would close a circle are turned
-around for the reckoning, the longest way to a box gives its layer, boxes are ordered by the middle of what they are
-joined with, and then moved towards it as far as their neighbours allow. A word on an arrow stands in a layer of its
-own like a box, and so does every place where an arrow passes a layer: nothing lies over anything else. The same
-diagram always gets the same places.
+In: boxes with their sizes and lanes, and arrows between them, some with a label. Out: the centre of each box, and the
+points that each arrow passes. This is the method of Sugiyama et al.: arrows that would close a cycle are reversed for
+the computation; the longest path to a box gives its layer; boxes are ordered by the mean position of their neighbours,
+and then moved towards it as far as the others in their layer allow. The label of an arrow takes a cell in a layer of
+its own, just like a box, and so does every place where an arrow crosses a layer, so nothing overlaps. The same diagram
+always gets the same layout.
 
-`along` is the direction of the arrows, `aside` the one across.
+`along` is the direction of the arrows, `aside` the direction across them. A lane is the strip of one group of boxes.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-TURNS = 6  # of ordering; more change nothing in diagrams of this size
-BESIDE = 12.0  # between boxes
-PASSING = 10.0  # of an arrow that passes a layer
-_LANES = 34.0  # between groups, with room for their frames and a name
-_GAP, _WIDEST = 44.0, 96.0  # between layers
-_BEFORE_WORDS, _WIDEST_THERE = 22.0, 64.0  # where there are layers of words between them
-_PULLS = 8  # towards what a cell is joined with
-_STRAIGHT = 4.0  # how much more an arrow that passes is kept straight than a box is moved to the middle
+TURNS = 6  # rounds of ordering; more do not improve diagrams of this size
+BESIDE = 12.0  # distance between boxes
+PASSING = 10.0  # width of an arrow that crosses a layer
+_LANES = 34.0  # distance between groups, with room for their frames and names
+_GAP, _WIDEST = 44.0, 96.0  # least and greatest distance between layers
+_BEFORE_WORDS, _WIDEST_THERE = 22.0, 64.0  # the same if there are layers of labels
+_PULLS = 8  # rounds of moving cells towards their neighbours
+_STRAIGHT = 4.0  # weight of keeping a crossing arrow straight, relative to centring a box
 
 
 class Size(NamedTuple):
-    """Of a box or a word."""
+    """The size of a box or a label."""
 
     along: float
     aside: float
 
 
 class LayoutArrow(NamedTuple):
-    """An arrow as one that leads on: what it starts and ends at, and whether it is turned around for that."""
+    """An arrow in layer order; `turned` if it was reversed to avoid a cycle."""
 
     tail: int
     head: int
@@ -43,45 +43,45 @@ class LayoutArrow(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A box, a word, or a place where an arrow passes."""
+    """A box, a label, or a place where an arrow crosses a layer."""
 
     lane: int
     layer: int
-    box: int = -1  # its number
-    word: int = -1  # the number of the way whose word stands here
+    box: int = -1  # number of the box, or -1
+    word: int = -1  # number of the arrow whose label is here, or -1
 
 
 class CellNeighbours(NamedTuple):
-    """What each cell is joined with, in the layer before and in the one behind."""
+    """The neighbours of each cell in the previous and in the next layer."""
 
     before: list[list[int]]
     behind: list[list[int]]
 
 
 class Order(NamedTuple):
-    """What stands in which layer, in which order: it does not depend on how large anything is."""
+    """The layers and the order inside them, which do not depend on sizes."""
 
     cells: list[Cell]  # the boxes first
     layers: list[list[int]]
     joined: CellNeighbours
     ways: list[LayoutArrow]
-    chains: list[list[int]]  # the cells of each way, from its tail to its head
+    chains: list[list[int]]  # the cells of each arrow, from tail to head
 
 
 class Layout(NamedTuple):
-    """Where everything stands."""
+    """The positions of all cells and layers."""
 
     sizes: list[Size]  # of each cell
-    asides: list[float]  # the middle of each cell
-    starts: list[float]  # of each layer, along
+    asides: list[float]  # centre of each cell
+    starts: list[float]  # of each layer
     ends: list[float]
 
 
 def ordered(
     lanes: Sequence[int], arrows: Sequence[tuple[int, int]], worded: Sequence[bool], counts: Sequence[float]
 ) -> Order:
-    """The order of boxes, given by their lanes, and of arrows. An arrow from a box to itself is left out. `worded` says
-    which arrows have a word, `counts` which matter more."""
+    """Assign boxes, given by their lanes, and arrows to layers, and order them. Arrows from a box to itself are left
+    out. `worded` says which arrows have a label, `counts` how much each matters."""
     row = _sequence(len(lanes), arrows, counts)
     ways: list[LayoutArrow] = []
     words: list[bool] = []
@@ -103,7 +103,7 @@ def ordered(
 
 
 def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Layout:
-    """The places of boxes and arrows by the sizes of boxes, and of the words of ways."""
+    """Compute positions from the sizes of boxes and of arrow labels."""
     none = Size(0, 0)
     sizes = [boxes[cell.box] if cell.box >= 0 else words[cell.word] if cell.word >= 0 else none for cell in order.cells]
     asides = _asides(order, sizes)
@@ -111,7 +111,7 @@ def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Layout
 
 
 def about(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Size:
-    """How large the whole will be, about: to choose a direction without placing everything."""
+    """Estimate the size of the whole, to choose a direction without a full layout."""
     along = aside = 0.0
     for layer in order.layers:
         sizes = [
@@ -125,8 +125,8 @@ def about(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Size:
 
 
 def _sequence(count: int, arrows: Sequence[tuple[int, int]], counts: Sequence[float]) -> list[int]:
-    """The place of each box in a row in which most arrows lead on: ends are taken first, then beginnings, then what
-    has most leading on from it (Eades, Lin and Smyth)."""
+    """Return the position of each box in a sequence in which most arrows point forwards: sinks go last, then sources
+    first, then the box with the largest surplus of outgoing arrows (Eades, Lin and Smyth)."""
     out = [0.0] * count
     into = [0.0] * count
     near: list[list[tuple[int, int, float]]] = [[] for _ in range(count)]
@@ -159,7 +159,7 @@ def _sequence(count: int, arrows: Sequence[tuple[int, int]], counts: Sequence[fl
 
 
 def _ranks(count: int, ways: Sequence[LayoutArrow], order: Sequence[int]) -> list[int]:
-    """The layer of each box: behind all that lead to it, and no farther from what it leads to than it must be."""
+    """Return the layer of each box: after all boxes with an arrow to it, and close to those it has arrows to."""
     into: list[list[int]] = [[] for _ in range(count)]
     out: list[list[int]] = [[] for _ in range(count)]
     for way in ways:
@@ -177,7 +177,7 @@ def _ranks(count: int, ways: Sequence[LayoutArrow], order: Sequence[int]) -> lis
 
 
 def _chains(cells: list[Cell], ways: Sequence[LayoutArrow], words: Sequence[bool]) -> list[list[int]]:
-    """The cells of each way; those on the way are added. The word stands in the middle, in a layer without boxes."""
+    """Return the cells of each arrow, adding those it crosses. A label is in the middle, in a layer without boxes."""
     found = []
     for number, (way, word) in enumerate(zip(ways, words, strict=True)):
         first, last, lane = cells[way.tail].layer, cells[way.head].layer, cells[way.tail].lane
@@ -204,7 +204,7 @@ def _joined(count: int, chains: Sequence[Sequence[int]]) -> CellNeighbours:
 
 
 def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: CellNeighbours) -> None:
-    """Orders each layer so that few arrows cross."""
+    """Order each layer so that few arrows cross."""
     places = [0.0] * len(cells)
     for layer in layers:
         layer.sort(key=lambda one: cells[one].lane)
@@ -234,7 +234,7 @@ def _untangle(layers: list[list[int]], cells: Sequence[Cell], joined: CellNeighb
 def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined: CellNeighbours) -> int:
     found = 0
     for layer in layers:
-        seen: list[float] = []  # where the arrows of those before lead, in order
+        seen: list[float] = []  # ends of the arrows of the previous cells, sorted
         for one in layer:
             ends = [places[other] for other in joined.behind[one]]
             for end in ends:
@@ -248,7 +248,7 @@ def _crossings(layers: Sequence[Sequence[int]], places: Sequence[float], joined:
 
 
 def _asides(order: Order, sizes: Sequence[Size]) -> list[float]:
-    """The middle of each cell across; groups stand one below the other."""
+    """Return the centre of each cell across the arrows; groups are placed one below the other."""
     cells = order.cells
     found = [0.0] * len(cells)
     top = 0.0
@@ -265,14 +265,14 @@ def _asides(order: Order, sizes: Sequence[Size]) -> list[float]:
 
 
 def _pull(order: Order, lane: int, rows: list[list[int]], sizes: Sequence[Size], found: list[float]) -> None:
-    """Moves the cells of a lane towards what they are joined with, from both sides in turn."""
+    """Move the cells of a lane towards their neighbours, alternating between the two sides."""
     cells, joined = order.cells, order.joined
     inside = [one for row in rows for one in row]
     before = {one: [other for other in joined.before[one] if cells[other].lane == lane] for one in inside}
     behind = {one: [other for other in joined.behind[one] if cells[other].lane == lane] for one in inside}
     both = {one: before[one] + behind[one] for one in inside}
     for one in inside:
-        if cells[one].box < 0:  # what passes is kept straight from the beginning
+        if cells[one].box < 0:  # crossing arrows are kept straight from the beginning
             before[one] = behind[one] = both[one]
     gaps = [_offsets(row, sizes) for row in rows]
     weights = [[1.0 if cells[one].box >= 0 else _STRAIGHT for one in row] for row in rows]
@@ -293,7 +293,7 @@ def _half(size: Size) -> float:
 
 
 def _offsets(row: Sequence[int], sizes: Sequence[Size]) -> list[float]:
-    """How far each cell of a layer is from the first, where they stand as near as they can."""
+    """Return the distance of each cell of a layer from the first if they are packed as closely as allowed."""
     offsets, at = [], 0.0
     for place, one in enumerate(row):
         if place:
@@ -307,9 +307,9 @@ def _offsets(row: Sequence[int], sizes: Sequence[Size]) -> list[float]:
 def _settle(
     row: Sequence[int], found: list[float], wished: Sequence[float], offsets: Sequence[float], weights: Sequence[float]
 ) -> None:
-    """Moves the cells of a layer as near as they can be to where they are wished, in their order and without
-    touching: those that would meet move on together."""
-    blocks: list[tuple[float, float, int]] = []  # the sum of wishes, of weights, and how many
+    """Move the cells of a layer as close as possible to the desired positions, keeping their order and distances: cells
+    that would collide form a block that moves together."""
+    blocks: list[tuple[float, float, int]] = []  # weighted sum of positions, sum of weights, number of cells
     for wish, offset, weight in zip(wished, offsets, weights, strict=True):
         total, heavy, count = (wish - offset) * weight, weight, 1
         while blocks and blocks[-1][0] * heavy >= total * blocks[-1][1]:
@@ -324,13 +324,13 @@ def _settle(
 
 
 def _gaps(order: Order) -> tuple[float, float]:
-    """The least and the most room between layers."""
+    """Return the least and the greatest distance between layers."""
     words = any(cell.word >= 0 for cell in order.cells)
     return (_BEFORE_WORDS, _WIDEST_THERE) if words else (_GAP, _WIDEST)
 
 
 def _alongs(order: Order, sizes: Sequence[Size], asides: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Where each layer starts and ends; arrows that lead far aside get more room."""
+    """Return where each layer starts and ends; steep arrows get more room."""
     steep = [0.0] * (len(order.layers) + 1)
     for chain in order.chains:
         for one, other in pairwise(chain):

@@ -1,8 +1,8 @@
-"""Diagrams as SVG, made with the page: boxes that are links, arrows with words, groups in frames.
+"""Diagrams as SVG, drawn while the page is rendered: boxes that are links, labelled arrows, groups in frames.
 
-In: a `Graph`, and who knows addresses. Out: HTML with the drawing, and the same in words for whoever does not see it.
-Colours and fonts are the style sheet's: the drawing has classes and places alone, so it is dark where the page is.
-Letters of one width make it known how wide a name is without asking a browser.
+In: a `Diagram`, and a function that returns the address of a link. Out: HTML with the drawing, and the same as a list
+for people who cannot see it. Colours and fonts come from the style sheet: the drawing has only classes and positions,
+so it follows the page's light or dark theme. A fixed-width font makes the width of a label known without a browser.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from concordance.base.blocks import Diagram, Node, Ref, counted
 from concordance.base.characters import visible
 from concordance.render.diagrams.layout import Layout, Order, Size, about, ordered, placed
 
-LETTER, SMALL = 7.25, 6.65  # the width of a letter of a name and of a word on an arrow, at 12 and 11 pixels
+LETTER, SMALL = 7.25, 6.65  # width of a letter in a box (12 pixels) and of one on an arrow (11 pixels)
 HEIGHT, WORD = 28.0, 16.0
-_LINE, _LINES = 24, 3  # letters and lines of a name; a longer one is shown by its ends, and whole when one points at it
+_LINE, _LINES = 24, 3  # letters per line and lines of a label; a longer one is shortened, and the tooltip has all of it
 _ROW = 15.0
-_PARTS = re.compile(r"(?<=[/._ :-])|(?<=[a-z0-9])(?=[A-Z])")  # where a name can be broken
+_PARTS = re.compile(r"(?<=[/._ :-])|(?<=[a-z0-9])(?=[A-Z])")  # where a label can be broken
 _MARGIN, _INSIDE = 10.0, 12.0
 _TIP = 8.0
-_WIDE = 900.0  # what a page has room for
-_FRAME = 14.0  # around a group, its name above it
+_WIDE = 900.0  # width of the page's text
+_FRAME = 14.0  # around a group; its name is above it
 
 
 class Box(NamedTuple):
-    """A box where it is drawn."""
+    """A box with its position."""
 
     x: float
     y: float
@@ -38,17 +38,17 @@ class Box(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """An arrow as it is drawn: by its points, from its beginning to its tip."""
+    """An arrow with its position: the points from its start to its tip."""
 
     source: str
     target: str
     word: str
     points: list[tuple[float, float]]
-    middle: tuple[float, float]  # of its word
+    middle: tuple[float, float]  # of its label
 
 
 class DrawnDiagram(NamedTuple):
-    """A diagram with its places."""
+    """A diagram with all positions."""
 
     boxes: dict[str, Box]
     arrows: list[Arrow]
@@ -59,7 +59,7 @@ class DrawnDiagram(NamedTuple):
 
 
 def svg(graph: Diagram, address: Callable[[Ref], str]) -> str:
-    """The diagram, and the same in words."""
+    """Return the diagram as SVG, and as a list."""
     if not graph.nodes:
         return ""
     drawn = drawing(graph)
@@ -69,7 +69,7 @@ def svg(graph: Diagram, address: Callable[[Ref], str]) -> str:
     out = [
         f'<figure class="graph"><div class="drawing"{"" if linked else f" {_FOCUS}"}>'
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="group" '
-        f'aria-label="Diagram of {boxes} and {arrows}; it is below in words">\n'
+        f'aria-label="Diagram of {boxes} and {arrows}; described in words below">\n'
     ]
     out += [_frame(name, frame) for name, frame in drawn.frames]
     out += [_arrow(arrow, drawn.across) for arrow in drawn.arrows]
@@ -79,14 +79,14 @@ def svg(graph: Diagram, address: Callable[[Ref], str]) -> str:
     return "".join(out)
 
 
-_FOCUS = 'tabindex="0"'  # what is wider than its place can be moved by keys, where there is no link inside
+_FOCUS = 'tabindex="0"'  # a drawing without links gets the focus itself, so that the keyboard can scroll it
 
 
-# --- places
+# --- layout
 
 
 def drawing(graph: Diagram) -> DrawnDiagram:
-    """Where everything stands. A diagram that would be too wide is drawn from top to bottom, where that is narrower."""
+    """Compute all positions. A diagram that would be too wide is drawn from top to bottom if that is narrower."""
     numbers = {node.name: number for number, node in enumerate(graph.nodes)}
     groups = list(dict.fromkeys(node.group for node in graph.nodes))
     arrows = [(numbers[source], numbers[target]) for source, target, _ in graph.edges]
@@ -104,7 +104,7 @@ def drawing(graph: Diagram) -> DrawnDiagram:
 
 
 class _Plan(NamedTuple):
-    """What was found, and how it is turned."""
+    """The layout, and the direction in which it is drawn."""
 
     order: Order
     found: Layout
@@ -130,7 +130,7 @@ def _drawn(graph: Diagram, plan: _Plan, groups: Sequence[str]) -> DrawnDiagram:
 
 
 def lines_of(text: str) -> list[str]:
-    """What stands in a box: a name, in lines where it is long, which begin behind a sign."""
+    """Return the lines of a label; a long one is broken after punctuation or at a capital letter."""
     text = " ".join(visible(text).split())
     if len(text) <= _LINE + 4:
         return [text]
@@ -145,7 +145,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def width_of(text: str) -> float:
-    """How wide a name is."""
+    """Return the width of a text."""
     if text.isascii():
         return len(text) * LETTER
     return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text) * LETTER
@@ -157,13 +157,13 @@ def _size(node: Node) -> Size:
 
 
 def _weight(word: str) -> float:
-    """How much an arrow counts: a number on it says so."""
+    """Return the weight of an arrow: the number on it, if it has one."""
     number = word.replace(",", "")
     return float(number) if number.isdecimal() and number.isascii() else 1.0
 
 
 def _place(plan: _Plan, number: int) -> Box:
-    """A box; those of one layer are as wide as the widest of them, where layers stand side by side."""
+    """Return a box; side by side, those of one layer are as wide as the widest of them."""
     found, layer, size = plan.found, plan.order.cells[number].layer, plan.found.sizes[number]
     start, end, aside = found.starts[layer], found.ends[layer], found.asides[number] - size.aside / 2
     if plan.across:
@@ -203,7 +203,7 @@ def _arrows(graph: Diagram, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
 
 
 def _ports(plan: _Plan, tails: bool) -> list[float]:
-    """Where each way leaves its box (or reaches it), across: side by side, in the order of where they lead."""
+    """Return where each arrow leaves (or reaches) its box: side by side, ordered by where the arrows go."""
     asides, ways, chains = plan.found.asides, plan.order.ways, plan.order.chains
     sides: dict[int, list[int]] = {}
     for number, way in enumerate(ways):
@@ -219,7 +219,7 @@ def _ports(plan: _Plan, tails: bool) -> list[float]:
 
 
 def _points(plan: _Plan, chain: Sequence[int], leaves: float, reaches: float) -> list[tuple[float, float]]:
-    """What a way passes, along and aside: straight through layers, for there its place is kept free."""
+    """Return the points of an arrow; inside a layer it is straight, since space is reserved for it there."""
     found, layers = plan.found, [plan.order.cells[one].layer for one in chain]
     begins = found.ends[layers[0]] if plan.across else found.starts[layers[0]] + found.sizes[chain[0]].along
     points = [(begins, leaves)]
@@ -239,13 +239,13 @@ def _seen(point: tuple[float, float], plan: _Plan) -> tuple[float, float]:
 
 
 def _loop(name: str, word: str, box: Box) -> Arrow:
-    """An arrow from a box to itself."""
+    """Return an arrow from a box to itself."""
     x, y = box.x + box.width, box.y + box.height / 2
     points = [(x, y - 7), (x + 16, y), (x, y + 7)]
     return Arrow(name, name, word, points, (x + 22, y))
 
 
-# --- marks
+# --- drawing
 
 
 def _number(value: float) -> str:
@@ -296,7 +296,7 @@ def _arrow(arrow: Arrow, across: bool) -> str:
 
 
 def _line(points: Sequence[tuple[float, float]], across: bool) -> str:
-    """A line that is even with the arrows' direction at each of its points."""
+    """Return a path that is parallel to the arrows' direction at each of its points."""
     x, y = points[0]
     parts = [f"M{_number(x)} {_number(y)}"]
     for to_x, to_y in points[1:]:
@@ -317,11 +317,11 @@ def _word(arrow: Arrow) -> str:
     return f'<text class="word" x="{_number(x)}" y="{_number(y + 4)}">{escape(arrow.word, False)}</text>\n'
 
 
-# --- words
+# --- text alternative
 
 
 def _in_words(graph: Diagram) -> str:
-    """The diagram for whoever hears or prints it."""
+    """Return the diagram as a list, for screen readers and print."""
     labels = {node.name: escape(" ".join(visible(node.label).split()), False) for node in graph.nodes}
     leads: dict[str, list[str]] = {}
     for source, target, word in graph.edges:

@@ -1,7 +1,7 @@
-"""Maps as SVG: areas in areas, each as near to a square as can be, and each a link.
+"""Treemaps as SVG: nested rectangles, each as square as possible, and each a link.
 
-In: a `Treemap`, and who knows addresses. Out: HTML with the drawing, and its first level in words. What an area is, is
-told by its name or by what is said when one points at it; its colour only repeats what kind of files it has most of.
+In: a `Treemap`, and a function that returns the address of a link. Out: HTML with the drawing, and its first level as
+a list. A label or a tooltip identifies each area; its colour only repeats the most common kind of file in it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from concordance.base.characters import visible
 from concordance.render.diagrams.svg import LETTER
 
 WIDTH, HEIGHT = 960.0, 560.0
-_HEAD = 18.0  # of a folder, for its name
-_LEAST = (56.0, 40.0)  # a folder that has room for what is in it
+_HEAD = 18.0  # height of a folder's title
+_LEAST = (56.0, 40.0)  # least width and height at which a folder's content is drawn
 _BETWEEN = 2.0
 
 
 class Area(NamedTuple):
-    """A tile where it is drawn."""
+    """A tile with its position."""
 
     tile: Tile
     x: float
@@ -29,17 +29,17 @@ class Area(NamedTuple):
     width: float
     height: float
     depth: int
-    is_open: bool  # whether what is in it is drawn
+    is_open: bool  # its content is drawn
 
 
 def treemap(block: Treemap, address: Callable[[Ref], str]) -> str:
-    """The map, and its first level in words."""
+    """Return the map, and its first level as a list."""
     total = sum(tile.value for tile in block.tiles)
     if total <= 0:
         return ""
     out = [
         f'<figure class="map"><div class="drawing"><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="group" '
-        f'aria-label="Map: {escape(visible(block.title))}; its parts are below in words">\n'
+        f'aria-label="Map: {escape(visible(block.title))}; its parts are listed below">\n'
     ]
     drawn = list(areas(block.tiles))
     out += [_area(area, address) for area in drawn]
@@ -48,11 +48,11 @@ def treemap(block: Treemap, address: Callable[[Ref], str]) -> str:
     return "".join(out)
 
 
-# --- places
+# --- layout
 
 
 def areas(tiles: Sequence[Tile]) -> list[Area]:
-    """Where every tile is drawn, those in others behind them."""
+    """Return the position of every tile, nested tiles after those around them."""
     found: list[Area] = []
     _fill(tiles, (0.0, 0.0, WIDTH, HEIGHT), 1, found)
     return found
@@ -70,7 +70,7 @@ def _fill(tiles: Sequence[Tile], box: tuple[float, float, float, float], depth: 
 def _squarified(
     tiles: Sequence[Tile], box: tuple[float, float, float, float]
 ) -> Iterator[tuple[Tile, tuple[float, float, float, float]]]:
-    """Areas in rows along the shorter side, each row as long as its areas get squarer (Bruls, Huizing, van Wijk)."""
+    """Yield positions in rows along the shorter side; a row ends if one more makes it less square (Bruls et al.)."""
     left = sorted((tile for tile in tiles if tile.value > 0), key=lambda tile: -tile.value)
     x, y, width, height = box
     scale = width * height / (sum(tile.value for tile in left) or 1.0)
@@ -99,7 +99,7 @@ def _squarified(
         place = end
 
 
-# --- marks
+# --- drawing
 
 
 def _number(value: float) -> str:
@@ -118,12 +118,12 @@ def _area(area: Area, address: Callable[[Ref], str]) -> str:
     classes = f"tile{' open' if area.is_open else ''}{kind}"
     if tile.ref is None:
         return f'<g class="{classes}">{inside}</g>\n'
-    hidden = ' tabindex="-1"' if area.depth > 1 else ""  # by keys one goes from map to map
+    hidden = ' tabindex="-1"' if area.depth > 1 else ""  # the Tab key visits only the top level
     return f'<a class="{classes}" href="{escape(address(tile.ref))}"{hidden}>{inside}</a>\n'
 
 
 def _name(area: Area, width: float, height: float) -> str:
-    """As much of a name as there is room for; the whole is said when one points at it."""
+    """Return as much of a name as there is room for; the tooltip has all of it."""
     room = int((width - 8) / LETTER)
     if height < 14 or room < 3:
         return ""

@@ -1,1 +1,1 @@
-"""The formats of pages, one file each."""
+"""Output formats for pages, one module each."""

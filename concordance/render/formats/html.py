@@ -1,9 +1,9 @@
-"""Pages as HTML for a browser: the content of a page; `page_frame` puts the rest of the window around it.
+"""Render the content of a page as HTML; `page_frame` adds the rest of the document.
 
-In: a page and the addresses of the site. Out: its HTML, and its headings for the outline. Text that is not ours is
-escaped, and an author's Markdown is shown without HTML of its own. There is neither style nor script in it: classes
-say what something is, and the site's style sheet how it looks. An `id` stands once on a page, and headings have the
-names that forges give them, so that one link works in the book and here.
+In: a page and the addresses of the site. Out: its HTML, and its headings for the outline. Text from the repository is
+escaped, and raw HTML in an author's Markdown is shown as text. The output has no inline styles or scripts: classes say
+what an element is, and the style sheet how it looks. An `id` occurs only once on a page, and headings have the ids
+that forges give them, so that the same link works in the Markdown book and on the site.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from concordance.render.diagrams.svg import svg
 from concordance.render.diagrams.treemap import treemap
 from concordance.render.site.addresses import SiteAddresses
 
-SORTS = "sorts"  # the class of a table that a script lets one sort and filter
-LONG = 100  # entries of a list from which on a browser lays out only those that are seen
+SORTS = "sorts"  # class of a table that can be sorted and filtered by a script
+LONG = 100  # from this number of entries on, the browser lays out only the visible part of a list
 _NUMBER = re.compile(r"[+-]?[\d,.]+(?: ?(?:%|×|B|KB|MB|GB|bytes|ms|s))?|–|")
 _AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
-_BETWEEN = " · "  # facts about one definition stand in one paragraph, with this between them
+_BETWEEN = " · "  # separates facts about a definition in a paragraph
 
 
 class OutlineHeading(NamedTuple):
-    """A heading, for the outline."""
+    """A heading in the outline."""
 
     level: int
     anchor: str
@@ -62,7 +62,7 @@ class OutlineHeading(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A page's content."""
+    """The rendered content of a page."""
 
     title: str  # as plain text
     html: str
@@ -70,7 +70,7 @@ class Body(NamedTuple):
 
 
 def render(page: Page, addresses: SiteAddresses) -> Body:
-    """A page as HTML."""
+    """Render a page as HTML."""
     writer = HtmlWriter(addresses, addresses.page(page.ref), page.ref.path if page.ref.to == To.KEYWORDS else "")
     writer.heading(Heading(1, page.title))
     writer.blocks(page.blocks)
@@ -78,31 +78,31 @@ def render(page: Page, addresses: SiteAddresses) -> Body:
 
 
 class HtmlWriter:
-    """One page that is being written."""
+    """Writes the HTML of one page."""
 
     def __init__(self, addresses: SiteAddresses, page: str, lines_of: str = "") -> None:
-        """`lines_of` is the file that every line which the page names is of."""
+        """Create a writer; `lines_of` is the file that line numbers without a path refer to."""
         self.addresses, self.page, self._lines_of = addresses, page, lines_of
         self.out: list[str] = []
         self.outline: list[OutlineHeading] = []
         self._ids: set[str] = set()
-        self._slugs: dict[str, int] = {}  # how often a heading's name was met
-        self._level = 0  # of the heading before: none is passed over, for those who hear a page
-        self._links: dict[Ref, str] = {}  # most links stand on a page more than once
+        self._slugs: dict[str, int] = {}  # how often each heading slug has occurred
+        self._level = 0  # of the previous heading: levels are never skipped, which screen readers rely on
+        self._links: dict[Ref, str] = {}  # cache: most links occur on a page more than once
         self._write: dict[type, Callable[[Any], None]] = {
             Heading: self.heading, Text: self._text, Items: self._items, Doc: self._doc, Table: self._table,
             Code: self._code, Quote: self._quote, Diagram: self._graph, Treemap: self._treemap, Plot: self._plot,
         }  # fmt: skip
 
     def blocks(self, blocks: Sequence[Block]) -> None:
-        """Blocks below one another."""
+        """Write blocks, one below the other."""
         for block in blocks:
             self._write[type(block)](block)
 
     # --- blocks
 
     def heading(self, heading: Heading) -> None:
-        """A heading with a link to itself; the first one is the page's own, and has none."""
+        """Write a heading with a link to itself; the page's own heading has no such link."""
         text = plain(heading.text)
         name = self._named(text, heading.anchor)
         level = self._level = min(heading.level, self._level + 1)
@@ -115,19 +115,19 @@ class HtmlWriter:
         self.out.append(f"</h{level}>\n")
 
     def _named(self, text: str, own: str) -> str:
-        """The name by which links find a heading: its own, or the one that a forge gives it."""
+        """Return a unique id for a heading: its own anchor, or the slug that a forge gives it."""
         bare = slug(text) or "section"
         times = self._slugs.get(bare, 0)
         self._slugs[bare] = times + 1
         name = anchor(own) if own else f"{bare}-{times}" if times else bare
-        while name in self._ids:  # of a heading that has this name by its words
+        while name in self._ids:  # taken by another heading whose text has this slug
             times += 1
             name = f"{bare}-{times}"
         self._ids.add(name)
         return name
 
     def _id(self, name: str) -> str:
-        """The attribute that makes links find something: where two have one name, they find the first."""
+        """Return an `id` attribute, or "" if the name is already taken: links then find the first one."""
         if not name:
             return ""
         found = anchor(name)
@@ -143,7 +143,7 @@ class HtmlWriter:
             self._in("p", text.text)
 
     def _facts(self, pieces: Pieces) -> None:
-        """What is known of a definition, each by itself."""
+        """Write the facts about a definition as a list."""
         self.out.append('<ul class="facts"><li>')
         start = 0
         for place, piece in enumerate(pieces):
@@ -174,7 +174,7 @@ class HtmlWriter:
         self.out.append(f"</{tag}>\n")
 
     def _fields(self, items: Sequence[Item]) -> None:
-        """Names with what they say."""
+        """Write entries of the form "name: text" as a definition list."""
         self.out.append('<dl class="fields">\n')
         for item in items:
             name, first, *rest = item.text
@@ -208,7 +208,7 @@ class HtmlWriter:
         return self.addresses.link(self.page, ref)
 
     def _table(self, table: Table) -> None:
-        """A table that can be moved sideways where it is wider than the page."""
+        """Write a table in a box that scrolls sideways if the table is wider than the page."""
         right = " ".join(f"right-{place + 1}" for place in range(len(table.columns)) if _is_numbers(table.rows, place))
         name = escape(f"Table: {', '.join(column for column in table.columns if column)}")
         self.out.append(f'<div class="table" role="group" aria-label="{name}" tabindex="0">')
@@ -228,10 +228,10 @@ class HtmlWriter:
     # --- pieces
 
     def pieces(self, pieces: Pieces) -> None:
-        """Words, names and links in a row."""
+        """Write inline pieces: text, names, links."""
         out = self.out
-        skipped = -1  # the end of a range, which stands in the link before it
-        named = ""  # of a name that follows
+        skipped = -1  # the piece that ends a range of lines, already written as part of the link before it
+        named = ""  # id attribute for the name that follows
         for place, piece in enumerate(pieces):
             kind = type(piece)
             if kind is str:
@@ -258,13 +258,13 @@ class HtmlWriter:
                     named = ""
 
     def _range(self, pieces: Pieces, place: int) -> tuple[int, int]:
-        """The last line of a range whose end stands at a place, and that place; 0 and -1 where none does."""
+        """Return the last line of a range if a piece ends one, and the piece's place; (0, -1) if it does not."""
         behind: Piece = pieces[place] if place < len(pieces) else ""
         found = _TO_LINE.fullmatch(behind) if type(behind) is str else None
         return (int(found[1]), place) if found else (0, -1)
 
     def link(self, ref: Ref) -> str:
-        """A link."""
+        """Return the HTML of a link."""
         found = self._links.get(ref)
         if found is None:
             label = _shown(self._here(ref) if ref.label.endswith(".md") else ref.label or ref.path)
@@ -273,7 +273,7 @@ class HtmlWriter:
         return found
 
     def _here(self, ref: Ref) -> str:
-        """What a link says: where it names a page of the book by its file's name, that which the page has here."""
+        """Return a link's label; the file name of a page of the book is replaced by its name on the site."""
         name = self.addresses.page(ref).rpartition("/")[2]
         return name if f"{name.removesuffix('.html')}.md" == ref.label else ref.label
 
@@ -284,8 +284,8 @@ class HtmlWriter:
         return f'<a class="at" href="{escape(address)}">{_shown(label)}</a>'
 
     def _at(self, found: re.Match[str], pieces: Pieces, place: int, last: int) -> str:
-        """A line that the book names without a link, for it has so many of them: what it rests on says where it is.
-        Keys come by the thousand, and stay without."""
+        """Return a line number as a link. In the book it is plain text, since a page has too many of them; here the
+        citation beside the number says which file it is in. Files with thousands of keys stay without links."""
         behind: Piece = pieces[place + 1] if place + 1 < len(pieces) else ""
         path = behind.path if isinstance(behind, Cite) and behind.first == int(found[1]) else self._lines_of
         if not path or self.addresses.is_plain(path):
@@ -299,7 +299,7 @@ def _shown(text: str) -> str:
 
 
 def _is_field(item: Item) -> bool:
-    """Whether an entry is a name, a colon, and what is to be said."""
+    """True if an entry is a name, a colon and a text."""
     text = item.text
     return (
         len(text) > 1 and isinstance(text[0], Strong) and type(text[1]) is str and text[1].startswith(":")
@@ -308,13 +308,13 @@ def _is_field(item: Item) -> bool:
 
 
 def _is_facts(pieces: Pieces) -> bool:
-    """Whether a paragraph is a row of facts about the lines of a definition."""
+    """True if a paragraph lists facts about a definition: it begins with a citation of lines."""
     first = pieces[0] if pieces else ""
     return isinstance(first, Cite) and first.last >= first.first > 0
 
 
 def _is_numbers(rows: Sequence[Sequence[Pieces]], place: int) -> bool:
-    """Whether a column of a table has nothing but numbers."""
+    """True if a table column holds only numbers."""
     found = False
     for row in rows:
         for piece in row[place] if place < len(row) else ():
@@ -327,7 +327,7 @@ def _is_numbers(rows: Sequence[Sequence[Pieces]], place: int) -> bool:
 
 
 def plain(pieces: Pieces) -> str:
-    """Pieces as text alone."""
+    """Return the plain text of pieces."""
     found = ""
     for piece in pieces:
         if isinstance(piece, Ref):

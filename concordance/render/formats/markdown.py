@@ -1,8 +1,8 @@
-"""Pages as Markdown that reads well on a forge and in an editor.
+"""Render pages as Markdown that reads well on a forge and in an editor.
 
-In: a page and the addresses. Out: its text, and which of its lines rest on which lines of the source. Text that is not
-ours is escaped; source stands in a fence longer than any inside of it. A link that stands on a page more than once is
-written by its name, and its address stands once, at the end: addresses are long.
+In: a page and the addresses. Out: its text, and for each line of the page the source lines that it cites. Text from the
+repository is escaped; source code is put in a fence longer than any inside it. Addresses are long, so a link that
+occurs more than once is written as a reference, and its address is listed once at the end of the page.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _AT_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=](?=\s|$)|\d{1,9}(?=[.)](?:\s
 _ENTITY = re.compile(r"&#?\w+;")
 _TICKS = re.compile("`+")
 _FENCE = re.compile("`{3,}")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")  # as Markdown ends lines: no other sign does
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")  # lines end only where Markdown ends them
 
 
 class CitedLine(NamedTuple):
-    """A line of a page, and the lines of a file that it rests on (0: the whole file)."""
+    """A line of a page, and the lines of a file that it cites (0: the whole file)."""
 
     line: int
     path: str
@@ -55,24 +55,24 @@ class CitedLine(NamedTuple):
 
 
 class RenderedPage(NamedTuple):
-    """A page as text."""
+    """The Markdown of a page and its claims."""
 
     text: str
     claims: list[CitedLine]
 
 
 def render(page: Page, addresses: Addresses) -> RenderedPage:
-    """A page as Markdown."""
+    """Render a page as Markdown."""
     return _Writer(addresses, addresses.page(page.ref)).written(page)
 
 
 class _Writer:
-    """One page that is being written: its text in pieces, of which links are filled in at the end."""
+    """Writes one page as a list of strings; the links among them are filled in at the end."""
 
     def __init__(self, addresses: Addresses, page: str) -> None:
         self.addresses, self.page = addresses, page
         self.out: list[str] = []
-        self.links: list[tuple[int, Ref]] = []  # the place in `out` of each link
+        self.links: list[tuple[int, Ref]] = []  # index in `out` of each link
         self.times: dict[Ref, int] = {}
         self.cites: list[tuple[int, str, int, int]] = []
 
@@ -90,7 +90,7 @@ class _Writer:
     # --- blocks
 
     def _blocks(self, blocks: Sequence[Block], indent: str) -> None:
-        """Blocks below one another, each with an empty line before it; a list's own lines begin with `indent`."""
+        """Write blocks, each after an empty line; every line begins with `indent`."""
         for block in blocks:
             self.out.append(f"{indent.rstrip()}\n")
             self._block(block, indent)
@@ -132,7 +132,7 @@ class _Writer:
                 self.out.append(f"{indent.rstrip()}\n")
             mark = f"{number}. " if block.ordered else "- "
             self._item(item, indent, mark)
-            # A list below an entry may follow it at once; a paragraph or a fence may not.
+            # A nested list may follow its entry directly; a paragraph or a fence needs an empty line.
             loose = any(not isinstance(below, Items) for below in item.blocks)
 
     def _item(self, item: Item, indent: str, mark: str) -> None:
@@ -211,7 +211,7 @@ class _Writer:
     def _link(self, ref: Ref, table: bool = False) -> None:
         self.times[ref] = self.times.get(ref, 0) + 1
         self.links.append((len(self.out), ref))
-        self.out.append("|" if table else "")  # what is in a table is escaped as such when it is filled in
+        self.out.append("|" if table else "")  # "|" marks a link in a table, where `|` is escaped
 
     def _line(self, line: Line) -> None:
         label = escaped(line.label) or (f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}")
@@ -224,7 +224,7 @@ class _Writer:
     # --- the end
 
     def _fill_in(self) -> None:
-        """Writes the links: one that stands once with its address, others by name."""
+        """Write the links: one that occurs once with its address, others as references."""
         names: dict[str, Ref] = {}
         labels: dict[Ref, str] = {}
         for place, ref in self.links:
@@ -245,7 +245,7 @@ class _Writer:
     def _claims(self) -> list[CitedLine]:
         found: list[CitedLine] = []
         line, place = 1, 0
-        for at, path, first, last in self.cites:  # in the order of the page
+        for at, path, first, last in self.cites:  # in page order
             for text in self.out[place:at]:
                 line += text.count("\n")
             place = at
@@ -254,7 +254,7 @@ class _Writer:
 
 
 def _as_table(block: Treemap | Plot) -> Table:
-    """What is drawn in a browser, in rows."""
+    """Return the numbers of a treemap or a plot as a table."""
     if isinstance(block, Plot):
         return Table(block.columns, [[[name], [f"{value:,}"]] for name, value in block.bars])
     rows: list[list[Pieces]] = [
@@ -264,12 +264,12 @@ def _as_table(block: Treemap | Plot) -> Table:
 
 
 def _alike(label: str) -> str:
-    """A link's name as parsers compare them."""
+    """Return a reference label in the form in which Markdown parsers compare labels."""
     return " ".join(label.split()).casefold()
 
 
 def escaped(text: str, starts: bool = False) -> str:
-    """Text in which nothing is taken for markup; `starts` where it begins a line."""
+    """Escape text so that nothing in it is read as markup; `starts` if it begins a line."""
     text = visible(" ".join(text.split("\n")) if "\n" in text else text)
     if _MARKUP.search(text):
         text = _MARKUP.sub(_mark, text)
@@ -285,7 +285,7 @@ def _mark(found: re.Match[str]) -> str:
     if sign == "&":
         return "&amp;" if _ENTITY.match(text, at) else sign
     if sign == "_" and 0 < at < len(text) - 1 and text[at - 1].isalnum() and text[at + 1].isalnum():
-        return sign  # inside of a word it is no markup
+        return sign  # not markup inside a word
     if sign == ">" and at:
         return sign
     return f"\\{sign}"
@@ -297,7 +297,7 @@ def _mark_start(found: re.Match[str]) -> str:
 
 
 def code_span(text: str, table: bool = False) -> str:
-    """Text in code marks, on one line."""
+    """Return text as inline code, on one line."""
     if "\n" in text:
         text = " ".join(text.split())
     text = visible(text)
@@ -310,7 +310,7 @@ def code_span(text: str, table: bool = False) -> str:
 
 
 def mermaid(graph: Diagram) -> str:
-    """A diagram in Mermaid's words."""
+    """Return a diagram in Mermaid's syntax."""
     number = {node.name: f"n{place}" for place, node in enumerate(graph.nodes)}
     lines = [f"flowchart {'LR' if graph.across else 'TB'}"]
     groups: dict[str, list[str]] = {}

@@ -1,10 +1,10 @@
-"""Which folders a book or a site may be written into.
+"""Check that a book or a site may be written into a folder.
 
-In: the folder that was asked for. Out: nothing, or a `UserError` with what to do instead. A mistyped `--out` must not
-fill a folder of documents with thousands of pages, so a folder that holds anything the program did not write is refused
-as a whole, and not only where a page would take a file's place. A folder is ours where its manifest says so or, since
-git may ignore the manifest or a crash may have emptied it, where its front page ends as our pages do. What users later
-lay beside the pages of our own book stays, and is no reason to refuse.
+In: the requested folder. Out: nothing, or a `UserError` that says what to do instead. A mistyped `--out` must not fill
+a folder of documents with thousands of pages, so a folder that holds anything the program did not write is refused as a
+whole, and not only if a page would overwrite a file. A folder is ours if its manifest says so, or if its front page
+ends the way our pages do, since git may ignore the manifest and a crash may have emptied it. Files that users add later
+beside our pages stay there and do not cause a refusal.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from concordance.base.version import VERSION
 from concordance.collect import own_output
 from concordance.collect.own_output import CLAIMS, FRONTS, GENERATOR, MANIFEST, SIGN
 
-SITE_HEAD = {"generator": GENERATOR, "version": VERSION, "site": True}  # how the manifest of a site begins
+SITE_HEAD = {"generator": GENERATOR, "version": VERSION, "site": True}  # how a site's manifest begins
 _SITE_SIGN = json.dumps(SITE_HEAD, indent=1)[:-2].encode()
-ASIDE = ".writing"  # the folder in a site where files are until they are whole
-_BEGINNING = 200  # bytes in which a manifest says whose it is
-# What a folder may hold and still count as empty: how git keeps one, or publishes it, and what a killed run leaves.
+ASIDE = ".writing"  # folder inside a site for files that are not complete yet
+_BEGINNING = 200  # bytes at the start of a manifest that identify it
+# Names that a folder may contain and still count as empty: files that git or a publisher needs, and leftovers of a
+# killed run.
 _IGNORED = frozenset((".git", ".gitattributes", ".gitignore", ".gitkeep", ".nojekyll", CLAIMS, ASIDE))
-_NAMED = 3  # files that the message names
+_NAMED = 3  # how many files the message lists
 
 
 def check(out: str, controlled: Iterable[str], site: bool) -> None:
-    """Refuses a folder that is reached through a link, that holds files of others, or that is git's own."""
+    """Raise if a folder is reached through a link, holds files of others, or is inside git's own folder."""
     if ".git" in os.path.abspath(out).split(os.sep):
         raise UserError(f"{out} is inside git's own folder", "Name another folder (--out)")
     with closing(ConfinedFolder(out, controlled)) as folder:
@@ -51,14 +52,14 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
         if MANIFEST in names and not beginning.strip(b"\0"):
             return  # a power cut can leave a file empty, or full of zeros
         has_front = any(own_output.is_ours(_read(folder, name)) for name in FRONTS)
-        # Which of the two it is, a sound manifest says; without one, the front page of a site does.
+        # A sound manifest says whether this is a book or a site; without one, look for the front page of a site.
         is_site = is_of_site(beginning) if own_output.is_manifest(beginning) else "index.html" in names
         if has_front or (beginning and (_is_of_book(beginning) or is_of_site(beginning))):
             if is_site == site:
                 return
             there, here = ("site", "book in Markdown") if is_site else ("book in Markdown", "site")
             advice = "Name another folder (--out), or remove this one first"
-            raise UserError(f"{out} holds a {there}, and a {here} would mix with it", advice)
+            raise UserError(f"{out} holds a {there}, so a {here} cannot be written there", advice)
     some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
     advice = "Name a folder that is new, empty, or an earlier book of Concordance: for example --out "
     raise UserError(
@@ -68,7 +69,7 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
 
 
 def is_of_site(beginning: bytes) -> bool:
-    """True if a manifest that begins so is that of a site; some of its bytes may be damaged."""
+    """True if the beginning of a manifest is that of a site; some of its bytes may be damaged."""
     exact = own_output.is_manifest(beginning) and b'"site": true' in beginning[:_BEGINNING]
     return exact or own_output.is_like(beginning, _SITE_SIGN)
 

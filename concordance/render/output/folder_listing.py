@@ -1,6 +1,8 @@
-"""What lies in the folder of a book, as far as it is known without looking.
+"""The manifest of a book's folder, cached between updates.
 
-In: what was read or written there. Out: the same, as long as nobody else has written the list of pages since.
+A long-running process writes the same book again and again. Reading the manifest and comparing every page with it takes
+longer than a small update, so the last manifest stays in memory until another process writes the file, and pages are
+compared with it only once in a while.
 """
 
 from __future__ import annotations
@@ -13,21 +15,21 @@ from concordance.collect.own_output import MANIFEST
 from concordance.render.output import manifest
 from concordance.render.output.manifest import Manifest, ManifestPage
 
-_TRUSTED = 60.0  # seconds for which pages are taken to be as they were written: to look at all takes a while
+_TRUSTED = 60.0  # seconds between two comparisons of all pages with the manifest
 
 
 class BookFolder:
-    """The pages in one folder."""
+    """The cached manifest of one folder."""
 
     def __init__(self, out: str) -> None:
         self.out = out
-        self._stamp: tuple[int, ...] = ()  # of the manifest that was read
+        self._stamp: tuple[int, ...] = ()  # device, inode, size and time of the manifest that was read
         self._listed = Manifest({})
         self._mark = ""
         self._looked = float("-inf")
 
     def read(self) -> Manifest:
-        """What the manifest lists."""
+        """Return the manifest; reads the file if it has changed since the last call."""
         now = self._now()
         if not now or now != self._stamp:
             self._listed, self._stamp, self._mark = manifest.read(self.out), now, ""
@@ -35,17 +37,17 @@ class BookFolder:
         return self._listed
 
     def wrote(self, pages: Iterable[ManifestPage], unfinished: bool, mark: str) -> None:
-        """It lists these pages now; `mark` is theirs."""
+        """Record that the manifest now lists these pages; `mark` is their digest."""
         self._listed = Manifest({row.page: row for row in pages}, unfinished)
         self._stamp, self._mark = self._now(), mark
 
     def mark(self, pages: Iterable[ManifestPage]) -> str:
-        """The mark of the pages that are listed."""
+        """Return the digest of the listed pages."""
         self._mark = self._mark or manifest.mark(pages)
         return self._mark
 
     def is_due(self, whole: bool) -> bool:
-        """Whether all pages are to be looked at: where it is wished for, and once in a while."""
+        """True if all pages should be compared with the manifest: on request, and every `_TRUSTED` seconds."""
         now = time.monotonic()
         due = whole or now - self._looked > _TRUSTED
         if due:

@@ -1,8 +1,8 @@
-"""What was written: the list of all pages of a book, and how pages and lists reach the disk.
+"""The manifest of a book, and reading, writing and removing the files that it lists.
 
-In: pages as text. Out: files, each written aside and renamed, and only where it is not already as it should be; a
-`manifest.json` that names every page with its checksum. By it the next run knows which pages are the last one's. A
-file that does not end as a page of ours does is never touched, whatever a manifest says.
+In: pages as bytes. Out: files, each written under a temporary name and renamed, and only if its content has changed;
+and `manifest.json`, which lists every page with its checksum. It tells the next run which pages the last one wrote. A
+file that does not end the way our pages do is never touched, whatever a manifest says.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ from concordance.collect import own_output
 from concordance.collect.own_output import CLAIM, CLAIMS, GENERATOR, MANIFEST, SIGN
 from concordance.render.addresses import claims_of
 
-_ASIDE = re.compile(r"\d+\.new")  # a file that is being written, named by its process
+_ASIDE = re.compile(r"\d+\.new")  # temporary name of a file that is being written: the number of its process
 
 
 class ManifestPage(NamedTuple):
-    """One page of the book, as the manifest lists it."""
+    """One page of the book, as listed in the manifest."""
 
-    page: str  # its path in the book
+    page: str  # path inside the book
     kind: str
     checksum: str
     size: int
-    claims: int  # how many statements of it rest on a line of the source
-    claims_checksum: str  # "" where there are none
-    inputs: str  # the digest of what it is about
+    claims: int  # number of citations of source lines
+    claims_checksum: str  # "" if there are no claims
+    inputs: str  # digest of what the page is rendered from
 
 
 class Manifest(NamedTuple):
-    """What a manifest says."""
+    """A parsed manifest."""
 
     pages: dict[str, ManifestPage]
-    unfinished: bool = False  # the run that began to write was stopped, so there may be pages that it does not name
-    sound: bool = True  # it begins as this program would write it for these pages
+    unfinished: bool = False  # the run that was writing was interrupted, so there may be pages that are not listed
+    sound: bool = True  # its head is exactly what this program would write for these pages
 
 
 def digest(data: bytes) -> str:
-    """The checksum of a file."""
+    """Return the checksum of a file's content."""
     return blake2b(data, digest_size=16).hexdigest()
 
 
 def read(out: str) -> Manifest:
-    """The pages that the last run wrote into a folder; none where there is no manifest of ours. A damaged one names
-    none, and is unfinished."""
+    """Read the manifest of a folder. Without a manifest of ours there are no pages; a damaged one has no pages either,
+    and counts as unfinished."""
     data = b""
     try:
         with confined_folder.opened(os.path.join(out, MANIFEST)) as file:
@@ -71,18 +71,18 @@ def read(out: str) -> Manifest:
         pages = {page: ManifestPage(page, *row) for page, row in known["pages"].items() if own_output.is_page(page)}
         sound = data.startswith(_head(_counted(pages.values())).encode())
         return Manifest(pages, bool(known.get("unfinished")), sound)
-    except (KeyError, TypeError, AttributeError):  # of another version
+    except (KeyError, TypeError, AttributeError):  # written by another version
         return Manifest({}, True, False)
 
 
 def mark(pages: Iterable[ManifestPage]) -> str:
-    """What is another where other pages, or the same with other words, are listed."""
+    """Return a digest of all listed rows: it differs if any page or its content differs."""
     known = sorted("\0".join(map(str, row)) for row in pages)
     return digest("\0\0".join(known).encode("utf-8", "backslashreplace"))
 
 
 def version(out: str) -> str:
-    """The version of the program that wrote a book; "" where it is not known."""
+    """Return the version of the program that wrote a book; "" if unknown."""
     try:
         with confined_folder.opened(os.path.join(out, MANIFEST)) as file:
             return str(json.load(file)["version"])
@@ -91,22 +91,22 @@ def version(out: str) -> str:
 
 
 class RunMarker:
-    """Notes, before the first file is changed, that a run has begun: where it is stopped, the next one knows that there
-    may be pages that no manifest names."""
+    """Marks the manifest as unfinished before the first file changes: if the run is interrupted, the next one knows
+    that there may be pages that are not listed."""
 
     def __init__(self, folder: ConfinedFolder, before: dict[str, ManifestPage]) -> None:
         self.folder, self.before = folder, before
         self.done = False
 
     def __call__(self) -> None:
-        """Notes it, once."""
+        """Mark the manifest, once."""
         if not self.done:
             self.done = True
             put(self.folder, MANIFEST, _listed(self.before.values(), {"unfinished": True}))
 
 
 def tidy(folder: ConfinedFolder) -> None:
-    """Removes files that a killed run had not finished writing."""
+    """Remove temporary files that a killed run left behind."""
     with suppress(OSError, NotFollowed):
         for name in folder.names(CLAIMS):
             if _ASIDE.fullmatch(name):
@@ -114,7 +114,7 @@ def tidy(folder: ConfinedFolder) -> None:
 
 
 def listing(pages: Collection[ManifestPage], unfinished: bool) -> bytes:
-    """The list of all pages."""
+    """Return the content of the manifest."""
     return _listed(pages, {**_counted(pages), **({"unfinished": True} if unfinished else {})})
 
 
@@ -129,19 +129,19 @@ def _listed(pages: Iterable[ManifestPage], more: dict[str, object]) -> bytes:
 
 
 def _head(more: dict[str, object]) -> str:
-    """How the list begins."""
+    """Return the beginning of the manifest, up to the list of pages."""
     head = {"generator": GENERATOR, "version": VERSION, **more, "columns": list(ManifestPage._fields[1:])}
     return json.dumps(head, indent=1)[:-2] + ',\n "pages": {\n'
 
 
 @cache
 def _line(row: ManifestPage) -> str:
-    """A page as it is listed; each is so at least twice, when a run begins and when it ends."""
+    """Return a page's row. Cached, since each row is written at least twice: when a run begins and when it ends."""
     return f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}"
 
 
 def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None] | None = None) -> bool:
-    """Makes a file of the book say this; False where it already does. `begin` is called before it is changed."""
+    """Write a file of the book; False if it already has this content. `begin` is called before anything changes."""
     try:
         there = folder.read(path)
     except FileNotFoundError:
@@ -156,17 +156,17 @@ def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None
             raise PathTaken(folder.path, [path])
     if begin is not None:
         begin()
-    folder.write(f"{CLAIMS}/{os.getpid()}.new", path, data)  # one at a time
+    folder.write(f"{CLAIMS}/{os.getpid()}.new", path, data)  # only one file is written at a time
     return True
 
 
 def _is_same_page(there: bytes, data: bytes) -> bool:
-    """True if a file is a page that was cut short, or that somebody added to: it begins with the same title."""
+    """True if a file is the same page, truncated or with text added: it begins with the same title."""
     return data.startswith(there) or there.partition(b"\n")[0] == data.partition(b"\n")[0]
 
 
 def drop(folder: ConfinedFolder, path: str) -> bool:
-    """Removes a file of claims, where it is there."""
+    """Remove a file of claims; False if there is none."""
     try:
         data = folder.read(path)
         if data and not data.startswith(CLAIM):
@@ -178,8 +178,8 @@ def drop(folder: ConfinedFolder, path: str) -> bool:
 
 
 def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
-    """Removes pages that no longer exist, and the folders that they leave empty. A manifest may name anything: only a
-    file that is named like a page and ends as a page of ours does is removed."""
+    """Remove pages that no longer exist, and folders that become empty. A manifest may list anything, so only files
+    that are named like a page and end the way our pages do are removed."""
     count = 0
     folders: set[str] = set()
     for page in pages:
@@ -197,7 +197,7 @@ def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
 
 
 def _is_written(folder: ConfinedFolder, page: str) -> bool | None:
-    """True if the program wrote a page; None where there is none."""
+    """True if the program wrote the page; None if the page does not exist."""
     try:
         return own_output.is_ours(folder.read(page))
     except FileNotFoundError:
@@ -207,7 +207,7 @@ def _is_written(folder: ConfinedFolder, page: str) -> bool | None:
 
 
 def remove_empty(folder: ConfinedFolder, inside: str) -> None:
-    """Removes a folder and those above it, as far as nothing is in them."""
+    """Remove a folder and its parents, as long as they are empty."""
     while inside:
         try:
             folder.rmdir(inside)
@@ -219,7 +219,7 @@ def remove_empty(folder: ConfinedFolder, inside: str) -> None:
 
 
 def strays(folder: ConfinedFolder, named: set[str]) -> Iterator[str]:
-    """The pages of ours in a folder that are not among the named, nor of another book in it."""
+    """Yield pages in the folder that we wrote but that are neither in `named` nor part of another book inside it."""
     out = folder.path
     others = tuple(f"{book.folder}/" for book in own_output.books(out, files(out)) if book.folder)
     for path in files(out):
@@ -228,7 +228,7 @@ def strays(folder: ConfinedFolder, named: set[str]) -> Iterator[str]:
 
 
 def files(out: str) -> Iterator[str]:
-    """Every file in the folder of a book."""
+    """Yield the path of every file in a folder."""
     start = len(os.path.join(out, ""))
     for folder, _, names in os.walk(out):
         inside = folder[start:]
@@ -237,8 +237,8 @@ def files(out: str) -> Iterator[str]:
 
 
 def astray(out: str, pages: dict[str, ManifestPage]) -> list[str]:
-    """The pages that are not there as they were written. It is asked before each run and must cost little: a file is
-    compared by its digest only where it was changed after the manifest, which is written last."""
+    """Return the pages that are missing or no longer as they were written. This runs before every build and must be
+    cheap: since the manifest is written last, only a file that changed after it is compared by digest."""
     path = os.path.join(out, MANIFEST)
     try:
         written = os.lstat(path).st_ctime_ns
@@ -253,25 +253,25 @@ def astray(out: str, pages: dict[str, ManifestPage]) -> list[str]:
             later = True
             found += [] if _is_as_listed(out, row) else [page]
     if later and not found:
-        with suppress(OSError):  # the next run need not look at them again
+        with suppress(OSError):  # so that the next run need not compare them again
             os.utime(path)
     return found
 
 
 def _status(out: str, page: str, row: ManifestPage) -> int | None:
-    """When a page or its claims were last changed; None where they are not there, or of another size."""
+    """Return when a page or its claims last changed; None if they are missing or have another size."""
     try:
         found = os.lstat(os.path.join(out, page))
         beside = os.lstat(os.path.join(out, claims_of(page))) if row.claims else found
     except OSError:
         return None
     if found.st_size != row.size or not stat.S_ISREG(found.st_mode) or not beside.st_size:
-        return None  # a power cut may leave a file empty
+        return None  # a power cut can leave an empty file
     return max(found.st_ctime_ns, beside.st_ctime_ns)
 
 
 def edited(out: str, pages: Iterable[ManifestPage]) -> list[str]:
-    """Those pages that are not, byte for byte, what their manifest lists."""
+    """Return the pages whose bytes differ from what the manifest lists."""
     return [row.page for row in pages if not _is_as_listed(out, row)]
 
 
@@ -284,7 +284,7 @@ def _is_as_listed(out: str, row: ManifestPage) -> bool:
 
 
 def contents(path: str) -> bytes | None:
-    """The bytes of a regular file; None where there is none."""
+    """Return the bytes of a regular file; None if there is none."""
     try:
         with confined_folder.opened(path) as file:
             return file.read()
@@ -293,13 +293,13 @@ def contents(path: str) -> bytes | None:
 
 
 def collisions(out: str, planned: Iterable[str], before: dict[str, ManifestPage]) -> list[str]:
-    """The planned pages whose places are taken by files that are not the program's, and links among its folders."""
+    """Return planned paths that others have taken: pages by a file, folders by a link or a file."""
     if not os.path.isdir(out):
         if os.path.lexists(out):
-            raise UserError(f"{out} is no folder", "Name a folder for the book (--out)")
+            raise UserError(f"{out} is not a folder", "Name a folder for the book (--out)")
         return []
     taken: dict[str, None] = {}
-    folders: dict[str, bool] = {"": True}  # whether it is there, and a folder
+    folders: dict[str, bool] = {"": True}  # whether each exists and is a folder
     for page in planned:
         folder = os.path.dirname(page)
         if folder not in folders:
@@ -335,9 +335,9 @@ def _is_ours(path: str) -> bool:
 
 
 class PathTaken(UserError):
-    """A page would take the place of a file that the program did not write."""
+    """A page would overwrite a file that the program did not write."""
 
     def __init__(self, out: str, pages: list[str]) -> None:
         shown = ", ".join(pages[:5]) + (f" and {len(pages) - 5:,} more" if len(pages) > 5 else "")
-        advice = "Write the book elsewhere (--out), or move them"
-        super().__init__(f"{out} holds files of others where pages would stand: {shown}", advice)
+        advice = "Write the book elsewhere (--out), or move those files"
+        super().__init__(f"{out} holds files that Concordance did not write where pages would go: {shown}", advice)

@@ -1,7 +1,7 @@
-"""Where pages go: into the folder of a book, or nowhere, to see what would change there.
+"""Where rendered pages go: into the book's folder, or nowhere, to find out what would change.
 
-In: files of a book as bytes. Out: whether each is other than what is there. A `PageSink` makes it so; `DryRunSink`
-leaves everything as it is, so that a book that somebody else keeps can be checked.
+In: the files of a book as bytes. Out: whether each differs from the file on disk. `PageSink` writes it; `DryRunSink`
+leaves the folder untouched, so that a book that is under version control can be checked.
 """
 
 from __future__ import annotations
@@ -19,67 +19,67 @@ class PageSink:
     """Writes into the folder of a book."""
 
     def __init__(self, folder: ConfinedFolder, before: dict[str, ManifestPage]) -> None:
-        """`before` is what the manifest lists now."""
+        """Create a sink; `before` is what the manifest lists now."""
         self.folder, self.out = folder, folder.path
         self.begin: Callable[[], None] = RunMarker(folder, before)
 
     def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
-        """The pages of a manifest that the folder no longer holds as they were written."""
+        """Return the listed pages that are missing or seem to have changed since they were written."""
         return manifest.astray(self.out, pages)
 
     def tidy(self) -> None:
-        """Removes what a run that was killed left unfinished."""
+        """Remove temporary files of a run that was killed."""
         manifest.tidy(self.folder)
 
     def put(self, path: str, data: bytes) -> bool:
-        """Makes a file say this; False where it already does."""
+        """Write a file; False if it already has this content."""
         return manifest.put(self.folder, path, data, self.begin)
 
     def drop(self, path: str) -> bool:
-        """Removes one file, where it is there."""
+        """Remove one file; False if it does not exist."""
         return manifest.drop(self.folder, path)
 
     def remove(self, pages: Collection[str]) -> int:
-        """Removes pages that no longer exist, with what they claim."""
+        """Remove pages that no longer exist, with their claims; return how many were removed."""
         if pages:
             self.begin()
         return manifest.remove(self.folder, pages)
 
     def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
-        """Lists all pages; False where they were listed so."""
+        """Write the manifest; False if it already lists exactly these pages."""
         return manifest.put(self.folder, MANIFEST, manifest.listing(pages, unfinished))
 
 
 class DryRunSink(PageSink):
-    """Writes nothing, and says what would be written."""
+    """Writes nothing; reports what would be written."""
 
     def __init__(self, folder: ConfinedFolder, before: dict[str, ManifestPage]) -> None:
         super().__init__(folder, before)
         self.begin = _nothing
 
     def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
-        """The same, byte for byte."""
+        """Return the listed pages whose content differs from what was written, compared byte by byte."""
         return manifest.edited(self.out, pages.values())
 
     def tidy(self) -> None:
-        """Leaves it."""
+        """Do nothing."""
 
     def put(self, path: str, data: bytes) -> bool:
-        """Whether a file does not say this."""
+        """True if the file does not have this content."""
         return manifest.contents(os.path.join(self.out, path)) != data
 
     def drop(self, path: str) -> bool:
-        """Whether a file is there."""
+        """True if the file exists."""
         return os.path.lexists(os.path.join(self.out, path))
 
     def remove(self, pages: Collection[str]) -> int:
-        """How many of some pages are there."""
+        """Return how many of the pages exist."""
         return sum(self.drop(page) for page in pages)
 
     def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
-        """Whether pages are not listed so."""
+        """True if the manifest does not list exactly these pages."""
         return self.put(MANIFEST, manifest.listing(pages, unfinished))
 
 
 def _nothing() -> None:
-    """Begins nothing."""
+    """Do nothing: a dry run does not mark the folder as unfinished."""

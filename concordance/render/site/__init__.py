@@ -1,1 +1,1 @@
-"""Every file of the web site."""
+"""The files of the web site, served or static."""

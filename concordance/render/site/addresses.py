@@ -1,9 +1,9 @@
-"""Where everything of the site stands: beside each page of the book, under the same name, what only a browser needs.
+"""Addresses of the site: the pages of the book under the same names, and further files that only a browser needs.
 
-In: the same as for the book's addresses. Out: addresses that end in `.html`; a file's source, its cards (what is shown
-when one points at a name that it defines) and its definitions' own pages stand beside its page. The site that is served
-and the one that is written have the same addresses, each relative to the page that it stands on, so the site may lie
-anywhere, a folder of a disk included.
+In: the same as for the book's addresses. Out: addresses that end in `.html`. Beside a file's page are its source, its
+hover cards (shown when the pointer is on a name that the file defines) and the pages of its definitions. A served site
+and a static site have the same addresses. All are relative to the page they are on, so the site can be moved anywhere,
+and also works from a local disk.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.j
 _OF_FOLDER: dict[str, str] = {
     To.MAP: "map.html",
     To.HISTORY: "history.html",
-}  # what each folder has besides its pages in the book
+}  # pages of each folder that the book does not have
 OWN = ("index.html", "doc.html", "sub.html", TREE, *_OF_FOLDER.values())
 OWN_AT_ROOT = ("assets", "search", "search.html", "keywords.html", "verification_report.html", "llms.txt")
-# Of names beside each file's, which no folder has.
+# Suffixes of the files beside each page.
 OWN_ENDS = ("_docs.html", "_kw.html", SOURCE, CARDS, BLAME, DEFINITIONS)
-LINES = 20_000  # of a source on one page: the number of a line alone says which part it stands on
+LINES = 20_000  # lines of a source file on one page; fixed, so that a line number alone says which part it is on
 
 
 class MarkdownAddresses(Addresses):
-    """The addresses of the book's pages beside those of the site: sources and definitions' own pages are the site's."""
+    """The addresses of Markdown pages on the site; source files and definitions link to HTML pages."""
 
     own, own_at_root, own_ends = OWN, OWN_AT_ROOT, OWN_ENDS
 
     def link(self, page: str, ref: Ref) -> str:
-        """The address of what a link leads to, as it stands on a page."""
+        """Return the address of a link's target, relative to a page."""
         return self.to(page, self._definition(ref)) if ref.to == To.DEFINITION else super().link(page, ref)
 
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
-        """The address of a file's source, or of lines of it."""
+        """Return the address of a file's source page, or of some of its lines."""
         at, there = lines_at(first, last), self._source(path, (max(first, 1) - 1) // LINES + 1)
         return at if at and there == page else self.to(page, there) + at
 
@@ -48,7 +48,7 @@ class SiteAddresses(MarkdownAddresses):
     """The addresses of one site."""
 
     def page(self, ref: Ref) -> str:
-        """The path of the page that a link leads to, in the site."""
+        """Return the path in the site of the page that a link points to."""
         if ref.to == To.SOURCE:
             return self._source(ref.path, ref.part)
         if ref.to == To.DEFINITION:
@@ -58,18 +58,18 @@ class SiteAddresses(MarkdownAddresses):
         return f"{super().page(ref)[:-3]}.html"
 
     def tree(self, folder: str) -> str:
-        """Where the names of what is in a folder stand."""
+        """Return the address of the list of a folder's content."""
         return self.page(Ref(To.INDEX, folder)).removesuffix("index.html") + TREE
 
     def cards(self, path: str) -> str:
-        """Where the cards of a file's definitions stand."""
+        """Return the address of the hover cards of a file's definitions."""
         return self.stem(path) + CARDS
 
     def blame(self, path: str) -> str:
-        """Where it stands which commits a file's lines come from; only a server says so."""
+        """Return the address of the commits of a file's lines, which only a server answers."""
         return self.stem(path) + BLAME
 
 
 def _part(page: str, part: int) -> str:
-    """A page that is written in several parts."""
+    """Return the address of one part of a page that is split."""
     return page if part < 2 else f"{page[:-5]}.{part}.html"

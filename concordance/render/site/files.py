@@ -1,7 +1,7 @@
-"""Every file of the site: what stands at an address, made from the store when it is asked for.
+"""Every file of the site, generated from the store on request.
 
-In: an index, and an address of the site without what stands behind a `#` or `?`. Out: its bytes and their type, or
-None where nothing stands there. The server answers with it, and the static site is all of it, written out.
+In: an index, and an address of the site without fragment and query. Out: its bytes and their type, or None if there is
+no such file. The server answers requests with it; a static site is all of these files, written to disk.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf
 
 
 class SiteFile(NamedTuple):
-    """What stands at an address."""
+    """The content of a file of the site."""
 
     data: bytes
     type: str
@@ -65,14 +65,14 @@ class Site:
         self, index: Index, addresses: SiteAddresses, book: MarkdownAddresses, live: bool = False, api: bool = False,
         more: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        """`api` says whether there is a server that answers questions, `live` whether it says what changes; `more` are
-        its questions that are no commands."""
+        """Create a site; `api` if a server answers commands, `live` if it also announces changes; `more` are API
+        endpoints that are not commands."""
         self.index, self.addresses, self.book, self.live, self.api = index, addresses, book, live, api
         self.more = more
         self.places = SiteRoutes(index, addresses)
 
     def answer(self, address: str) -> SiteFile | None:
-        """What stands at an address."""
+        """Return the file at an address; None if there is none."""
         if address in assets():
             return SiteFile(*assets()[address])
         if address == llms_txt.ADDRESS:
@@ -93,7 +93,7 @@ class Site:
         return self._markdown(page) if end == "md" else self._html(meant.kind, page)
 
     def made(self, meant: Route) -> Iterator[tuple[str, SiteFile]]:
-        """Everything of one kind about one subject: addresses, and what stands there."""
+        """Yield the address and content of every file for a route, with all parts of a split page."""
         if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
             parts = parts_of(self.index.files[meant.subject].lines) if meant.kind == OF_SOURCE else 1
             for part in range(1, parts + 1):
@@ -109,7 +109,7 @@ class Site:
                 yield f"{address.removesuffix('.html')}.md", self._markdown(page)
 
     def rest(self) -> Iterator[tuple[str, SiteFile]]:
-        """What is about nothing in particular."""
+        """Yield the files that belong to no route."""
         for address in (*assets(), llms_txt.ADDRESS):
             found = self.answer(address)
             if found is not None:
@@ -119,7 +119,7 @@ class Site:
 
     def _page(self, meant: Route) -> Page | None:
         module = plugins.load(PAGES if meant.kind in plugins.names(PAGES) else SITE_PAGES, meant.kind)
-        if hasattr(module, "part"):  # one of many, which need not all be made for it
+        if hasattr(module, "part"):  # can render one part without rendering the others
             found: Page | None = module.part(self.index, meant.subject, meant.part)
             return found
         pages = module.pages(self.index, meant.subject)
@@ -133,21 +133,21 @@ class Site:
         return self._window(self.addresses.page(page.ref), kind, page.ref, body)
 
     def _window(self, address: str, kind: str, ref: Ref, body: html.Body, blame: str = "") -> SiteFile:
-        """A page with what stands around it; `blame` is where it stands which commits its lines come from."""
+        """Return a page within its frame; `blame` is the address of the commits of its lines."""
         name = name_of(self.index)
         more = [(title, to) for title, to, _ in listed_kinds(self.index)]
         links = around(self.addresses, name, address, ref, body.title, more)
-        views = links.views if kind != OF_SEARCH else []  # it is what a script puts there, and so is no Markdown
+        views = links.views if kind != OF_SEARCH else []  # a script fills this page, so there is no Markdown of it
         window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
             live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame,
         )  # fmt: skip
         return SiteFile(_bytes(page_frame.whole(window)), HTML)
 
-    # --- what only the site has, and is no page of blocks
+    # --- what only the site has and is not made of blocks
 
     def address(self, meant: Route) -> str:
-        """Where something stands."""
+        """Return the address of a route."""
         if meant.kind in kinds():
             return self.addresses.page(Ref(kinds()[meant.kind], meant.subject, part=meant.part))
         if meant.kind in plugins.names(SITE_PAGES):
@@ -178,7 +178,7 @@ class Site:
         return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body, blame)
 
     def _cards(self, path: str) -> SiteFile:
-        """What is shown when one points at names that a file defines; a key of pages is an address in the site."""
+        """Return the hover cards of the names that a file defines; `page` is an address relative to the site's root."""
         rows = {}
         for card in cards(self.index, path):
             told = [(name, value) for name, value in card._asdict().items() if name not in ("key", "page")]
@@ -189,8 +189,8 @@ class Site:
         return SiteFile(_bytes(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
 
     def _blame(self, path: str) -> SiteFile:
-        """The commits that a file's lines come from: why there are none, the commits, and in turn how many lines one
-        after the other are of which of them; last the file's digest, as the page has it."""
+        """Return the commits of a file's lines: why there are none, the commits, pairs of a number of lines and their
+        commit, and last the file's digest, which the page also has."""
         found = blamed(self.index, path)
         rows = [
             (one.number, _day(one.when), visible(one.author), visible(one.summary), one.oldest) for one in found.commits
@@ -200,7 +200,7 @@ class Site:
         return SiteFile(_bytes(script(f"blame:{self.addresses.stem(path)}", told)), SCRIPT)
 
     def _tree(self, folder: str) -> SiteFile:
-        """What lies in a folder, for the tree beside each page."""
+        """Return the content of a folder, for the tree beside each page."""
         inside = self._inside[folder]
         start = len(folder) + 1 if folder else 0
         rows: list[tuple[str, str, bool]] = [
@@ -211,7 +211,7 @@ class Site:
 
     @cached_property
     def _inside(self) -> dict[str, tuple[list[str], list[str]]]:
-        """What lies right in each folder: folders and files."""
+        """The folders and files directly in each folder."""
         found: dict[str, tuple[list[str], list[str]]] = {folder: ([], []) for folder in self.addresses.folders}
         for folder in sorted(found):
             if folder:
@@ -221,7 +221,7 @@ class Site:
         return found
 
     def all(self) -> Iterator[str]:
-        """Every address of the site, made to be known: for tests, and for small repositories."""
+        """Yield every address of the site by generating all of it: for tests and small repositories."""
         for meant in self.places.all():
             for address, _ in self.made(meant):
                 yield address
@@ -230,14 +230,14 @@ class Site:
 
 
 def opened(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
-    """The site of an index; `out` is the folder of its book, of which the site knows nothing else."""
+    """Open the site of an index; `out` is the folder of its book, needed only for addresses."""
     paths, plain = [row[1] for row in index.bases], plain_files(index)
     addresses = SiteAddresses(paths, index.root, out, plain)
     return Site(index, addresses, MarkdownAddresses(paths, index.root, out, plain), live, api, more)
 
 
 def script(name: str, data: object) -> str:
-    """Data as a script that hands it to the page: a page from a disk may load nothing else."""
+    """Return data as a script that passes it to the page: a page opened from disk can load nothing else."""
     text = json.dumps([name, data], ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     return f"concordance.take({text[1:-1]});\n"
 
@@ -250,15 +250,12 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-# ---
-# The files that every page loads: styles and scripts, which come with the program.
-#
-# In: nothing. Out: their bytes by name, read once from a fixed folder; no request names a file of the disk.
+# --- Styles and scripts, which come with the program. They are read once from a fixed folder: no request names a path.
 
 
 @cache
 def assets() -> dict[str, tuple[bytes, str]]:
-    """Bytes and type of each, by its address in the site."""
+    """Return bytes and type of each asset by its address in the site."""
     found = {}
     for path in sorted(Path(os.path.dirname(render.__file__), FOLDER).iterdir()):
         if path.suffix in _TYPES and path.is_file():

@@ -1,8 +1,8 @@
-"""Where a site is written: a folder in which every file is known by a list, so that no other is ever touched.
+"""The folder of a static site: a manifest lists every file, and no other file is ever touched.
 
-In: addresses and bytes. Out: files, each written aside and renamed, and only where it is not already as it should be.
-The list (`manifest.json`) names each with its checksum. A file that the list does not name is another's: it is neither
-replaced nor removed, and nothing is written through a link. Who was stopped leaves a list that says so.
+In: addresses and bytes. Out: files, each written under a temporary name and renamed, and only if its content has
+changed. `manifest.json` lists each with its checksum. A file that is not listed belongs to somebody else: it is neither
+replaced nor removed, and nothing is written through a symbolic link. The manifest of an interrupted run is marked.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from concordance.render.output.manifest import digest
 
 
 class SiteEntry(NamedTuple):
-    """A file of the site as it is listed."""
+    """A file of the site, as listed in the manifest."""
 
-    checksum: str  # "" where it is only planned
+    checksum: str  # "" if it is only planned
     size: int = 0
 
 
@@ -31,20 +31,20 @@ class SiteFolder:
     """The folder of one site."""
 
     def __init__(self, out: str, controlled: Iterable[str] = ()) -> None:
-        """Refuses a folder that holds something else. `controlled` are the folders in which others may have laid
-        links."""
+        """Open the folder; raises if it holds something else. `controlled` are the folders in which others may have
+        placed symbolic links."""
         self.out = out
         folder_checks.check(out, controlled, site=True)
         self._folder = ConfinedFolder(out, controlled)
         self.before, self._doubtful = _listed(self._folder)
 
     def begin(self, planned: Iterable[str]) -> None:
-        """Notes what will be written, so that it is known for the program's own whatever happens."""
+        """List what will be written, so that these files count as ours even if the run is interrupted."""
         rows = {**dict.fromkeys(planned, SiteEntry("")), **self.before}
         self._list(rows, True)
 
     def put(self, address: str, data: bytes) -> tuple[SiteEntry, bool]:
-        """Makes a file say this, and says whether it did not."""
+        """Write a file; return its row, and whether its content has changed."""
         row = SiteEntry(digest(data), len(data))
         advice = "Move it, or write the site elsewhere (--out)"
         try:
@@ -54,14 +54,14 @@ class SiteFolder:
             self._write(address, data)
             return row, True
         except NotRegular:
-            raise UserError(f"{os.path.join(self.out, address)} is another's, and is not replaced", advice) from None
+            raise UserError(f"{os.path.join(self.out, address)} exists and is not part of this site", advice) from None
         if not (address in self.before or self._doubtful):
-            raise UserError(f"{os.path.join(self.out, address)} is another's, and is not replaced", advice)
+            raise UserError(f"{os.path.join(self.out, address)} exists and is not part of this site", advice)
         self._write(address, data)
         return row, True
 
     def finish(self, rows: Mapping[str, SiteEntry]) -> int:
-        """Removes what the site no longer has, unless somebody changed it, lists the rest, and says how many went."""
+        """Remove files that the site no longer has, unless they were edited, and list the rest; return their number."""
         count = 0
         for address in sorted(self.before.keys() - rows.keys()):
             if is_inside(address) and self._is_as_listed(address):
@@ -81,7 +81,7 @@ class SiteFolder:
             return False
 
     def _write(self, address: str, data: bytes) -> None:
-        self._folder.write(f"{folder_checks.ASIDE}/{os.getpid()}", address, data)  # one at a time
+        self._folder.write(f"{folder_checks.ASIDE}/{os.getpid()}", address, data)  # only one file is written at a time
 
     def _list(self, rows: Mapping[str, SiteEntry], unfinished: bool) -> None:
         head = {**folder_checks.SITE_HEAD, **({"unfinished": True} if unfinished else {})}
@@ -92,7 +92,7 @@ class SiteFolder:
 
 
 def _listed(folder: ConfinedFolder) -> tuple[dict[str, SiteEntry], bool]:
-    """What the last run wrote into a folder, and whether it was stopped, or its list is damaged."""
+    """Return what the last run wrote into a folder, and whether it was interrupted or its manifest is damaged."""
     try:
         data = folder.read(MANIFEST)
     except (OSError, NotFollowed):

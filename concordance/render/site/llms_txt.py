@@ -1,7 +1,7 @@
-"""`llms.txt`: where programs that read for people begin, in the form of llmstxt.org.
+"""`llms.txt`: an entry point for language models, in the format of llmstxt.org.
 
-In: an index and the addresses of the site's Markdown. Out: its text: the repository's name and own words, then links to
-pages in Markdown, the book's chapters in the order in which they are read, the folders at the root, and the questions
+In: an index and the addresses of the site's Markdown pages. Out: the text of the file: the repository's name and
+description, then links to Markdown pages: the book's chapters in reading order, the top-level folders, and the commands
 that a server answers.
 """
 
@@ -26,7 +26,7 @@ _MARKUP = re.compile(r"[\[\]<>]")
 
 
 def text(index: Index, addresses: Addresses, has_api: bool) -> str:
-    """The whole file."""
+    """Return the whole file."""
     return "\n".join(_lines(index, addresses, has_api)) + "\n"
 
 
@@ -39,13 +39,13 @@ def _lines(index: Index, addresses: Addresses, has_api: bool) -> Iterator[str]:
     yield ""
     yield f"> {_plain(describe_folder(index, '')) or counted(root.count, 'file')}"
     yield ""
-    yield "Every file, folder and name of this repository is documented from its source, with where it says so."
-    yield "Each page is there as HTML, too: `.html` in place of `.md`. `<file>_docs.md` is the page of a file."
+    yield "Every file, folder and name of this repository is documented from its source, with file and line."
+    yield "Each page is also available as HTML: replace `.md` with `.html`. `<file>_docs.md` is the page of a file."
     yield ""
     yield "## Start"
     yield ""
     yield link("Contents", Ref(To.INDEX, ""), "what the repository is, how it is laid out, where to start")
-    yield link("Book", Ref(To.BOOK, ""), "all chapters, in an order in which one can read")
+    yield link("Book", Ref(To.BOOK, ""), "all chapters, in reading order")
     yield link("Keywords", Ref(To.LETTERS, ""), "every name from A to Z")
     yield link("Checks", Ref(To.REPORT, ""), "what was read, what was not, and what does not resolve")
     yield from ["", "## Chapters", ""]
@@ -58,7 +58,7 @@ def _lines(index: Index, addresses: Addresses, has_api: bool) -> Iterator[str]:
             yield link(folder, Ref(To.INDEX, folder), _plain(describe_folder(index, folder)))
     if has_api:
         yield from ["", "## Questions", ""]
-        yield "- [OpenAPI](openapi.json): every question, its parameters and its answer"
+        yield "- [OpenAPI](openapi.json): every command, its parameters and its answer"
         for name in plugins.names(COMMANDS):
             module = plugins.load(COMMANDS, name)
             first = module.HELP.strip().splitlines()[0]
@@ -66,7 +66,7 @@ def _lines(index: Index, addresses: Addresses, has_api: bool) -> Iterator[str]:
 
 
 def _plain(pieces: Pieces) -> str:
-    """Pieces as plain words."""
+    """Return the plain text of pieces."""
     said = []
     for piece in pieces:
         if isinstance(piece, Ref):

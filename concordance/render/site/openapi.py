@@ -1,6 +1,6 @@
-"""What the server answers to programs, described in the form of OpenAPI 3.1.
+"""The OpenAPI 3.1 description of the server's HTTP API.
 
-In: the commands, by what each says of itself. Out: the description; a command that is added is in it.
+In: the commands and what each declares about itself. Out: the description; a new command is included automatically.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from concordance.query.answers import Option, options_of
 from concordance.query.dispatch import COMMANDS
 
 ADDRESS = "openapi.json"
-ROWS = 1000  # on one page of an answer
+ROWS = 1000  # per page of an answer
 LONGEST = 2000  # characters of one parameter
 _TYPES = {str: "string", int: "integer", bool: "boolean"}
 _ERROR = {"$ref": "#/components/schemas/Error"}
 
 
 def text(more: tuple[str, ...]) -> str:
-    """The description as JSON; `more` are questions that are no commands."""
+    """Return the description as JSON; `more` are endpoints that are not commands."""
     paths = {f"/api/{name}": {"get": _command(name)} for name in plugins.names(COMMANDS)}
     paths |= {f"/api/{name}": {"get": _shown(name)} for name in more}
     error = {
         "type": "object", "required": ["error", "hint"],
         "properties": {
-            "error": {"type": "string", "description": "What is wrong with the question."},
+            "error": {"type": "string", "description": "What is wrong with the request."},
             "hint": {"type": "string", "description": "What to do about it."},
         },
     }  # fmt: skip
@@ -56,15 +56,15 @@ def _command(name: str) -> dict[str, Any]:
     parameters += [_option(option) for option in options_of(module)]
     limit = {"type": "integer", "minimum": 1, "maximum": ROWS, "default": ROWS}
     parameters += [
-        {"name": "limit", "in": "query", "description": "At most so many rows.", "schema": limit},
-        {"name": "cursor", "in": "query", "description": "Go on behind the last answer: its X-Cursor.",
+        {"name": "limit", "in": "query", "description": "Return at most this many rows.", "schema": limit},
+        {"name": "cursor", "in": "query", "description": "Continue after the previous answer: its X-Cursor.",
          "schema": {"type": "string", "maxLength": LONGEST}},
-        {"name": "addresses", "in": "query", "description": "Say of each row where it stands on this site.",
+        {"name": "addresses", "in": "query", "description": "Add to each row its address on this site.",
          "schema": {"type": "boolean", "default": False}},
     ]  # fmt: skip
     return {
         "operationId": name, "summary": help_.partition("\n")[0], "description": help_, "parameters": parameters,
-        "responses": _responses("Rows, best first; [] where the answer is none."),
+        "responses": _responses("Rows, best first; [] if there are no results."),
     }  # fmt: skip
 
 
@@ -79,16 +79,16 @@ def _shown(name: str) -> dict[str, Any]:
 
 def _responses(said: str) -> dict[str, Any]:
     headers = {
-        "X-Total-Count": {"description": "How many rows there are in all.", "schema": {"type": "integer"}},
-        "X-Cursor": {"description": "Asks for the rows behind these; percent-encoded.", "schema": {"type": "string"}},
-        "X-Note": {"description": "What to know besides, percent-encoded.", "schema": {"type": "string"}},
+        "X-Total-Count": {"description": "Total number of rows.", "schema": {"type": "integer"}},
+        "X-Cursor": {"description": "Cursor for the rows after these, percent-encoded.", "schema": {"type": "string"}},
+        "X-Note": {"description": "A note on the answer, percent-encoded.", "schema": {"type": "string"}},
         "Link": {"description": 'The next rows: rel="next".', "schema": {"type": "string"}},
     }
     rows = {"type": "array", "items": {"type": "object"}}
     wrong = {"content": {"application/json": {"schema": _ERROR}}}
     return {
         "200": {"description": said, "headers": headers, "content": {"application/json": {"schema": rows}}},
-        "400": {"description": "The question is wrong.", **wrong},
+        "400": {"description": "The request is not valid.", **wrong},
         "404": {"description": "There is no such file or name.", **wrong},
     }
 

@@ -1,8 +1,9 @@
-"""The window around a page of the site: its head, the tree at the left, the outline at the right, the search field.
+"""The frame around a page of the site: head, file tree on the left, outline on the right, search field.
 
-In: the content of a page. Out: the whole HTML document. Nothing is loaded from elsewhere, and there is no script or
-style in the page itself, so that the strictest policy of content holds. Without scripts the page is whole, too: path,
-views, outline and search (by a form) are plain links; scripts add the tree, the cards and results as one types.
+In: the content of a page. Out: the whole HTML document. Nothing is loaded from elsewhere, and the page contains no
+inline script or style, so that the strictest content security policy can be used. The page also works without scripts:
+path, views and outline are plain links, and the search field is a form. Scripts add the tree, the hover cards and
+results while you type.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from concordance.query.answers import clean
 from concordance.render.formats.html import SORTS, OutlineHeading
 from concordance.render.site.addresses import SiteAddresses
 
-Links = list[tuple[str, str]]  # name, address from the page
+Links = list[tuple[str, str]]  # name, address relative to the page
 _OF_FILE = (("Documentation", To.FILE), ("Source", To.SOURCE), ("Keywords", To.KEYWORDS))
 _OF_FOLDER = (
     ("Contents", To.INDEX), ("About", To.FOLDER), ("Keywords", To.SUBTREE), ("Map", To.MAP), ("History", To.HISTORY)
@@ -29,33 +30,33 @@ _OF_WHOLE = (
 )  # fmt: skip
 _ONLY_HERE = frozenset((To.SOURCE, To.DEFINITION, To.MAP, To.HISTORY))
 SEARCH = "search.html"
-_SCRIPTS = ("site", "tree", "outline", "search", "cards")  # of every page, in this order
-_DEEPEST = 3  # level of headings in the outline
-_LONGEST = 400  # entries of an outline; a page with more has lists of its own
+_SCRIPTS = ("site", "tree", "outline", "search", "cards")  # loaded by every page, in this order
+_DEEPEST = 3  # lowest heading level in the outline
+_LONGEST = 400  # most entries of an outline; with more, only the top level is shown
 
 
 @dataclass(frozen=True)
 class Window:
-    """One page, and what stands around it."""
+    """One page, and everything in the frame around it."""
 
-    repository: str  # its name
-    address: str  # of the page, in the site
+    repository: str  # name of the repository
+    address: str  # of the page in the site
     title: str
     main: str  # HTML
     outline: Sequence[OutlineHeading] = field(default_factory=list)
-    kind: str = ""  # of the page: file, source, folder_index …
-    path: str = ""  # of the file or folder that it is about
-    views: Sequence[tuple[str, str]] = field(default_factory=list)  # pages about the same: name, address from here
-    folders: Sequence[tuple[str, str]] = field(default_factory=list)  # from the root down: name, address from here
-    live: bool = False  # whether there is a server that says when something changed
-    api: bool = False  # whether there is a server that answers questions
-    pages: Sequence[tuple[str, str]] = field(default_factory=list)  # of the whole: name, address from here
-    blame: str = ""  # where it stands, from here, which commits the lines of a source come from; "" where nobody says
-    name: str = ""  # what stands last in the path of links: a file's name; "" where the last folder is the page
+    kind: str = ""  # of the page: file, source, folder_index ...
+    path: str = ""  # file or folder that the page is about
+    views: Sequence[tuple[str, str]] = field(default_factory=list)  # pages on the same subject: name, relative address
+    folders: Sequence[tuple[str, str]] = field(default_factory=list)  # from the root down: name, relative address
+    live: bool = False  # a server announces changes
+    api: bool = False  # a server answers commands
+    pages: Sequence[tuple[str, str]] = field(default_factory=list)  # about the whole repository: name, relative address
+    blame: str = ""  # relative address of the commits of a source's lines; "" without a server
+    name: str = ""  # last element of the breadcrumb: a file's name; "" if the page is that of the last folder
 
 
 def whole(window: Window) -> str:
-    """The HTML document."""
+    """Return the HTML document."""
     up = "../" * window.address.count("/")
     server = (" data-api" if window.api or window.live else "") + (" data-live" if window.live else "")
     scripts = [*_SCRIPTS, *(["lines"] if window.kind == "source" else []), *(["live"] if window.live else [])]
@@ -115,7 +116,7 @@ def _header(repository: str, up: str) -> str:
 </header>"""
 
 
-# The middle lines of a page of a concordance: the word that is looked up stands under itself.
+# The logo: the middle of a page of a concordance, where each line has the word that was looked up in the same column.
 MARK = (
     '<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">'
     '<path class="rule" d="M2 6h5M17 6h5M4 12h3M17 12h3M2 18h5M17 18h3"/>'
@@ -124,7 +125,7 @@ MARK = (
 
 
 def _button(does: str, label: str, path: str, where: str = "", opens: bool = False) -> str:
-    """A button of the header with a sign on it, drawn with one line; `opens` something that has its name."""
+    """Return a button of the header, with an icon of one path; `opens`: it shows or hides the element with its name."""
     what = f' aria-controls="{does}" aria-expanded="false"' if opens else ""
     drawn = f'<path d="{path}"/></svg>'
     sign = f'<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">{drawn}'
@@ -133,7 +134,7 @@ def _button(does: str, label: str, path: str, where: str = "", opens: bool = Fal
 
 
 def _whole(window: Window) -> str:
-    """The pages of the whole repository."""
+    """Return links to the pages about the whole repository."""
     up = "../" * window.address.count("/")
     rows = []
     for name, to in window.pages:
@@ -143,13 +144,13 @@ def _whole(window: Window) -> str:
 
 
 def _above(window: Window) -> str:
-    """What the tree holds before, and without, its script: the folders above."""
+    """Return the folders above, which the tree shows until (or without) its script."""
     rows = "".join(f'<li><a href="{escape(to)}">{escape(visible(name))}</a></li>' for name, to in window.folders)
     return f'<ul class="plain">{rows}</ul>' if rows else ""
 
 
 def _path(window: Window) -> str:
-    """The folders from the root down to what the page is about."""
+    """Return the breadcrumb: the folders from the root down to the page's subject."""
     if not window.folders:
         return ""
     last = len(window.folders) - 1 if not window.name else -1
@@ -163,7 +164,7 @@ def _path(window: Window) -> str:
 
 
 def _views(window: Window) -> str:
-    """Pages about the same file or folder; this one has no address."""
+    """Return links to all pages about the same file or folder."""
     if len(window.views) < 2 or window.kind == "search":
         return ""
     here = window.address.rpartition("/")[2]
@@ -175,7 +176,7 @@ def _views(window: Window) -> str:
 
 
 def _history(window: Window) -> str:
-    """The button that shows the commits beside the lines of a source."""
+    """Return the button that shows the commits beside the lines of a source."""
     if not window.blame:
         return ""
     asks = f'data-does="history" data-from="{escape(window.blame)}" aria-pressed="false"'
@@ -183,7 +184,7 @@ def _history(window: Window) -> str:
 
 
 def outline(entries: Sequence[OutlineHeading]) -> str:
-    """The headings of a page, in lists within lists."""
+    """Return the outline of a page."""
     shown = [entry for entry in entries if 1 < entry.level <= _DEEPEST]
     if len(shown) > _LONGEST:
         shown = [entry for entry in shown if entry.level == 2]
@@ -196,7 +197,7 @@ def outline(entries: Sequence[OutlineHeading]) -> str:
 
 
 def search_page() -> str:
-    """The content of the page of results; a script fills it."""
+    """Return the content of the results page, which a script fills."""
     return """<h1>Search</h1>
 <div class="kinds" role="group" aria-label="Kinds"></div>
 <p id="count" role="status">Type in the field above: a name, parts of it (<code>batch norm</code>), its initials
@@ -205,36 +206,33 @@ def search_page() -> str:
 <section class="how">
 <h2 id="how">How to ask</h2>
 <dl>
-<dt><code>DataLoader</code></dt><dd>a name, its beginning, or parts of it; typing errors are forgiven</dd>
-<dt><code>"exact words"</code></dt><dd>as they stand</dd>
+<dt><code>DataLoader</code></dt><dd>a name, its beginning, or parts of it; spelling mistakes are tolerated</dd>
+<dt><code>"exact words"</code></dt><dd>exactly these words, in this order</dd>
 <dt><code>class: fn: file: kw:</code></dt><dd>only classes, functions, files, keywords: <code>fn:forward</code></dd>
 <dt><code>in:folder</code></dt><dd>only below a folder: <code>in:docs index</code></dd>
 </dl>
 </section>
-<noscript><p>The search needs JavaScript; without it, the keyword index, which the front page links, lists every
+<noscript><p>The search needs JavaScript. Without it, use the keyword index, linked from the front page: it lists every
 name.</p></noscript>"""
 
 
-# ---
-# What stands around the content of a page: the folders above it, the other pages about the same, those of the whole.
-#
-# In: the addresses of the site, and what a page is about. Out: names and addresses, as they stand on that page.
+# --- The links in the frame: the folders above a page, other pages on the same subject, pages about the repository.
 
 
 class Around(NamedTuple):
-    """The links around a page."""
+    """The links in the frame of a page."""
 
     folders: Links  # from the root down
-    views: Links  # of the same file or folder
-    pages: Links  # of the whole
-    name: str  # what stands behind the folders; "" where the last of them is the page
+    views: Links  # pages on the same file or folder
+    pages: Links  # pages about the whole repository
+    name: str  # what follows the folders in the breadcrumb; "" if the page is that of the last folder
 
 
 def around(
     addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str, more: Sequence[tuple[str, str]] = ()
 ) -> Around:
-    """The links around the page of a reference, which stands at an address; `more` are kinds of pages about
-    the whole besides those of every book: the words of the link, and the kind."""
+    """Return the links in the frame of a page; `more` are further kinds of pages about the whole repository, each as
+    the text of its link and the kind."""
 
     def to(kind: str, path: str) -> str:
         return addresses.to(address, addresses.page(Ref(kind, path)))
@@ -249,7 +247,7 @@ def around(
     views: Links = []
     if of_file or of_folder:
         views = [(name, to(kind, ref.path)) for name, kind in (_OF_FILE if of_file else _OF_FOLDER)]
-    # What the site alone has is no page of the book: the Markdown of what it is about stands for it.
+    # A page that only the site has is not in the book: link to the Markdown page of its file or folder instead.
     here = addresses.to(address, address)
     in_book = to(To.FILE if of_file else To.INDEX, ref.path) if ref.to in _ONLY_HERE else here
     views = [*(views or [("Page", here)]), ("Markdown", f"{in_book.removesuffix('.html')}.md")]
@@ -258,7 +256,7 @@ def around(
 
 
 def _last(ref: Ref, title: str) -> str:
-    """What stands behind the folders."""
+    """Return what follows the folders in the breadcrumb."""
     if ref.to == To.DEFINITION:
         return ".".join(clean(ref.at))
     return ref.path.rpartition("/")[2] if ref.to in TO_FILES else "" if ref.to in TO_FOLDERS else title

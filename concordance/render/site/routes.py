@@ -1,8 +1,8 @@
-"""What an address of the site means, without knowing all of them.
+"""Resolve an address of the site to what it shows, without listing all addresses.
 
-In: an address. Out: a kind of page, what it is about and which part of it; None where nothing stands there. It is read
-from the address's own form and looked up among the files and folders that there are: no address is ever taken for a
-path of the disk. Only pages of the whole, which are few, are found in a table of all their addresses.
+In: an address. Out: a kind of page, its subject and which part of it; None if there is no such page. The form of the
+address gives the kind, and the rest is looked up among the known files and folders: an address is never used as a path
+on disk. Only the pages about the whole repository, which are few, are found in a table of their addresses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from concordance.render.site.page_frame import SEARCH
 
 SITE_PAGES = "concordance.query.site_pages"
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
-OF_BLAME = "blame"  # which only a server has
+OF_BLAME = "blame"  # only on a server
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
 _OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS, BLAME: OF_BLAME}
 REPORT = "report"
@@ -31,7 +31,7 @@ _BESIDE = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
 
 
 class Route(NamedTuple):
-    """What an address means."""
+    """What an address shows."""
 
     kind: str
     subject: str
@@ -39,25 +39,25 @@ class Route(NamedTuple):
 
 
 class SiteRoutes:
-    """The addresses of one site."""
+    """Resolves the addresses of one site."""
 
     def __init__(self, index: Index, addresses: SiteAddresses) -> None:
         self.index, self.addresses = index, addresses
 
     @cached_property
     def _files(self) -> dict[str, str]:
-        """The files of the repository by what their pages' names begin with."""
+        """Files of the repository by the beginning of their pages' names."""
         return {self.addresses.stem(row[1]): row[1] for row in self.index.bases}
 
     @cached_property
     def _folders(self) -> dict[str, str]:
-        """The folders of the repository by where their pages stand."""
+        """Folders of the repository by the address of their pages."""
         ends = len("index.html")
         return {self.addresses.page(Ref(To.INDEX, one))[:-ends]: one for one in self.addresses.folders}
 
     @cached_property
     def _rest(self) -> dict[str, Route]:
-        """Pages of the whole by their addresses."""
+        """Pages about the whole repository by address."""
         found = {}
         for kind in (kind for kind in kinds() if kind not in PER_FILE_OR_FOLDER):  # few
             for subject in plugins.load(PAGES, kind).subjects(self.index) if kind != REPORT else ("",):
@@ -66,12 +66,12 @@ class SiteRoutes:
 
     @cached_property
     def _reports(self) -> frozenset[str]:
-        """The parts of the report, by their numbers."""
+        """The parts of the report, as numbers."""
         return frozenset(plugins.load(PAGES, REPORT).subjects(self.index))
 
     @cached_property
     def _more(self) -> dict[str, Route]:
-        """Pages that only the site has, without those of definitions, by their addresses."""
+        """Pages that only the site has, except those of definitions, by address."""
         found = {}
         for kind in plugins.names(SITE_PAGES):
             for subject in plugins.load(SITE_PAGES, kind).subjects(self.index) if kind != DEFINITION else ():
@@ -79,11 +79,11 @@ class SiteRoutes:
         return found
 
     def meant(self, address: str) -> Route | None:
-        """What an address means."""
+        """Return what an address shows; None if there is no such page."""
         part = _PART.fullmatch(address)
         if part is not None:
             whole = self._whole(part[1] + part[3])
-            if whole is not None and whole.kind == REPORT:  # whose parts are subjects of their own
+            if whole is not None and whole.kind == REPORT:  # its parts are subjects of their own
                 return Route(REPORT, part[2], int(part[2])) if part[2] in self._reports else None
             if whole is not None:
                 return whole._replace(part=int(part[2]))
@@ -105,7 +105,7 @@ class SiteRoutes:
         return found
 
     def _definition(self, address: str) -> Route | None:
-        """The page of a definition, whose address has the definition's anchor, not its key."""
+        """Return the page of a definition; its address contains the definition's anchor, not its key."""
         beside = _BESIDE.fullmatch(address)
         path = self._files.get(beside[1]) if beside is not None else None
         if beside is None or path is None or DEFINITION not in plugins.names(SITE_PAGES):
@@ -116,7 +116,7 @@ class SiteRoutes:
         return None
 
     def all(self) -> Iterator[Route]:
-        """Everything that there is, each with all its parts."""
+        """Yield a route for everything on the site; split pages are yielded once."""
         for kind in plugins.names(PAGES):
             for subject in plugins.load(PAGES, kind).subjects(self.index):
                 yield Route(kind, subject)

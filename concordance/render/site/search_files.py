@@ -1,9 +1,11 @@
-"""Names for a site that no server answers for: small files, by the beginnings of words, that a page loads as one types.
+"""Search data for a site without a server: small files, by the beginnings of names, that a page loads while you type.
 
-In: an index and the addresses of the site. Out: addresses and contents of scripts that hand on data (`search/…`). A
-name is put under each of its parts (`BatchNorm` under `batchnorm` and `norm`) and under its initials. What begins alike
-shares a file up to a size: the best stay, the others go to the file of one letter more. Who types `linear` so loads
-`l`, `li` … as far as there are such files, and finds all that begin with it; who types `li`, the best and their number.
+In: an index and the addresses of the site. Out: addresses and contents of scripts that hold data (`search/...`). A
+static page cannot load an index of all names at once, since it would be too large. So names are split into files by
+prefix: a name is filed under each of its parts (`BatchNorm` under `batchnorm` and `norm`) and under its initials. The
+file of a prefix holds its best names up to a size limit; the others go to the files of longer prefixes. Typing `linear`
+loads `l`, `li` and so on, as far as such files exist, and finds every name that begins with it; typing `li` finds the
+best names and how many there are.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ from concordance.render.site.files import script
 
 FOLDER = "search"
 _PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")
-_SIZE = 24_000  # bytes of a file, about: with each letter one more is loaded, and 300 kB must do for a first result
-_DEEPEST = 16  # letters
-_ROWS = 4  # definitions that a name shows; the page of its letter has all
+_SIZE = 24_000  # approximate bytes of a file: each letter typed loads one more, and 300 kB must do for a first result
+_DEEPEST = 16  # longest prefix, in letters
+_ROWS = 4  # definitions listed for a name; its keyword page lists all
 _WORDS = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL))
 _WEIGHT = {
     Kind.CLASS: 12, Kind.STRUCT: 12, Kind.INTERFACE: 12, Kind.MODULE: 10, Kind.FUNCTION: 10, Kind.ENUM: 9,
@@ -41,26 +43,26 @@ _KIND_AT = {name: place for place, name in enumerate(_KIND_NAMES)}
 
 
 class NameTargetRow(NamedTuple):
-    """Where a name leads."""
+    """A definition or file that a name refers to."""
 
-    kind: int  # place in the list of kinds
+    kind: int  # index in the list of kinds
     path: str
     line: int
-    home: str  # what it is defined in
-    page: str  # the anchor that names its own page, "" where it has none; of a concept, the page's address
+    home: str  # the name of the scope it is defined in
+    page: str  # the anchor that names its own page, "" if it has none; for a concept, the address of its page
 
 
 class Name(NamedTuple):
-    """One entry: a name, and where it leads, best first."""
+    """A search entry: a name and its targets, best first."""
 
     name: str
     score: int
-    total: int  # how many definitions it has
+    total: int  # number of definitions
     rows: Sequence[NameTargetRow]
 
 
 def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
-    """Every file of the search: its address and its text."""
+    """Yield the address and text of every search file."""
     letters = {name: part for part, names in index.alphabet.shards.names.items() for name in names}
     parts = {part: addresses.page(Ref(To.LETTERS, part)) for part in index.alphabet.shards.names}
     page_of = {name: parts[part] for name, part in letters.items()}
@@ -79,12 +81,12 @@ def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
 
 
 def _said(group: str, name: Name) -> str:
-    """What a name is found by: of a file, without its ending."""
+    """Return the text by which an entry is found: for a file, its name without the extension."""
     return name.name.rpartition(".")[0] or name.name if group == "f" else name.name
 
 
 def keys(name: str) -> set[str]:
-    """The beginnings by which a name is found: at each of its parts, and its initials."""
+    """Return the prefixes by which a name is found: from each of its parts on, and its initials."""
     parts = [part.lower() for part in _PART.findall(name)] or [name.lower()]
     found = {"".join(parts[place:])[:_DEEPEST] for place in range(len(parts))}
     if len(parts) > 1:
@@ -92,11 +94,11 @@ def keys(name: str) -> set[str]:
     return found - {""}
 
 
-# --- what there is
+# --- entries
 
 
 def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
-    """The names of code, and those of texts and data."""
+    """Return the names of code, and those of documents and data."""
     census, used = index.census, index.census.used_by
     lines = _Lines(index)
     code: list[Name] = []
@@ -122,7 +124,7 @@ def _score(index: Index, identity: int, used: int) -> int:
 
 
 class _Lines:
-    """The line of each definition; a file is read once."""
+    """Looks up the lines of definitions; reads each file once."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -140,7 +142,7 @@ def _of_files(index: Index) -> Iterator[Name]:
         by_name.setdefault(row[1].rpartition("/")[2], []).append(row[1])
     for name, paths in by_name.items():
         best = sorted(paths, key=lambda path: (-_file_score(index, path), path))
-        for path in best:  # each is an entry of its own: files are few, and none is told by its name alone
+        for path in best:  # one entry each: there are few files, and a name alone does not identify one
             yield Name(name, _file_score(index, path), 1, [NameTargetRow(_KIND_AT[FILE], path, 0, "", "")])
 
 
@@ -149,7 +151,7 @@ def _file_score(index: Index, path: str) -> int:
 
 
 def _of_concepts(index: Index, page_of: dict[str, str]) -> Iterator[Name]:
-    """Words and phrases that tell files apart; those that are names as well are found as such."""
+    """Yield words and phrases that distinguish files, without those that are also names."""
     files: Counter[str] = Counter()
     for terms in index.census.terms.values():
         files.update({term.text for term in terms if term.kind != "name"})
@@ -163,8 +165,8 @@ def _of_concepts(index: Index, page_of: dict[str, str]) -> Iterator[Name]:
 
 
 class _Node:
-    """The names that begin alike. The best are its own; beginnings that many share are its children's; what is left
-    lies behind its own, in further files."""
+    """The names with one prefix. The best are its own; prefixes that many of the others share become children; what is
+    left goes into further files of its own."""
 
     def __init__(self, prefix: str, entries: list[tuple[str, Name]]) -> None:
         self.prefix = prefix
@@ -185,7 +187,7 @@ class _Node:
         self._put({id(name): name for inside in following.values() for _, name in inside})
 
     def _choose(self, entries: list[tuple[str, Name]], whole: bool) -> list[tuple[str, Name]]:
-        """Takes its own, and hands on the others. Who types a whole name finds it at once."""
+        """Choose this node's own names and return the others. A name typed in full is always found here."""
         own: dict[int, Name] = {}
         left, room = [], _SIZE
         for key, name in entries:
@@ -207,7 +209,7 @@ class _Node:
             room -= _length(name)
 
     def all(self) -> Iterator[_Node]:
-        """It, and all below it."""
+        """Yield this node and all below it."""
         yield self
         for child in self.children:
             yield from child.all()
@@ -222,7 +224,7 @@ def _length(name: Name) -> int:
 
 
 def _file(group: str, prefix: str, place: int) -> str:
-    """A file's name: letters and digits as they are, others by their numbers."""
+    """Return a file's name: ASCII letters and digits as they are, other characters as code points."""
     plain = "".join(c if c.isascii() and c.isalnum() else f"~{ord(c):x}" for c in prefix)
     return f"{group}-{plain}+{place}.js" if place else f"{group}-{plain}.js"
 
@@ -232,8 +234,9 @@ class _Writer:
         self._addresses, self._page_of = addresses, page_of
 
     def text(self, name: str, entries: Iterable[Name]) -> str:
-        """The text of one file: the paths that it needs, then `[name, score, rest, row …]`, a row being `[kind, path,
-        line, home, page]`; `rest` is the page of the letter where a name has more definitions than rows, else 0."""
+        """Return the text of one file: the paths that it needs, then `[name, score, rest, row ...]`, where a row is
+        `[kind, path, line, home, page]`; `rest` is the total and the keyword page if a name has more definitions than
+        rows, else 0."""
         paths: dict[str, int] = {}
         rows = []
         for entry in sorted(entries, key=lambda entry: (-entry.score, entry.name)):
@@ -245,6 +248,6 @@ class _Writer:
     def _row(self, row: NameTargetRow, paths: dict[str, int]) -> list[object]:
         at = paths.setdefault(row.path, len(paths)) if row.path else -1
         found: list[object] = [row.kind, at, row.line, row.home, row.page]
-        while not found[-1] and len(found) > 2:  # what is empty at the end goes without saying
+        while not found[-1] and len(found) > 2:  # empty values at the end are left out
             found.pop()
         return found

@@ -1,18 +1,18 @@
-"""The source of a file as HTML: numbered lines, every name a link, remarks in the margin.
+"""Source pages: a file as numbered lines of HTML, with every name a link, and remarks in the margin.
 
-In: a `Listing`. Out: the page's content. The text is made in one go and cut at its line ends, so that a file of twenty
-thousand lines takes a moment.
+In: a `Listing`. Out: the page's content. The whole text is converted at once and then split into lines, which is fast
+enough for a file of twenty thousand lines.
 
-What styles and scripts find:
+Elements that styles and scripts rely on:
 
-    div.source[data-of] (the file's digest, for who adds something to its lines)
+    div.source[data-of] (the file's digest, for scripts that add something to its lines)
     > div.chunk (200 lines) > span.line#L12 > a.n (the number) + code + span.margin
     in code: i.c comment, i.s string, i.n number, i.k keyword, i.p directive, i.h heading
-             a.t .f .v .m .o   a name that leads to a type, function, value, module or file, other; `a.d` is a
-                               definition, which leads to its own page; b.t … one that nothing elsewhere uses
-             span.x[title]     a name from elsewhere
-             data-c            the definition's key in the cards of the file that `href` leads to
-             data-t            trust, where it is not "exact"; data-by what says so; data-also more addresses, by spaces
+             a.t .f .v .m .o   a reference to a type, function, value, module or file, other; `a.d` is a definition
+                               and links to its own page; b.t ... a definition without a page of its own
+             span.x[title]     a name from outside the repository
+             data-c            the definition's key in the hover cards of the file that `href` points to
+             data-t            trust, if it is not "exact"; data-by the reason; data-also more addresses, by spaces
     in the margin: a.finding[data-severity], span.finding, a.tests, span.tests
     p.parts: links to the other parts of a long source
 """
@@ -30,9 +30,9 @@ from concordance.render.addresses import anchor
 from concordance.render.formats.html import Body
 from concordance.render.site.addresses import LINES, SiteAddresses
 
-_EMPTY = "\n"  # of a line without letters: whoever copies lines would lose it otherwise
-OF = 16  # signs of a file's digest
-CHUNK = 200  # lines that a browser lays out together, or not at all while they are out of sight
+_EMPTY = "\n"  # content of an empty line: without it, copying lines would lose it
+OF = 16  # characters of a file's digest
+CHUNK = 200  # lines that the browser lays out together, and skips while they are out of sight
 _SIGNS = {"error": "✖", "warning": "▲", "info": "●"}
 _PLAIN = {letter: (f'<i class="{letter}">', "</i>") for letter in "csnkph"}
 _OTHER = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))
@@ -40,7 +40,7 @@ _MODULES = frozenset(("file", Kind.MODULE, Kind.NAMESPACE))
 
 
 def render(listing: Listing, addresses: SiteAddresses) -> Body:
-    """A page of a source."""
+    """Render a page of a source file."""
     page = addresses.page(Ref(To.SOURCE, listing.path, part=listing.part))
     name = escape(visible(listing.path))
     title = f"{listing.path}, part {listing.part} of {listing.parts}" if listing.parts > 1 else listing.path
@@ -56,7 +56,7 @@ def render(listing: Listing, addresses: SiteAddresses) -> Body:
 
 
 def _parts(listing: Listing, addresses: SiteAddresses, page: str) -> str:
-    """Links to the parts of a long source."""
+    """Return links to the parts of a long source."""
     found = []
     for part in range(1, listing.parts + 1):
         first = (part - 1) * LINES + 1
@@ -69,7 +69,7 @@ def _parts(listing: Listing, addresses: SiteAddresses, page: str) -> str:
 def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[str]:
     lines = _code(listing, addresses, page).split("\n")
     if lines[-1] == "":
-        lines.pop()  # behind the last line's end there is none
+        lines.pop()  # nothing follows the last line end
     margin = _margin(listing, addresses, page)
     yield f'<div class="source" data-of="{listing.digest[:OF]}">\n'
     for begin in range(0, len(lines), CHUNK):
@@ -88,9 +88,9 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
 
 
 def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
-    """The text with its marks; line ends stay, and no mark goes over one."""
+    """Return the marked-up text; no tag spans a line end."""
     text = listing.text or ""
-    shown = _shown if hides(text) else _escaped  # the end of a line by \r is one of these
+    shown = _shown if hides(text) else _escaped  # a \r as a line end is also a hidden character
     tags = _Tags(listing, addresses, page)
     out: list[str] = []
     at = 0
@@ -109,7 +109,7 @@ def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
 
 
 def _merged(listing: Listing, size: int) -> Iterator[tuple[int, int, int, str]]:
-    """Names, and around them comments, strings and so on, in the order of the text; a name stands out of a string."""
+    """Yield names and the comments, strings and so on around them, in text order; a name splits its span."""
     names = iter(listing.names)
     name = next(names, None)
     at = 0
@@ -127,13 +127,13 @@ def _merged(listing: Listing, size: int) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _escaped(text: str, start: int, end: int) -> str:
-    """A stretch of a text in which every sign can be seen, as HTML."""
+    """Return a part of the text as HTML; the text has no hidden characters."""
     piece = text[start:end]
     return escape(piece, False) if "&" in piece or "<" in piece or ">" in piece else piece
 
 
 def _shown(text: str, start: int, end: int) -> str:
-    """The same of a text with signs that cannot be seen, or line ends of several kinds."""
+    """Return a part of the text as HTML; the text has hidden characters or mixed line ends."""
     piece = text[start:end]
     if "\r" in piece:
         if piece[-1] == "\r" and text[end : end + 1] == "\n":
@@ -143,7 +143,7 @@ def _shown(text: str, start: int, end: int) -> str:
 
 
 class _Tags:
-    """What stands before and behind a name, by where it leads: made once for all places of the same name."""
+    """Opening and closing tags of names by target, built once for all occurrences."""
 
     def __init__(self, listing: Listing, addresses: SiteAddresses, page: str) -> None:
         self._goals, self._addresses, self._page = listing.goals, addresses, page
@@ -181,7 +181,7 @@ def _said(words: str) -> str:
 
 
 def _letter(kind: str) -> str:
-    """The class of a name: types, what runs, values, modules, and the rest."""
+    """Return the class of a name: type, function, value, module or other."""
     if kind in TYPES or kind == Kind.TYPE:
         return "t"
     if kind in RUN or kind == Kind.OPERATOR:
@@ -203,7 +203,7 @@ def _remark(listing: Listing, remark: LineRemark, addresses: SiteAddresses, page
     finding = remark.finding
     if finding is None:
         said = f"{counted(remark.tests, 'test')}"
-        title = f"{counted(remark.tests, 'test')} name{'s' if remark.tests == 1 else ''} it"
+        title = f"{counted(remark.tests, 'test')} refer{'s' if remark.tests == 1 else ''} to it"
         if not remark.key:
             return f'<span class="tests" title="{title}">{said}</span>'
         there = addresses.link(page, Ref(To.DEFINITION, listing.path, remark.key))

@@ -1,1 +1,1 @@
-"""How each stage of a build is run."""
+"""The stages of a build, one module each."""

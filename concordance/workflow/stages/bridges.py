@@ -1,9 +1,9 @@
-"""Joins the ends of bridges when all files are linked, and lays what is joined in the store.
+"""Join the ends of bridges between languages after all files are linked, and store the result.
 
-In: the ends that files state, and the names that they ask other languages for. Out: `Bridge` rows, in an order that
-does not depend on the one in which files were read, and the edges of those by which something is run. They are joined
-anew where an update has changed an end, a name that is asked for, or what was looked up to join them; else only ids are
-put in place of others.
+In: the ends that files declare, and the names that they look up in other languages. Out: `Bridge` rows, in an order
+that does not depend on the order in which files were read, and edges for bridges through which code is called. After an
+update everything is joined again if an end, a looked-up name or anything else that was used for joining has changed;
+otherwise only ids are replaced.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree
 
 BRIDGES = "concordance.link.bridges"
-# What a fault in a bridge, or a text that nobody has thought of, may raise.
+# Exceptions that an error in a bridge, or unexpected text, may cause.
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 Failed = Callable[[str, str], None]
 _ROWS, _IDS, _LOOKED_UP = "bridges", "bridged ids", "bridges hang on"
 
 
 class Edges(NamedTuple):
-    """What is run by bridges: edges of `facts.graph` that are no more, those that have come, and all."""
+    """Call edges through bridges (see `facts.links.graph`): those removed, those added, and all."""
 
     gone: set[int]
     come: set[int]
@@ -42,7 +42,7 @@ class Edges(NamedTuple):
 
 
 def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
-    """Joins all; `failed` is told of a bridge that could not be joined, which costs its own rows."""
+    """Join all bridges; a bridge that fails is passed to `failed` and loses only its own rows."""
     crossed = writer.crossed
     was = bridges_from(writer.asked.passed(_ROWS))
     before = _moved(was, writer.moved)
@@ -50,7 +50,7 @@ def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     _put(writer, rows, was)
     writer.put_pass(_LOOKED_UP, codec.encoded(crossed.looked_up))
     other = {*before} ^ {*rows}
-    # What is said of a name is said of what it begins with, too: an overload's row is one of its operator's.
+    # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
     writer.touched.add(Aspect.ACROSS, {name for row in other for name in (row.name, row.name.partition(".")[0])})
     writer.touched.add(Aspect.CROSSED, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
     writer.touched.add(Aspect.INTO, {writer.owner(row.target) for row in other if _is_run(row)})
@@ -58,7 +58,7 @@ def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
 
 
 def _put(writer: StoreWriter, rows: list[Bridge], before: list[Bridge]) -> None:
-    """Writes all rows; and their ids alone, by which it is known whether an update moves any."""
+    """Write all rows; and their ids separately, so that an update can tell whether any of them changes."""
     if rows != before or not before:
         writer.put_pass(_ROWS, packed_bridges(rows))
         writer.put_pass(_IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes())
@@ -66,7 +66,7 @@ def _put(writer: StoreWriter, rows: list[Bridge], before: list[Bridge]) -> None:
 
 
 def _is_run(row: Bridge) -> bool:
-    """Whether who runs the one side runs the other."""
+    """True if calling one end of the bridge executes the other."""
     return row.role == Role.CALL and row.trust > Trust.CANDIDATE and row.target not in (0, row.source)
 
 
@@ -76,7 +76,7 @@ def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
 
 
 def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
-    """Joins all again, where an update may have changed any of it."""
+    """Join all bridges again if an update may have changed any of them."""
     names, targets = codec.looked_up_from(writer.asked.passed(_LOOKED_UP))
     if _is_other(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
@@ -92,7 +92,7 @@ def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edge
 
 
 def _moved(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
-    """Bridges with the ids that their ends have now."""
+    """Return bridges with the current ids of their ends."""
     if not now:
         return rows
     at = now.get
@@ -100,7 +100,7 @@ def _moved(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
 
 
 def _joined(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge]:
-    """What all bridges give, each in the order in which it gives it."""
+    """Yield the rows of all bridges, each in its own order."""
     crossing = BridgeContext(crossed, tree)
     for name in plugins.names(BRIDGES):
         try:
@@ -110,12 +110,12 @@ def _joined(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge
 
 
 def _is_other(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
-    """Whether what was joined may be other than it was; `names` and `targets` are what it was joined by."""
+    """True if the result may differ; `names` and `targets` are what it was computed from."""
     crossed = writer.crossed
     if writer.added or writer.asks_other:
         return True
     for had in writer.before.values():
-        if not crossed.is_there(had.id):  # bridges may lead to the file itself
+        if not crossed.is_there(had.id):  # bridges may point to the file itself
             return True
         now = crossed.ends_of(had.id)
         if bool(now) != bool(had.ends) or (had.ends and _unplaced(unpack_ends(had.ends)) != _unplaced(now)):
@@ -136,13 +136,13 @@ def _is_other(writer: StoreWriter, names: frozenset[str], targets: frozenset[int
 
 @cache
 def _read() -> frozenset[str]:
-    """The bridges whose ends are joined: under the same name, or by one that `READS` them, too."""
+    """Return the bridges whose ends are joined: by the plug-in of that name, or by another that `READS` them."""
     names = plugins.names(BRIDGES)
     return frozenset(names).union(*(getattr(plugins.load(BRIDGES, name), "READS", ()) for name in names))
 
 
 def _unplaced(ends: Iterable[End]) -> list[End]:
-    """Ends without where they stand, which a line above moves; of those that nobody joins, only that they are there."""
+    """Return ends without positions, which any line above changes; unjoined ones count only by their presence."""
     joined = _read()
     plain = (end if end.bridge in joined else end._replace(name="", text="", more=()) for end in ends)
     return [end._replace(line=0, col=0) for end in plain]

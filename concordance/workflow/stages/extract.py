@@ -1,8 +1,8 @@
-"""What one worker does with one batch of files.
+"""The extract stage, as run by one worker on one batch of files.
 
-In: entries of the walk. Out: `Reading`s, ready for the writer. A worker opens each file once:
-what it is (its language, category and encoding) is seen in the same bytes that are then parsed.
-Everything goes back as bytes and plain rows, which cost little to hand between processes.
+In: entries of the walk. Out: `ExtractedFile`s, ready for the writer. A worker opens each file once: language, category
+and encoding are detected from the same bytes that are then parsed. The results are bytes and plain rows, which are
+cheap to send between processes.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ class Job(NamedTuple):
     root: str
     config: Config
     cache_folder: str
-    readers: str  # the version of everything that reads
-    headers: str  # the language of a header that does not tell
-    scratch: str  # this build's own folder: the repository's macros, and what each worker is at
+    readers: str  # version of all code that extracts facts
+    headers: str  # language of headers that could be of several
+    scratch: str  # this build's temporary folder: the macros, and the file that each worker is reading
 
 
 GIVEN_UP = "given up: "  # begins the note of a file that is not tried again before it changes
 
 
 def start(memory: int) -> None:
-    """Makes a process a worker: the keyboard's interrupt is the parent's, and a batch makes no garbage to collect."""
+    """Turn a process into a worker: interrupts are left to the parent, and garbage collection is switched off."""
     forks.leave_signals()
     forks.end_with(os.getppid())
-    threading.Thread(target=forks.follow_parent, daemon=True).start()  # the process that forked it may be a server
+    threading.Thread(target=forks.follow_parent, daemon=True).start()  # its parent may be a fork server
     forks.limit_memory(forks.most_memory(memory))
     gc.disable()
 
 
 def is_still(root: str, entry: ListedFile, digest: str) -> bool:
-    """Whether a file says what it said, by its digest."""
+    """True if a file still has the content with this digest."""
     return bool(digest) and _digest(root, entry) == digest
 
 
 def _digest(root: str, entry: ListedFile) -> str:
-    """The digest of a file as it is now; "" where it cannot be read."""
+    """Return the digest of a file as it is now; "" if it cannot be read."""
     now = hashlib.sha256()
     try:
         for piece in walk.pieces(root, entry):
@@ -77,13 +77,13 @@ class _Desk(NamedTuple):
     cache: Cache
     macros: macros.Macros
     with_macros: frozenset[str]
-    words: WordNormalizer  # those that this worker has met
-    note: int  # a handle on the file that says what this worker is at
+    words: WordNormalizer  # normalised words that this worker has met
+    note: int  # descriptor of the file that names what this worker is reading
 
 
 @cache
 def _desk(job: Job) -> _Desk:
-    """What a worker keeps from batch to batch."""
+    """Return what a worker keeps from batch to batch."""
     languages = registry.languages()
     with open(os.path.join(job.scratch, "macros"), "rb") as file:
         table: macros.Macros = pickle.load(file)  # noqa: S301 (this build's own temporary file)
@@ -98,7 +98,7 @@ def _desk(job: Job) -> _Desk:
 
 
 def keep_macros(scratch: str, table: macros.Macros) -> None:
-    """Lays the macros where workers find them; handing the table to each batch would cost more."""
+    """Write the macros where workers find them; sending the table with each batch would cost more."""
     with open(os.path.join(scratch, "macros"), "wb") as file:
         pickle.dump(table, file)
 
@@ -108,7 +108,7 @@ def _note_of(scratch: str, worker: int) -> str:
 
 
 def last_of(scratch: str, worker: int) -> str:
-    """The path that a worker was at when it died; "" where it was at none."""
+    """Return the path that a worker was reading when it died; "" if there was none."""
     try:
         with open(_note_of(scratch, worker), "rb") as file:
             return os.fsdecode(file.read().partition(b"\0")[0])
@@ -117,30 +117,30 @@ def last_of(scratch: str, worker: int) -> str:
 
 
 def learn(root: str, entries: list[ListedFile], largest: int) -> list[tuple[str, macros.Learned]]:
-    """The macros that some files define."""
+    """Return the macros that some files define."""
     found = []
     for entry in entries:
         try:
             found.append((entry.path, macros.learn(walk.read(root, entry, largest), entry.path)))
         except Unreadable:
-            continue  # reading it as a file says why
+            continue  # reading it as a file reports why
     return found
 
 
 def read(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:
-    """Reads files."""
+    """Extract the facts of some files."""
     desk = _desk(job)
     return [_one(job, desk, entry) for entry in entries]
 
 
 def given_up(job: Job, entry: ListedFile, reason: str) -> ExtractedFile:
-    """A file whose reading killed its worker, or would not end."""
+    """Return the entry of a file whose extraction crashed its worker or did not end."""
     form = _desk(job).classifier.unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
-    return _skipped(entry, form, _digest(job.root, entry))  # by which the next build knows it again
+    return _skipped(entry, form, _digest(job.root, entry))  # so that the next build recognises it
 
 
 def _one(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
-    with suppress(OSError):  # a full disk: it is only for a message
+    with suppress(OSError):  # a full disk: this is only needed for a message
         os.pwrite(desk.note, os.fsencode(entry.path) + b"\0", 0)
     if entry.skip is not Skip.NONE:
         return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), "")
@@ -159,7 +159,7 @@ def _one(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
 
 
 def of_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
-    """What a file's bytes say that are at hand, those of a revision for one, and their text; its words are left out."""
+    """Return what is extracted from given bytes, for example of a revision, and their text; without search words."""
     desk = _desk(job)
     if entry.skip is not Skip.NONE:
         return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), ""), ""
@@ -167,7 +167,7 @@ def of_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, s
 
 
 def _parsed(job: Job, desk: _Desk, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str, FileFacts | None]:
-    """A file's reading, its text and its facts; the facts are None where it is not read as text."""
+    """Return a file's extraction, its text and its facts; the facts are None if it is not read as text."""
     digest = hashlib.sha256(data).hexdigest()
     form, text = desk.classifier.read_text(entry.path, data)
     if form.skip is not Skip.NONE:
@@ -177,7 +177,7 @@ def _parsed(job: Job, desk: _Desk, entry: ListedFile, data: bytes) -> tuple[Extr
     key = hashlib.sha256("\0".join(parts).encode()).digest()
     kept = desk.cache.get(key)
     if kept is not None:
-        with suppress(ValueError, struct.error):  # of a damaged cache
+        with suppress(ValueError, struct.error):  # a damaged cache
             packed, flow, ends = _thirds(kept)
             facts = unpack(packed)
             return _reading(entry, form, digest, facts, packed, flow, ends, key, True), text, facts
@@ -192,13 +192,13 @@ def _parsed(job: Job, desk: _Desk, entry: ListedFile, data: bytes) -> tuple[Extr
 
 
 def _thirds(kept: bytes) -> tuple[bytes, bytes, bytes]:
-    """The facts, the flow and the ends of a value of the cache."""
+    """Split a value of the cache into facts, flow and ends."""
     size, flow = struct.unpack_from("<II", kept)
     return kept[8 : 8 + size], kept[8 + size : 8 + size + flow], kept[8 + size + flow :]
 
 
 def kept(reading: ExtractedFile) -> bytes:
-    """A file's facts, flow and ends as one value of the cache."""
+    """Return a file's facts, flow and ends as one value of the cache."""
     sizes = struct.pack("<II", len(reading.packed), len(reading.flow))
     return sizes + reading.packed + reading.flow + reading.ends
 
@@ -228,7 +228,7 @@ def _reading(
 
 
 def _large(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
-    """A file too large to be parsed, read piece by piece for its digest and lines."""
+    """Return the entry of a file too large to parse; it is read in pieces for its digest and number of lines."""
     head = walk.read(job.root, entry, desk.classifier.largest)
     form = desk.classifier.form(entry.path, head, entry.size)
     digest, lines, last = hashlib.sha256(), 0, b"\n"
@@ -253,5 +253,5 @@ def _file(entry: ListedFile, form: Form, digest: str, lines: int) -> File:
 
 
 def as_text(note: str) -> str:
-    """A note whose undecodable bytes (where a link points, for one) are escaped, so that it can be stored."""
+    """Return a note that can be stored: undecodable bytes, for example of a link's target, are escaped."""
     return note.encode("utf-8", "backslashreplace").decode()

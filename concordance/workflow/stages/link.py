@@ -1,8 +1,8 @@
-"""Links all files, or after an update those of which something else may be said; and how the build hands them out.
+"""The link stage: resolve names in every file, or, after an update, only in files whose links may have changed.
 
-In: a store that is being written. Out: its tables of links. Many files are linked in workers, which are forked from the
-build when it knows the names of the whole repository, so nothing is copied to them; flows they read from a file that
-the build has put them into. A few files are linked at once, and only what they lead to is read.
+In: a store that is being written. Out: its tables of links. Many files are linked in workers. These are forked from the
+build once it has loaded the names of the whole repository, so nothing has to be copied to them; they read flows from a
+file that the build has written. A few files are linked in the build itself, which reads only what they refer to.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
 from concordance.workflow.workers import forked, pool
 
-BATCH_BYTES = 400_000  # of flows: a tenth of a second's work
-_FEW_BYTES = 1_000_000  # of flows that are linked sooner than workers are forked
-_SETTINGS = "settings"  # the name of what is kept of the files that say where imports lead
+BATCH_BYTES = 400_000  # of flows per batch: a tenth of a second of work
+_FEW_BYTES = 1_000_000  # of flows; up to this size, linking here is faster than forking workers
+_SETTINGS = "settings"  # key under which the settings files that affect imports are stored
 
 
 def link(numbers: list[int]) -> list[LinkedFile]:
-    """Links files."""
+    """Link some files."""
     linker: Linker = forked.desk()
     return [linker.link(number) for number in numbers]
 
@@ -47,17 +47,16 @@ class Linking:
     jobs: int
     patience: float
     progress: Callable[[int, int], None]
-    failed: Callable[[str, str], None]  # told of each file that could not be linked
+    failed: Callable[[str, str], None]  # called for each file that could not be linked
     roots: Roots
-    whole: bool = False  # whether all files were linked
-    refiled: bool = False  # whether there are other files than before, or of other kinds
-    rows: list[Linkable] | None = None  # the files as the last update left them; after this one, as they are
-    kept: CFamilyState | None = (
-        None  # the tables of the C family as the last update left them; after this one, those it leaves
-    )
+    whole: bool = False  # all files were linked
+    refiled: bool = False  # files were added or removed, or changed their kind
+    rows: list[Linkable] | None = None  # the files as of the last update; afterwards as of this one
+    # The tables of the C family as of the last update; afterwards as of this one.
+    kept: CFamilyState | None = None
 
     def all(self) -> None:
-        """Links every file."""
+        """Link every file."""
         writer = self.writer
         self.whole, self.kept = True, None
         self.rows = writer.linkable()
@@ -68,7 +67,7 @@ class Linking:
         self.kept = _kept(linker)
 
     def changed(self) -> None:
-        """Links what an update may have changed."""
+        """Link the files that an update may affect."""
         writer, asked = self.writer, self.writer.asked
         kept, self.kept = self.kept, None
         self.refiled = self._is_refiled()
@@ -86,13 +85,13 @@ class Linking:
     def _changed(
         self, before: dict[str, PreviousFile], settings: set[str], aside: bool, kept: CFamilyState | None
     ) -> None:
-        """`before` are the files that say something else to the linker, `aside`: imports may lead elsewhere."""
+        """Link after an update. `before`: files that changed for the linker; `aside`: imports may have new targets."""
         writer, asked = self.writer, self.writer.asked
         tree = Tree(self.root, _ledger(writer), self.roots)
         linker = Linker(tree, self.rows or [], asked.flow, asked.carriers, asked.flows_in)
         world = linker.world
         if len(before) + len(writer.added) > max(MANY, len(world.files) // SHARE):
-            self.all()  # another branch, say: to compare so much would cost more
+            self.all()  # for example another branch: comparing so much would cost more
             return
         aimed = self._aimed(linker, before) if aside else {}
         if not aside:
@@ -116,7 +115,7 @@ class Linking:
         self.kept = _kept(linker) or (kept if not aside and not of_c else None)
 
     def _is_same(self, had: PreviousFile) -> bool:
-        """Whether a file that was read again says the same to the linker."""
+        """True if a file that was extracted again is the same to the linker."""
         asked = self.writer.asked
         row = asked.row(had.id)
         if row is None or (row.base, row.language) != (had.base, had.language):
@@ -125,7 +124,7 @@ class Linking:
         return flow == had.flow or (bool(flow and had.flow) and _unplaced(flow) == _unplaced(had.flow))
 
     def _is_refiled(self) -> bool:
-        """Whether there are other files than before, or of other kinds."""
+        """True if files were added or removed, or changed their kind."""
         for had in self.writer.before.values():
             row = self.writer.asked.row(had.id)
             if row is None or had.form != row.form or had.language != row.language:
@@ -133,18 +132,18 @@ class Linking:
         return bool(self.writer.added)
 
     def _lead(self, linker: Linker, before: dict[str, PreviousFile]) -> None:
-        """Tells where the imports lead of files that import what they did: there where they led."""
+        """Reuse the targets of imports of files whose imports have not changed."""
         world, asked = linker.world, self.writer.asked
         for path, had in before.items():
             number = world.number[path]
             imports = world.imports(number)
             if imports and had.flow and _unmoved(imports) == _unmoved(unpack_imports(had.flow)):
                 targets = asked.links(had.id).imports
-                if len(targets) == len(imports) and "?" not in repr(targets):  # a path in no encoding is kept with "?"
+                if len(targets) == len(imports) and "?" not in repr(targets):  # "?": undecodable bytes of a path
                     world.lead(number, targets)
 
     def _aimed(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
-        """The files whose imports lead elsewhere, though their text is the same, with where they led."""
+        """Return files whose imports resolve differently although their text is the same, with the old targets."""
         asked, skipped = self.writer.asked, {*before, *self.writer.added}
         was = asked.imports()
         linker.world.hold(asked.spooled().flow)
@@ -155,7 +154,7 @@ class Linking:
         return found
 
     def _include(self, linker: Linker, before: dict[str, PreviousFile], aimed: Mapping[int, object]) -> None:
-        """Tells what files of the C family include, as far as that is as it was."""
+        """Reuse the includes of files of the C family that have not changed."""
         world = linker.world
         number = {row.base: number for number, row in enumerate(world.files)}
         number.update((had.base, world.number[path]) for path, had in before.items() if path in world.number)
@@ -166,7 +165,7 @@ class Linking:
                 world.included[of_id[file]] = [one for one in numbers if one is not None]
 
     def _move(self, linker: Linker, before: dict[str, PreviousFile]) -> set[int]:
-        """Notes which ids are others now; gives those that are gone."""
+        """Record which ids have changed; return those that no longer exist."""
         lost: set[int] = set()
         for path, had in before.items():
             number = linker.world.number.get(path)
@@ -199,13 +198,13 @@ class Linking:
                 yield result
 
     def _failed(self, row: Linkable, reason: str) -> None:
-        """Leaves a file without links: those that it had are of another text."""
+        """Leave a file without links: its old links belong to another text."""
         self.failed(row.path, reason)
         if not self.whole:
             self.writer.relink((), [row.id])
 
     def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
-        """Links files in parallel. All that is read of the disk or the store is read before."""
+        """Link files in parallel. Everything from the disk or the store is read before workers are forked."""
         files = linker.world.files
         linker.world.tree.files  # noqa: B018  read here, for a worker must not ask the store
         linker.world.hold(self.writer.asked.spooled().flow)
@@ -225,12 +224,12 @@ class Linking:
 
 
 def _ledger(writer: StoreWriter) -> Iterator[File]:
-    """The files, which are read when the first is asked for."""
+    """Yield the files, which are only read when the first is needed."""
     yield from writer.ledger()
 
 
 def _unplaced(flow: bytes) -> Flow:
-    """A flow without the places of its imports, which mean nothing to the linker: a line at the top moves them all."""
+    """Return a flow without the positions of imports: they do not matter, and a line at the top changes them all."""
     found = unpack_flow(flow)
     return found._replace(imports=_unmoved(found.imports))
 
@@ -240,7 +239,7 @@ def _unmoved(imports: Iterable[Import]) -> tuple[Import, ...]:
 
 
 def _hand(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyState) -> None:
-    """Hands the C family's tables to the linker, which brings them up to date."""
+    """Pass the C family's tables to the linker, which updates them."""
     world = linker.world
     read = {world.number[path]: had for path, had in before.items() if had.language in C_FAMILY}
     was = {
@@ -252,7 +251,7 @@ def _hand(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyState) -
 
 
 def _kept(linker: Linker) -> CFamilyState | None:
-    """The C family's tables, where they were made, to be kept: the files' flows are not kept with them."""
+    """Return the C family's tables, if they were built, without the files' flows, which need not be kept."""
     for names in linker.made():
         if isinstance(names, CFamilyLinker):
             del names.table.world

@@ -1,8 +1,8 @@
-"""What one worker does to write pages, and how the build hands them out.
+"""The page stage: choose which pages of the book to write, and render them in worker processes.
 
-In: a store, up to date, and the folder of the book. Out: pages, their claims and the manifest. Every worker needs what
-is known of the whole (names, ranks, who uses whom between files), so workers are forked from the build when it has
-it. A page is a function of the store alone, so nothing depends on who makes it, or when.
+In: a current store, and the folder of the book. Out: pages, their claims and the manifest. Every worker needs data
+about the whole repository (names, ranks, dependencies between files), so workers are forked from the build once it has
+loaded that. A page depends on the store alone, so it does not matter which worker renders it, or when.
 """
 
 from __future__ import annotations
@@ -43,36 +43,36 @@ from concordance.serve.reader import leave_front
 from concordance.workflow.state.resident import BookState, ResidentState
 from concordance.workflow.workers import forked, pool
 
-OF_A_PAGE = " of a page"  # ends the kind of a page that is about a page
-BATCH = 48  # subjects: about a tenth of a second's work
-FEW = 40  # subjects that are made without other processes, which would take longer to start
-_TRIED = 8  # pages of each kind, about, that are made beforehand
+OF_A_PAGE = " of a page"  # suffix of the kind of a page that is about a page
+BATCH = 48  # subjects per batch: about a tenth of a second of work
+FEW = 40  # up to this many subjects are rendered here, since starting processes would take longer
+_TRIED = 8  # about how many pages of each kind are rendered in advance
 
 
 @dataclass
 class _Desk:
-    """What every worker has at hand."""
+    """The data of a worker, inherited from the process that forked it."""
 
     index: Index
     addresses: Addresses
     out: str
     before: dict[str, ManifestPage]
     sink: PageSink
-    mark: str = ""  # behind the kind of each page
-    goes_on: bool = False  # whether the index is that of the last run, and knows of the whole what pages ask
+    mark: str = ""  # suffix of the kind of each page
+    goes_on: bool = False  # the index is the last run's, and already has what pages need from the whole
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
 
 
 class _Done(NamedTuple):
-    """What was made of one subject: its pages, and whether the file of each changed."""
+    """The pages of one subject, and whether the file of each changed."""
 
     subject: Subject
     rows: list[tuple[ManifestPage, bool]]
-    slots: set[int]  # what was read for it
+    slots: set[int]  # what was read for them
 
 
 def make(subjects: list[Subject]) -> list[_Done]:
-    """Makes and writes the pages of some subjects."""
+    """Render and write the pages of some subjects."""
     desk: _Desk = forked.desk()
     if desk.opened_by != os.getpid():
         desk.index.facts.reopen()
@@ -104,7 +104,7 @@ def _write(desk: _Desk, page: Page, kind: str) -> tuple[ManifestPage, bool]:
 
 
 def _said(index: Index, path: str, first: int, last: int) -> str:
-    """What lines of a file say, or the whole file, for a claim."""
+    """Return what a claim stores of some lines of a file, or of the whole file."""
     if not first:
         return index.files[path].digest
     return claims.text_of(index.opened(path).lines() or [], first, last)
@@ -114,8 +114,8 @@ def write(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
     passed: Mapping[str, int], only_compared: bool = False, memory: ResidentState | None = None,
 ) -> BookSummary:  # fmt: skip
-    """Writes the whole book; nothing where it is as it would be, or where that is only to be found out. `memory` is
-    what the last run of this process knew of the repository, and will be what this one does."""
+    """Write the whole book; nothing if it is current, or with `only_compared`. `memory` is the state that the last run
+    of this process left, and is updated."""
     memory = memory or ResidentState(lasts=False)
     with _told_why(out), forked.undisturbed(), memory.used():
         known = memory.books[out] = _known(root, folder, out, book, memory.books.get(out))
@@ -131,15 +131,15 @@ def write(
 
 
 def _leave_front(index: Index, folder: str, book: Book) -> None:
-    """Leaves the site's front page to a server that may be started next, where this run had to know as much anyway."""
+    """Cache the site's front page for a server that may be started next, if this run has loaded the data anyway."""
     if folders in index.worked_out:
         index.book = of_site(book)
-        with suppress(Exception):  # it is for speed alone, and whoever needs the page says what is wrong with it
+        with suppress(Exception):  # only for speed: whoever needs the page will report the error
             leave_front(index, folder)
 
 
 def _known(root: str, folder: str, out: str, book: Book, before: BookState | None) -> BookState:
-    """What is known of a book, by the store as it is now: what the last run knew, where it can go on."""
+    """Return the state of a book for the current store: the last run's, if it can be brought up to date."""
     facts = Facts(folder)
     if before is not None:
         before.goes_on = before.index.book == book and renew(before.index, facts)
@@ -149,7 +149,7 @@ def _known(root: str, folder: str, out: str, book: Book, before: BookState | Non
     if before is None:
         return BookState(index, PageNotes(folder, out), BookFolder(out))
     before.index.facts.close()
-    before.index.__dict__.clear()  # what it holds leads back to it, and would wait for the collector
+    before.index.__dict__.clear()  # it has reference cycles: otherwise it would stay until a collection
     before.index = index
     return before
 
@@ -158,7 +158,7 @@ def write_generated(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
     only_compared: bool = False,
 ) -> BookSummary:  # fmt: skip
-    """Writes the pages of a book's own pages, which their own store knows."""
+    """Write the pages about a book's own pages, which have a store of their own."""
     with (
         _told_why(out),
         closing(BookState(Index(Facts(folder), root, book), PageNotes(folder, out), BookFolder(out))) as known,
@@ -172,11 +172,11 @@ def write_generated(
 
 
 def own_entries(root: str, out: str) -> list[ListedFile]:
-    """The pages of a book as files of its repository; none that are themselves of pages."""
+    """Return the pages of a book as files of its repository, except those that are about pages."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     if inside.split("/")[0] == "..":
         advice = "Write it into a folder of the repository, or leave --include-generated out"
-        raise UserError(f"{out} is outside of the repository, so its pages are no files of it", advice)
+        raise UserError(f"{out} is outside the repository, so its pages are not files of it", advice)
     found = []
     for page, row in manifest.read(out).pages.items():
         if not row.kind.endswith(OF_A_PAGE) and not f"{page}/".startswith(f"{inside}/"):
@@ -187,7 +187,7 @@ def own_entries(root: str, out: str) -> list[ListedFile]:
 
 
 class _Inner(Addresses):
-    """The addresses of pages of pages. The book's front pages are those of the book itself."""
+    """The addresses of pages about pages. Front pages are those of the book itself."""
 
     def __init__(self, paths: Iterable[str], root: str, out: str, known: frozenset[str]) -> None:
         super().__init__(paths, root, out)
@@ -206,7 +206,7 @@ class _Inner(Addresses):
 
 @contextmanager
 def _confined(root: str, folder: str, out: str) -> Iterator[ConfinedFolder]:
-    """The folder of a book, checked to be one that may be written to."""
+    """Open the folder of a book, after checking that it may be written to."""
     controlled = (root, folder)
     folder_checks.check(out, controlled, site=False)
     with closing(ConfinedFolder(out, controlled)) as confined:
@@ -215,7 +215,7 @@ def _confined(root: str, folder: str, out: str) -> Iterator[ConfinedFolder]:
 
 @contextmanager
 def _told_why(out: str) -> Iterator[None]:
-    """Says of a disk that is full or must not be written to what can be done about it."""
+    """Turn errors about a full or read-only disk into messages that say what to do."""
     try:
         yield
     except OSError as error:
@@ -229,17 +229,17 @@ def _told_why(out: str) -> Iterator[None]:
 
 @dataclass
 class _Level:
-    """The pages of a repository's files, or the pages of those pages: each is written for itself, into one book."""
+    """The pages of a repository's files, or the pages about those pages: written separately, into one book."""
 
     folder: ConfinedFolder
     book: Book
     config: Config
     generated: bool
     only_compared: bool
-    whole: bool  # whether all pages are looked at
+    whole: bool  # compare all existing pages with the manifest
 
     def write(self, known: BookState, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
-        """Writes what is not as it would be."""
+        """Write the pages that are missing or not current."""
         out, summary = self.folder.path, BookSummary(self.folder.path)
         index, shelf = known.index, known.shelf
         listed, unfinished, sound = shelf.read()
@@ -250,7 +250,7 @@ class _Level:
         made_of, mark = self._made_of(index, addresses), shelf.mark(before.values()) if sound else ""
         chooser = StalePages(index, known.notes, made_of, mark, self.generated)
         astray = sink.astray(before) if shelf.is_due(self.whole) else []
-        sink.tidy()  # a run may have been killed before it had noted that it began
+        sink.tidy()  # a run may have been killed before it could mark its beginning
         if settled and before and not astray and chooser.is_current:
             summary.listing = self.only_compared and sink.finish(listed.values(), False)
             return _counted(summary, list(before.values()))
@@ -266,7 +266,7 @@ class _Level:
         names = {row.page for row in rows}
         if len(names) != len(rows):
             raise UserError("two pages have one address; please report this", "")
-        more = not self.generated and self.book.generated  # the rest is not written yet
+        more = not self.generated and self.book.generated  # the pages about pages are still to be written
         doubtful = unfinished or choice.anew or self.only_compared
         strays = manifest.strays(self.folder, names | others.keys()) if doubtful and not more else ()
         summary.gone = sorted({*listed, *strays} - names - others.keys())
@@ -282,7 +282,7 @@ class _Level:
         return summary
 
     def _work(self, known: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
-        """What is to be made: of pages' pages, those that no page of the repository itself takes the place of."""
+        """Return what to render; of pages about pages, those whose address is not taken by a page of the repository."""
         some = PER_FILE_OR_FOLDER if self.generated else plugins.names(PAGES)  # pages have no others
         lists = [(kind, _subjects(kind, known.index)) for kind in plugins.names(PAGES) if kind in some]
 
@@ -295,28 +295,28 @@ class _Level:
         return known.work(lists, made)
 
     def _made_of(self, index: Index, addresses: Addresses) -> str:
-        """What decides what a book says besides what the store knows: the program, the wishes, and where pages stand
-        that do not stand where one expects them."""
+        """Return a digest of what a book depends on besides the store: the program, the settings, and unusual
+        addresses."""
         out = os.path.realpath(self.folder.path)
-        wishes = replace(self.book, notes=(), settings="")  # pages read of them what is about them
+        wishes = replace(self.book, notes=(), settings="")  # pages record which of these they read
         known = (code_versions.pages(), out, wishes, sorted(index.passed.items()), addresses.odd())
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
 
 
 def _look_around(index: Index, work: list[tuple[str, str]]) -> None:
-    """Makes some pages of each kind, for nothing but what they ask of the whole: it is then known before workers are
-    forked, and not worked out by each of them."""
+    """Render some pages of each kind and discard them, only to load what they need from the whole before workers are
+    forked; otherwise each worker would load it again."""
     by_kind: dict[str, list[str]] = {}
     for kind, subject in work:
         by_kind.setdefault(kind, []).append(subject)
     for kind, subjects in by_kind.items():
         for subject in subjects[:: len(subjects) // _TRIED + 1]:
-            with suppress(Exception):  # a worker will meet it again, and it is said then
+            with suppress(Exception):  # a worker will meet the error again and report it
                 next(plugins.load(PAGES, kind).pages(index, subject), None)
 
 
 def look_ahead(known: BookState) -> None:
-    """Works out what the pages of the next update will ask of the whole, while nobody waits for it."""
+    """Compute what the pages of the next update need from the whole, while nobody is waiting."""
     index = known.index
     _look_around(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
 
@@ -334,7 +334,7 @@ def _subjects(kind: str, index: Index) -> list[str]:
 
 
 def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]:
-    """Where pages will stand; further parts of one are only known when it is made."""
+    """Yield the addresses of pages; further parts of a split page are only known once it is rendered."""
     yield MANIFEST
     for kind, subject in work:
         if kind in kinds():
@@ -345,12 +345,12 @@ def _made(
     desk: _Desk, work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None],
     summary: BookSummary, made: dict[Subject, PageRecord],
 ) -> list[ManifestPage]:  # fmt: skip
-    """Makes pages; `made` is told what was read for each subject."""
+    """Render pages; records in `made` what was read for each subject."""
     rows: list[ManifestPage] = []
     if len(work) > FEW:
         if not desk.goes_on:
             _look_around(desk.index, work)
-        batches = pool.together(work, lambda one: one[1], BATCH)  # files of one folder use the same others
+        batches = pool.together(work, lambda one: one[1], BATCH)  # files of one folder need the same other files
         results = forked.each(desk, make, batches, config.jobs, config.patience)
     else:
         results = pool.here(partial(_subject_of, desk), work, config.patience)

@@ -1,8 +1,8 @@
-"""Runs the analyses over the whole when all files are linked, and lays what they give in the store.
+"""The pass stage: run the whole-repository analyses after all files are linked, and store their results.
 
-In: the edges between symbols and what each file loads, as linking gives them. Out: rows of the store. Analyses know
-files by their places in the order of paths, so that the same repository gives the same answers in whatever order it
-was read; the store knows them by their ids.
+In: the edges between symbols and the files that each file loads, as the link stage gives them. Out: rows of the store.
+Analyses identify files by their position in path order, so that the same repository gives the same results in whatever
+order it was read; the store identifies them by id.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _File(NamedTuple):
 
 
 def run(writer: StoreWriter, bridges: Collection[int]) -> None:
-    """All analyses; `bridges` are the edges by which languages run one another."""
+    """Run all analyses; `bridges` are call edges between languages."""
     with undisturbed():
         _run(writer, bridges)
 
@@ -44,7 +44,7 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     edges, loads = writer.asked.led()
     whole = graph.joined(edges, writer.top)
     files = _files(writer)
-    # How near files are to one another is said by what they use themselves.
+    # How close files are to each other depends on what they use directly, so bridges are added afterwards.
     pairs = sorted(graph.LinkGraph(whole).files([file.base for file in files]))
     whole = graph.patched(whole, (), list(bridges), writer.top)
     walked = graph.LinkGraph(whole)
@@ -55,10 +55,10 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
 
 
 def update(writer: StoreWriter, refiled: bool, gone: Collection[int], come: Collection[int]) -> None:
-    """Those analyses whose answers an update may have changed; `refiled`: there are other files, or of other kinds;
-    `gone` and `come` are edges by which languages run one another.
+    """Run the analyses whose results an update may have changed. `refiled`: files were added or removed, or changed
+    their kind; `gone` and `come` are call edges between languages that were removed and added.
 
-    Where only ids are others, they are put in place of those that were."""
+    If only ids have changed, they are replaced in the old results."""
     with undisturbed():
         _update(writer, refiled, list(gone), list(come))
 
@@ -100,7 +100,7 @@ def _moved(column: bytes, moved: Mapping[int, int]) -> list[int]:
 
 
 def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tuple[bytes, bool]:
-    """How much each file uses each now, and whether that is another order of magnitude for any of them."""
+    """Return how much each file uses each other one now, and whether any of these changed its order of magnitude."""
     moved, read = writer.moved, {had.base for had in writer.before.values()}
     delta: Counter[tuple[int, int]] = Counter()
     for sign, edges in ((-1, gone), (1, come)):
@@ -108,7 +108,7 @@ def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tup
             target, user = map(writer.base_now, graph.ends_of(one))
             delta[user, target] += sign
     had = graph.Pairs(writer.asked.passed("pairs"))
-    # Those of files that were read, which may have other ids or be gone, and of others that use more or less now.
+    # Rows of files that were read again, which may have new ids or be removed, and of files that use more or less now.
     taken = had.take({user for user, _ in delta} | read, read)
     times = {(moved.get(user, user), moved.get(target, target)): count for user, target, count in taken}
     other = False
@@ -125,7 +125,7 @@ def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tup
 def _put_files(
     writer: StoreWriter, by_base: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]
 ) -> None:
-    """The analyses that know files alone."""
+    """Run the analyses that only need files."""
     needs = graph.unpacked_loads(loads)
     writer.put_pass("loads", graph.packed_pairs(needs))
     files = sorted(by_base, key=lambda file: file.path)
@@ -141,7 +141,7 @@ def _put_files(
 
 
 def _move_files(writer: StoreWriter) -> None:
-    """Puts the ids that files have now in place of those that they had."""
+    """Replace the ids of files in the old results."""
     asked, new = writer.asked.passed, writer.moved
     writer.put_pass("loads", graph.moved_pairs(asked("loads"), new))
     rings = codec.cycles_from(asked("cycles"))
@@ -156,7 +156,7 @@ def _move_files(writer: StoreWriter) -> None:
 def _put_order(
     writer: StoreWriter, files: Sequence[_File], used: Sequence[Pair], needs: Sequence[tuple[int, int]]
 ) -> None:
-    """Cycles and layers: what a file needs is what it loads, or what it uses where files see one another unnamed."""
+    """Find cycles and layers. A file needs what it loads, or in languages without imports of files, what it uses."""
     count = len(files)
     rings = [one for one in cycles.components(count, needs) if len(one) > 1]
     named = [[files[place].base for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
@@ -169,7 +169,7 @@ def _put_order(
 
 
 def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.LinkGraph) -> None:
-    """The tests of each file: of symbols that are tests, and of files that as a whole are one."""
+    """Find the tests of each file, both test symbols and files that are tests as a whole."""
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
     runnable, tests = writer.asked.runnable()
@@ -191,7 +191,7 @@ def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.Link
 def _whole(
     files: Sequence[_File], owner: Sequence[int], walked: graph.LinkGraph, leads: dict[int, list[int]]
 ) -> list[int]:
-    """The files that as a whole are tests; `leads` is told whom each leads to when it is loaded."""
+    """Return files that are tests as a whole; adds to `leads` what each of them reaches when it is loaded."""
     found = [file.base for file in files if file.language in WHOLE and file.category == Category.TEST]
     whole = set(found)
     for target, user in walked.by_way(EdgeKind.LOADS) if whole else ():

@@ -1,8 +1,8 @@
-"""Finds public names when all files are linked, and lays them in the store.
+"""Find public names after all files are linked, and store them.
 
-In: what each Python module offers, and what each document documents. Out: two values of the store: these, as they were
-found, and by file the names by which users import what it defines. An update looks again only at files that were read
-or linked again; where what they say is the same, so are all names.
+In: what each Python module exports, and what each document documents. Out: two values in the store: these inputs, and
+by file the names under which users import its definitions. An update only looks at files that were extracted or linked
+again; if their exports are unchanged, all names are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from concordance.link.python.exports import (
 )
 from concordance.passes.public_names import around, public_names
 
-SAID = "offered"  # the name in the store of what public names are found by
+SAID = "offered"  # key in the store of the inputs
 _CODE = frozenset(("python", "cython"))
 _DOCUMENTS = frozenset(("rst", "markdown"))
 _SPEAKING = _CODE | _DOCUMENTS
@@ -35,7 +35,7 @@ _INIT = re.compile(r"(?:^|/)__init__\.\w+$")
 
 
 def run(writer: StoreWriter) -> None:
-    """Finds them of all files."""
+    """Find the public names of all files."""
     files = writer.bases()
     found = ModuleExports({}, {}, [], [])
     _look(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
@@ -43,7 +43,7 @@ def run(writer: StoreWriter) -> None:
 
 
 def update(writer: StoreWriter, refiled: bool) -> None:
-    """Finds them anew where an update has changed what they are found by; `refiled`: there are other files."""
+    """Find public names again if an update has changed their inputs; `refiled`: files were added or removed."""
     again = {had.id for had in writer.before.values()} | writer.relinked
     if not refiled and not any(_language(writer, identity) in _SPEAKING for identity in again):
         return
@@ -66,11 +66,11 @@ def _language(writer: StoreWriter, identity: int) -> str:
 
 
 def _look(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:
-    """Notes what some files say now."""
+    """Collect the current exports of some files."""
     asked = writer.asked
     for identity, path, language in rows:
         if not is_text(path):
-            continue  # a name in no encoding is nobody's to import
+            continue  # an undecodable name cannot be imported
         if language in _CODE:
             flow = asked.flow(identity)
             found.modules[path] = offered(unpack_flow(flow), asked.links(identity).imports) if flow else ExportedNames()
@@ -88,14 +88,14 @@ def _put(writer: StoreWriter, found: ModuleExports) -> None:
 
 
 def named(found: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:
-    """The public names of what each file defines, of what all say; or of what the code alone says."""
+    """Return the public names of each file's definitions; `by_documents=False` ignores documents."""
     documents = sorted(found.documents) if by_documents else []
     names = [(path, *name) for path in documents for name in found.documents[path]]
     return dict(sorted(public_names(found.modules, names, frozenset(found.aside), frozenset(found.roots)).items()))
 
 
 def _aside(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
-    """The modules that nobody imports for what they define: tests, and whole packages that only try or show."""
+    """Return modules that nobody imports: tests, and whole packages of tests or examples."""
     inits = {path.rpartition("/")[0]: category for _, _, path, _, category in files if _INIT.search(path)}
     found = []
     for _, _, path, language, category in files:
@@ -110,9 +110,9 @@ def _aside(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
 
 
 def _roots(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
-    """Folders that modules are imported from, though no package says so: `src` of a project, and that of a project
-    that is one module."""
-    homes: dict[str, int] = {}  # by folder, how many modules lie right in it
+    """Return folders that modules are imported from although nothing declares it: `src` of a project, and the folder
+    of a project that is a single module."""
+    homes: dict[str, int] = {}  # number of modules directly in each folder
     for _, _, path, language, category in files:
         if language in _CODE and category == Category.SOURCE and path.endswith(".py"):
             folder = path.rpartition("/")[0]

@@ -1,7 +1,7 @@
-"""What a process that stays keeps of a repository from one update to the next.
+"""State that a long-running process keeps of a repository between updates.
 
-In: what the last update knew. Out: the same for the next one, which asks of each thing whether it is still right. A
-process that makes one book forgets it all in the end.
+In: what the last update computed. Out: the same for the next update, which checks whether each part is still valid. A
+process that writes only one book discards it in the end.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ from concordance.workflow.state.store_state import StoreState
 
 @dataclass
 class BookState:
-    """What is known of one book."""
+    """The state of one book."""
 
     index: Index
     notes: PageNotes
     shelf: BookFolder
-    goes_on: bool = False  # whether the index is that of the last time, brought up to date
+    goes_on: bool = False  # the index is the one of the last update, brought up to date
     _addresses: tuple[object, Addresses] | None = None
     _work: tuple[object, dict[Subject, int]] | None = None
 
     def addresses(self, made_of: object, make: Callable[[], Addresses]) -> Addresses:
-        """The addresses of its pages; those of the last time, where they would be made of the same."""
+        """Return the addresses of the pages; the previous ones if `made_of` has not changed."""
         if self._addresses is None or self._addresses[0] != made_of:
             self._addresses = made_of, make()
         return self._addresses[1]
 
     def work(self, made_of: object, make: Callable[[], dict[Subject, int]]) -> dict[Subject, int]:
-        """All that it has pages of, with the places in the order of the work, likewise."""
+        """Return all page subjects with their position in the order of work; cached in the same way."""
         if self._work is None or self._work[0] != made_of:
             self._work = made_of, make()
         return self._work[1]
 
     def close(self) -> None:
-        """Lets go of the files."""
+        """Close the files."""
         self.index.facts.close()
         self.notes.close()
 
 
 @dataclass
 class ResidentState:
-    """What is known of the books of a repository, by their folders."""
+    """The state of all books of a repository, by folder."""
 
-    lasts: bool = True  # whether there will be a next time
-    whole: bool = True  # whether anything may have changed, pages that others wrote over for one
+    lasts: bool = True  # there will be another update
+    whole: bool = True  # anything may have changed, for example a page that somebody overwrote
     books: dict[str, BookState] = field(default_factory=dict)
     kept: StoreState = field(default_factory=StoreState)  # of the store
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """Uses what is known; where that fails, nothing of it is to be trusted."""
+        """Use the state; after an error it cannot be trusted, so it is discarded."""
         try:
             yield
         except BaseException:
@@ -67,7 +67,7 @@ class ResidentState:
             self.forget()
 
     def forget(self) -> None:
-        """Lets go of everything."""
+        """Discard everything."""
         for known in self.books.values():
             known.close()
         self.books.clear()

@@ -1,7 +1,7 @@
-"""What a process that stays keeps of a repository's store from one build to the next.
+"""State of a repository's store that a long-running process keeps between builds.
 
-In: what a build leaves when its store is complete. Out: the same for the next build, where the store is still that one.
-A build takes it out before it changes the store, so one that fails leaves nothing.
+In: what a build leaves when its store is complete. Out: the same for the next build, if the store is still that one. A
+build takes the state out before it changes the store, so a build that fails leaves nothing.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from concordance.link.cfamily import resident_tables
 
 @dataclass
 class StoreState:
-    """What was left."""
+    """The state after a build."""
 
-    started: str = ""  # when the build began that left it, as its store says
-    known: LastBuild | None = None  # the store's ledger and notes
-    macros: Macros | None = None  # the table of all files' macros
-    rows: list[Linkable] | None = None  # the files as the linker needs them
-    tables: resident_tables.CFamilyState | None = None  # of the C family's names
+    started: str = ""  # when that build began, as recorded in its store
+    known: LastBuild | None = None  # the ledger and metadata of the store
+    macros: Macros | None = None  # the merged macros of all files
+    rows: list[Linkable] | None = None  # the files, as the linker needs them
+    tables: resident_tables.CFamilyState | None = None  # name tables of the C family
 
     def take(self, started: str) -> StoreState:
-        """What the build left that made the store; it is here no more."""
+        """Remove and return the state, if it belongs to the store of the build that began at `started`."""
         found = replace(self) if started and started == self.started else StoreState()
         self.forget()
         return found
@@ -36,7 +36,7 @@ class StoreState:
         self, before: LastBuild | None, meta: dict[str, str], seen: Iterable[File], gone: Iterable[str],
         learned: Iterable[tuple[str, Learned]],
     ) -> None:  # fmt: skip
-        """Notes what the store is when a build has changed it; nothing of one that was made anew, which is seldom."""
+        """Record the store after a build; nothing after a full rebuild, which is rare."""
         self.started, self.known = meta["started"], None
         if before is not None:
             files, macros = {**before.files, **{file.path: file for file in seen}}, dict(before.macros)
@@ -48,9 +48,9 @@ class StoreState:
             self.known = LastBuild(files, {**before.meta, **meta}, said)
 
     def leave(self, other: StoreState) -> None:
-        """Takes what a build leaves."""
+        """Adopt the state that a build leaves."""
         self.__dict__.update(other.__dict__)
 
     def forget(self) -> None:
-        """Lets go of all."""
+        """Discard everything."""
         self.leave(StoreState())

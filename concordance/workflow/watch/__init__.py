@@ -1,1 +1,1 @@
-"""Keeps a store and a book current while the repository changes."""
+"""Keeping a store and a book current while the repository changes."""

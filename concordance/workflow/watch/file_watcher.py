@@ -1,10 +1,10 @@
-"""Follows a repository on the disk: waits until something changed and is calm again, and says what.
+"""Watch the files of a repository: wait until something changed and is calm again, and return what.
 
-In: a folder, and the folder of its book, in which our own writing is no change. Out: `FileChanges`, the paths that may
-have changed, or that the whole must be looked at. Folders are followed one by one, without what is in links, what git
-ignores and git's own: a recursive watch would follow links out of the repository and pay for every object that git
-writes. Notifications say when to look, and what is looked at is the disk, so one too many does no harm; for one that
-the system lost there is `whole`, which follows every large burst, and a last look when all is calm.
+In: a folder, and the folder of its book, where our own writing does not count as a change. Out: `FileChanges`: the
+paths that may have changed, or that everything must be checked. Folders are watched one by one, without links, ignored
+folders and git's own: a recursive watch would follow links out of the repository and report every object that git
+writes. Notifications only say when to check the disk, so extra ones do no harm. For lost ones there is `whole`, which
+follows every large burst, and a last check when everything is calm.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from typing import Any, NamedTuple, Protocol
 from concordance.base.errors import ToolFailed
 from concordance.collect import own_output, subprocesses, walk
 
-STEP = 0.08  # seconds without a notification after which an edit is at its end …
-CALM = 0.4  # … and a burst
-BURST = 40  # paths
-PATIENCE = 10.0  # seconds that a burst may last, before what there is of it is looked at
-GIT_PATIENCE = 60.0  # the same, where git says that it is still at work
-POLL = 2.0  # seconds between two looks where there are no notifications
+STEP = 0.08  # seconds without a notification after which an edit is complete
+CALM = 0.4  # the same for a burst
+BURST = 40  # number of paths from which on changes count as a burst
+PATIENCE = 10.0  # seconds after which a burst that goes on is handled anyway
+GIT_PATIENCE = 60.0  # the same while git is at work
+POLL = 2.0  # seconds between checks without notifications
 _IN_GIT = frozenset(("HEAD", "index", "packed-refs", "config"))
 _ADDED, _MODIFIED = 1, 2  # kinds of notifications
 _TRIES = 5
-_MOST_REFS = 1000  # folders of branches' names that are followed
+_MOST_REFS = 1000  # most folders of branches that are watched
 
 
 class FileChanges(NamedTuple):
-    """What may have changed since the last time."""
+    """What may have changed since the last call."""
 
     paths: frozenset[str] = frozenset()
-    whole: bool = False  # whether there may be more than the paths
+    whole: bool = False  # other paths may have changed too
 
 
 class FileWatcher(Protocol):
-    """What waits for changes."""
+    """Waits for changes."""
 
     def changes(self, seconds: float) -> FileChanges:
-        """Waits for changes, but no longer than this; then there are none."""
+        """Wait for changes, at most this many seconds; returns empty changes if there are none."""
 
     def close(self) -> None:
-        """Ends it."""
+        """Release the resources."""
 
 
 class NotifyingWatcher:
-    """Follows by the system's notifications; OSError where it has none, or none left."""
+    """Uses the system's notifications; raises OSError if there are none, or if their limit is reached."""
 
     def __init__(self, root: str, out: str) -> None:
         from watchfiles import _rust_notify as notify
@@ -61,17 +61,17 @@ class NotifyingWatcher:
         self._notify = self._started()
 
     def _started(self) -> Any:
-        """Notifications of the folders, as far as they are there: some may go in this moment."""
+        """Start the notifications for all folders that exist: some may disappear at this moment."""
         for _ in range(_TRIES):
             watched = [os.path.join(self.root, folder) for folder in sorted(self._folders)]
             try:
                 return self._start([*filter(os.path.isdir, watched), *_of_git(self._git)])
             except FileNotFoundError:
                 continue
-        raise OSError("its folders come and go too fast")
+        raise OSError("folders are created and deleted too fast")
 
     def changes(self, seconds: float) -> FileChanges:
-        """Waits for changes, until they end or have lasted for long."""
+        """Wait for changes, until they end or have lasted too long."""
         seen = self._wait(seconds)
         if not seen:
             return FileChanges()
@@ -85,17 +85,17 @@ class NotifyingWatcher:
         return self._meant(seen)
 
     def _wait(self, seconds: float) -> set[tuple[int, str]]:
-        """What is notified within some seconds, and until there is a short silence."""
+        """Return the notifications of the next seconds, up to a short silence."""
         try:
             found = self._notify.watch(int(PATIENCE * 1000), int(STEP * 1000), max(1, int(seconds * 1000)), None)
-        except self._lost:  # of a name that is no text, for one
+        except self._lost:  # for example, a name that is not valid text
             return {(_ADDED, "")}
         if found == "signal":
             raise KeyboardInterrupt
         return found if isinstance(found, set) else set()
 
     def _is_git_at_work(self) -> bool:
-        """Whether git is changing the work tree; a lock that is older than any such work was left behind."""
+        """True if git is changing the work tree; a lock that is older than any such work is a leftover."""
         try:
             since = os.lstat(os.path.join(self._git[0], "index.lock")).st_mtime if self._git else 0.0
         except OSError:
@@ -103,7 +103,7 @@ class NotifyingWatcher:
         return time.time() - since < GIT_PATIENCE if since else False
 
     def _meant(self, seen: Iterable[tuple[int, str]]) -> FileChanges:
-        """Which paths of the repository notifications are about."""
+        """Return the paths of the repository that notifications are about."""
         paths, whole, anew = set(), False, False
         start = os.path.join(self.root, "")
         for kind, path in seen:
@@ -123,14 +123,14 @@ class NotifyingWatcher:
         return FileChanges(frozenset(paths), whole or anew or len(paths) > BURST)
 
     def _in_git(self, path: str) -> str | None:
-        """The name of a file of git's own, from its folder."""
+        """Return the path of a file inside git's own folders; None if it is outside."""
         for folder in self._git:
             if path.startswith(os.path.join(folder, "")):
                 return path[len(folder) + 1 :].replace(os.sep, "/")
         return None
 
     def _is_ours(self, path: str) -> bool:
-        """Whether a path is none of the repository's files, but the program's or version control's."""
+        """True if a path belongs to the program or to version control, not to the repository's files."""
         parts = path.split("/")
         if not walk.CONTROL_FOLDERS.isdisjoint(parts):
             return True
@@ -143,27 +143,27 @@ class NotifyingWatcher:
         return os.path.relpath(os.path.realpath(folder), self.root).replace(os.sep, "/")
 
     def keep(self, needed: Iterable[str], out: str) -> None:
-        """Sees to it that some folders are followed, and that the book is known by the folder that it is in now."""
+        """Watch further folders if needed, and follow the book to its current folder."""
         book, self._book = self._book, self._inside(out)
         if book != self._book or not self._folders.issuperset(needed):
             self._again(needed)
 
     def _again(self, needed: Iterable[str]) -> None:
-        """Follows the folders that there are now."""
+        """Restart the notifications with the folders that exist now."""
         self._folders = frozenset((*folders(self.root, self._book), *needed))
         before, self._notify = self._notify, self._started()
         before.close()
 
     def close(self) -> None:
-        """Ends it."""
+        """Release the resources."""
         self._notify.close()
 
 
 class PollingWatcher:
-    """Follows by looking again and again, where the system does not notify."""
+    """Checks the files again and again, for systems without notifications."""
 
     def __init__(self, look: Callable[[], object]) -> None:
-        """`look` gives whatever differs when something changed."""
+        """Create a watcher; `look` returns a value that differs if something changed."""
         self._look = look
         self._last, self._cost = self._timed()
 
@@ -172,7 +172,7 @@ class PollingWatcher:
         return self._look(), time.monotonic() - began
 
     def changes(self, seconds: float) -> FileChanges:
-        """Waits for changes, until they end or have lasted for long."""
+        """Wait for changes, until they end or have lasted too long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(max(POLL, 10 * self._cost))
@@ -191,11 +191,11 @@ class PollingWatcher:
         self._last = now
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources."""
 
 
 def folders(root: str, book: str) -> Iterator[str]:
-    """Every folder in which a file of a repository may stand, from its own, which is "" """
+    """Yield every folder that may contain files of the repository; its root is ""."""
     in_git = walk.is_in_git(root)
     shut = _ignored(root) if in_git else frozenset()
     waiting = [""]
@@ -204,9 +204,9 @@ def folders(root: str, book: str) -> Iterator[str]:
         try:
             with os.scandir(os.path.join(root, folder)) as items:
                 inside = [item.name for item in items if item.is_dir(follow_symlinks=False) or item.name == ".git"]
-        except OSError:  # gone meanwhile, or not to be looked into
+        except OSError:  # deleted meanwhile, or not readable
             continue
-        if folder and in_git and ".git" in inside:  # another repository: of this one it is a line in the index
+        if folder and in_git and ".git" in inside:  # another repository: for this one it is just an entry in the index
             continue
         yield folder
         for name in inside:
@@ -217,7 +217,7 @@ def folders(root: str, book: str) -> Iterator[str]:
 
 
 def _ignored(root: str) -> frozenset[str]:
-    """The folders of which git ignores all."""
+    """Return the folders that git ignores completely."""
     asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     try:
         listed = b"".join(subprocesses.run_git(root, *asked)).split(b"\0")
@@ -227,7 +227,7 @@ def _ignored(root: str) -> frozenset[str]:
 
 
 def git_folders(root: str) -> tuple[str, ...]:
-    """The folder of git's own files, and the one that all work trees of the repository share; none without git."""
+    """Return git's folder of this work tree, and the one that all work trees share; empty without git."""
     if not walk.is_in_git(root):
         return ()
     try:
@@ -239,7 +239,7 @@ def git_folders(root: str) -> tuple[str, ...]:
 
 
 def _of_git(own_folders: tuple[str, ...]) -> Iterator[str]:
-    """The folders of git that say where a work tree is at, and what it ignores."""
+    """Yield the folders of git that hold the current commit and the ignore rules."""
     for folder in own_folders:
         yield folder
     if own_folders:
@@ -252,7 +252,7 @@ def _of_git(own_folders: tuple[str, ...]) -> Iterator[str]:
 
 
 def _matters(inside: str) -> bool:
-    """Whether a file of git's own says where the work tree is at, or what belongs to it."""
+    """True if a file of git's own determines the current commit or the files of the work tree."""
     if inside.endswith(".lock"):
         return False
     return inside in _IN_GIT or inside == "info/exclude" or inside.startswith("refs/heads/")

@@ -1,7 +1,7 @@
-"""What the processes of a server run, besides the server itself: readers, and who keeps the store current.
+"""The child processes of a server: readers, and the updater that keeps the store current.
 
-In: a repository. Out: nothing; they run until the server is gone. They are other processes, for a build forks workers
-of its own, and an index belongs to one process.
+In: a repository. Out: nothing; they run until the server ends. They are separate processes because a build forks
+workers of its own, and because an index belongs to one process.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from concordance.workflow.watch.watch import CurrentBook, Watch
 
 
 def wishes_of(root: str) -> Book:
-    """What the pages of a site hold, as the owners have set it now."""
+    """Return the current settings for the pages of a site."""
     return of_site(builds.settings_of(root).book)
 
 
 def read(root: str, live: bool, end: End) -> None:
-    """A reader."""
-    os.chdir(root)  # paths in questions are the repository's, wherever the server was started
+    """Run a reader."""
+    os.chdir(root)  # paths in requests are relative to the repository, wherever the server was started
     more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_shown, root)}
     StoreReader(root, store_path(root), partial(wishes_of, root), more, live).serve(end)
 
@@ -42,9 +42,9 @@ def _shown(root: str, index: Index, asked: str) -> list[Row]:
 
 
 def keep_current(root: str, watch: bool, say: Callable[[str], None]) -> None:
-    """Brings the store up to date once, or with `watch` again and again."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # by which the server ends it
-    os.nice(5)  # who reads a page waits for it, and nobody waits for this
+    """Update the store once, or with `watch` again and again."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # sent by the server to end this process
+    os.nice(5)  # readers have priority: somebody waits for their pages
 
     def progress(step: str, done: int, total: int, word: str) -> None:
         if step == "say":

@@ -1,7 +1,7 @@
-"""Work that needs what the build holds in memory, shared out to forked workers.
+"""Run work in forked workers that share the memory of the build.
 
-In: a desk (whatever every worker needs), a function, and batches of items. Out: each batch's result as it is done, or
-the item that could not be worked on. Workers are forked when the desk is laid, so nothing is copied to them.
+In: shared data that every worker needs, a function, and batches of items. Out: the result of each batch as it is
+completed, or the item that failed. Workers are forked when the shared data is complete, so nothing is copied to them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from concordance.workflow.workers.pool import FailedItem, Item, Result
 
 @cache
 def _desks() -> list[Any]:
-    """What is laid here before workers are forked is on every worker's desk."""
+    """A holder for the shared data: what it contains when workers are forked is visible in every worker."""
     return []
 
 
 def desk() -> Any:
-    """What the build laid out for its workers."""
+    """Return the shared data in a worker."""
     return _desks()[0]
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Leaves the collector out: what is made here is kept until the end, and to look through millions of names again
+    """Disable the garbage collector: what is created here stays until the end, and traversing millions of names again
     and again takes a third of the time."""
     was = gc.isenabled()
     gc.disable()
@@ -43,16 +43,16 @@ def undisturbed() -> Iterator[None]:
 
 
 def _start() -> None:
-    """Makes a forked process a worker, which may not take all of the machine's memory."""
+    """Set up a forked process as a worker, with limited memory."""
     forks.limit_memory(forks.most_memory())
     gc.disable()
 
 
 @contextmanager
 def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.Pool | None]:
-    """Workers that have something on their desk; None where none can be forked."""
+    """Fork workers that share some data; None if this process may not fork."""
     _desks()[:] = [laid]
-    gc.freeze()  # what is not touched by the collector stays shared with the workers
+    gc.freeze()  # objects that the collector does not touch stay shared with the workers
     pool = workers_pool.Pool(
         jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True
     )
@@ -70,10 +70,10 @@ def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.
 def each(
     laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
 ) -> Iterator[Result | FailedItem[Item]]:
-    """Runs all batches in forked workers; `patience` is what an item may take, in seconds."""
+    """Run all batches in forked workers; `patience` is how many seconds an item may take."""
     source = iter(batches)
     first = next(source, None)
-    if first is None:  # nobody is forked for nothing
+    if first is None:  # do not fork for nothing
         return
     every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:

@@ -1,11 +1,11 @@
-"""Starts worker processes that import nothing from the current folder.
+"""Start worker processes that import nothing from the current folder.
 
-In: nothing. Out: a context of `multiprocessing` whose fork server, resource tracker and workers run in safe-path mode,
-in a neutral folder, with this process's module path.
+In: nothing. Out: a `multiprocessing` context whose fork server, resource tracker and workers run in safe-path mode, in
+a neutral folder, with this process's module path.
 
-`multiprocessing` starts its servers as `python -c …`, which puts the current folder first on the module path, and has
-each worker run the main script again. It has no setting for either, so the two functions that decide about them are
-replaced for as long as a process is started.
+`multiprocessing` starts its servers as `python -c ...`, which puts the current folder first on the module path, and
+makes each worker run the main script again. There is no setting for either, so the two functions that control this are
+replaced while a process is being started.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOCK = threading.RLock()
 
 class _Popen(popen_forkserver.Popen):
     def _launch(self, process_obj: BaseProcess) -> None:
-        with guarded():  # a server that died is started again in here
+        with guarded():  # a server that died is restarted in here
             super()._launch(process_obj)  # type: ignore[misc]
 
 
@@ -44,13 +44,13 @@ class Context(ForkServerContext):
     Process = _Process
 
     def set_forkserver_preload(self, module_names: list[str]) -> None:
-        """Has the server import modules; this one in any case, for each worker needs it."""
+        """Let the server import modules, and always this one, which each worker needs."""
         super().set_forkserver_preload([*module_names, __name__])
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Has `multiprocessing` start processes safely while this lasts."""
+    """Make `multiprocessing` start processes safely while the context lasts."""
     with _LOCK:
         prepared, spawned = spawn.get_preparation_data, util.spawnv_passfds
         spawn.get_preparation_data, util.spawnv_passfds = partial(_prepared, prepared), _spawn
@@ -61,19 +61,19 @@ def guarded() -> Iterator[None]:
 
 
 def start_tracker() -> None:
-    """Starts the process that keeps account of semaphores, if it does not run."""
+    """Start the process that tracks semaphores, if it is not running."""
     with guarded():
         resource_tracker.ensure_running()
 
 
 def _prepared(prepare: Callable[[str], dict[str, Any]], name: str) -> dict[str, Any]:
-    """What a worker does first: it does not run the main script, which none of our work needs."""
+    """Return the preparation data of a worker; it does not run the main script, which our work never needs."""
     data = {key: value for key, value in prepare(name).items() if not key.startswith("init_main")}
     return {**data, "sys_path": startup.child_path(), "dir": startup.NEUTRAL, "orig_dir": startup.NEUTRAL}
 
 
 def _spawn(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
-    """Starts `python … -c command`; its process id."""
+    """Start `python ... -c command`; return its process id."""
     at = args.index("-c") + 1
     command = f"import sys; sys.path[:] = {startup.child_path()!a}; {args[at]!s}"
     safe = [args[0], "-P", *args[1:at], command, *args[at + 1 :]]
@@ -82,5 +82,5 @@ def _spawn(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
         safe, executable=path, pass_fds=tuple(passfds), cwd=startup.NEUTRAL, restore_signals=False,
         env={**kept, "PYTHONSAFEPATH": "1"},
     )  # fmt: skip
-    started.returncode = 0  # whoever asked for it waits for the process id; Popen must not
+    started.returncode = 0  # the caller waits for the process id; Popen must not
     return started.pid

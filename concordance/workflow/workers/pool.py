@@ -1,8 +1,8 @@
-"""A parallel map that survives its workers.
+"""A parallel map that survives crashes of its workers.
 
-In: batches of items and a function. Out: each batch's result as it is done. A pool whose worker
-dies, or does not answer, is thrown away; what it was working on is tried again one item at a time,
-so that the item that did it can be named and the rest goes on.
+In: batches of items and a function. Out: the result of each batch as it is completed. If a worker dies or does not
+answer, its pool is discarded, and the items it was working on are tried again one at a time: so the item that caused
+the problem can be named, and the others are processed.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from concordance.workflow.workers import launch, temp_folder
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_EACH = 2000  # what an item costs, however small
-_PATIENCE = 60.0  # seconds of the processor that an item may take, where nothing else is said
+_EACH = 2000  # fixed cost of an item, added to its size
+_PATIENCE = 60.0  # default limit: seconds of processor time for an item
 _STARTING = 120.0  # seconds that a worker may take to start
 _TRIES = 3
 _GRACE = 20.0  # seconds that workers may take to end
 
 
 class Pool:
-    """Worker processes; made when first needed."""
+    """Worker processes, started when first needed."""
 
     def __init__(
         self, jobs: int, start: Callable[[], None], modules: list[str], patience: Callable[[list[Any]], float],
         lost: Callable[[list[int], int], None], fork: bool = False,
     ) -> None:  # fmt: skip
-        """`patience` says for how many seconds a batch may be silent; `lost` is told which processes died and how
-        many items are tried again for it. With `fork` the workers see all that this process has in memory, as far as
-        it may fork. Otherwise they come from a server, which imports `modules` once and holds no lock of ours; without
-        modules there is no server."""
+        """Create a pool. `patience` returns how many seconds a batch may take without an answer; `lost` is called with
+        the processes that died and the number of items that are tried again. With `fork` the workers see everything
+        that this process has in memory, if it may fork. Otherwise they come from a fork server, which imports `modules`
+        once and holds no lock of ours; without modules there is no server."""
         self.jobs = jobs
         self.patience = patience
         self.lost = lost
@@ -51,7 +51,7 @@ class Pool:
         self._executor: ProcessPoolExecutor | None = None
 
     def begin(self) -> bool:
-        """Forks the workers now; False where this process may not fork."""
+        """Fork the workers now; False if this process may not fork."""
         if self._fork and forks.allowed():
             self.submit(list, [])
         else:
@@ -59,10 +59,10 @@ class Pool:
         return self._fork
 
     def executor(self) -> ProcessPoolExecutor:
-        """The pool as it is now."""
+        """Return the current executor."""
         if self._executor is None:
-            launch.start_tracker()  # else the executor would, in the current folder
-            # Workers that died are replaced when other threads may have begun.
+            launch.start_tracker()  # otherwise the executor would, in the current folder
+            # When dead workers are replaced, other threads may have started.
             if self._fork and self._modules and not forks.allowed():
                 self._fork = False
             context: BaseContext = forks.Context() if self._fork else launch.Context()
@@ -73,32 +73,32 @@ class Pool:
         return self._executor
 
     def _processes(self) -> list[BaseProcess]:
-        return list((self._executor._processes or {}).values()) if self._executor is not None else []  # no public way
+        return list((self._executor._processes or {}).values()) if self._executor is not None else []  # no public API
 
     def dead(self) -> list[int]:
-        """The workers that were killed; a pool that breaks ends the others by SIGTERM."""
+        """Return the workers that were killed; a broken pool ends the others with SIGTERM."""
         return [p.pid for p in self._processes() if p.pid and p.exitcode not in (None, 0, -signal.SIGTERM)]
 
     def submit(self, work: Callable[[list[Item]], Result], batch: list[Item]) -> Future[Result]:
-        """Hands out a batch; BrokenProcessPool where a worker was killed."""
+        """Submit a batch; BrokenProcessPool if a worker was killed."""
         with forks.uninterrupted():
             return self.executor().submit(work, batch)
 
     def kill(self) -> None:
-        """Ends all workers at once."""
+        """Kill all workers."""
         with forks.uninterrupted():
             self._end(0.0)
 
     def close(self) -> None:
-        """Ends the workers when they are done; those that do not end are killed."""
+        """End the workers when they are done; those that do not end are killed."""
         self._end(_GRACE)
 
     def _end(self, grace: float) -> None:
-        """Ends the workers: by asking for so many seconds, then by force. An executor itself would wait without end."""
+        """End the workers, politely for `grace` seconds, then by force. An executor itself would wait forever."""
         executor, self._executor = self._executor, None
         if executor is None:
             return
-        # There is no public way to these.
+        # There is no public API for these.
         processes = list((executor._processes or {}).values())
         manager: Any = executor._executor_manager_thread
         answers: Any = executor._result_queue
@@ -110,8 +110,8 @@ class Pool:
         if manager.is_alive():
             for process in processes:
                 process.kill()
-            # One that was killed in the middle of an answer leaves half of it in the pipe, and the executor would
-            # wait for the rest for ever: with our own end closed, too, it sees that nobody is left to write it.
+            # A worker that was killed in the middle of an answer leaves half of it in the pipe, and the executor would
+            # wait for the rest forever. With our own end closed too, it notices that there is no writer left.
             answers._writer.close()
             manager.join(_GRACE)
         if manager.is_alive():
@@ -120,14 +120,14 @@ class Pool:
 
 
 def _start_server() -> None:
-    """Starts the server of workers deaf to Ctrl-C and the end of a terminal, which are sent to all: ending them is
-    ours to do.
+    """Start the fork server with SIGINT and SIGHUP blocked: a terminal sends them to all processes, but ending the
+    workers is up to us.
 
-    Ignoring it would not do: it is undone in each new worker, which could then be hit before it has begun.
+    Ignoring the signals is not enough: that is undone in each new worker, which could then be hit before it starts.
     """
-    # Its socket stands in a folder that the next run removes where this one is killed; there is no public way.
+    # Its socket is in a folder that the next run removes if this one is killed; there is no public API for this.
     multiprocessing.current_process()._config.setdefault("tempdir", temp_folder.lasting())  # type: ignore[attr-defined]
-    launch.start_tracker()  # by the server, it would lift the block again
+    launch.start_tracker()  # if the server started it, the signals would be unblocked again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         with launch.guarded():
@@ -137,7 +137,7 @@ def _start_server() -> None:
 
 
 def batches(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
-    """Items in batches of about one size, in their order."""
+    """Yield items in batches of about the same size, in their order."""
     now: list[Item] = []
     total = 0
     for item in items:
@@ -151,7 +151,7 @@ def batches(items: Iterable[Item], size: Callable[[Item], int], most: int) -> It
 
 
 def together(items: Iterable[Item], about: Callable[[Item], str], most: int) -> Iterator[list[Item]]:
-    """Items in batches of some number, in the order of what they are about: those about the same go to one worker."""
+    """Yield items in batches, sorted by subject; items with the same subject stay together."""
     found: dict[str, list[Item]] = {}
     for item in items:
         found.setdefault(about(item), []).append(item)
@@ -166,7 +166,7 @@ def together(items: Iterable[Item], about: Callable[[Item], str], most: int) -> 
 
 
 class FailedItem(Generic[Item]):
-    """An item that killed its worker twice, kept it busy for too long, or could not be worked on."""
+    """An item that killed its worker twice, took too long, or raised an error."""
 
     def __init__(self, item: Item, reason: str) -> None:
         self.item = item
@@ -176,12 +176,12 @@ class FailedItem(Generic[Item]):
 def each(
     pool: Pool, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]]
 ) -> Iterator[Result | FailedItem[Item]]:
-    """Runs all batches; the order is that of their ends."""
+    """Run all batches; yield results in the order of completion."""
     waiting: deque[list[Item]] = deque()
     source = iter(batches)
     running: dict[Future[Result], list[Item]] = {}
     while True:
-        while len(running) < 2 * pool.jobs:  # a little ahead, so that memory does not grow with the input
+        while len(running) < 2 * pool.jobs:  # only a little ahead, so that memory does not grow with the input
             batch = waiting.popleft() if waiting else next(source, None)
             if batch is None:
                 break
@@ -219,8 +219,8 @@ def each(
 def here(
     work: Callable[[Item], Result], items: Iterable[Item], patience: float = _PATIENCE
 ) -> Iterator[Result | FailedItem[Item]]:
-    """Works on items in this process, one by one: for few of them, for which to start others would take longer. One
-    that takes more seconds of the processor than `patience`, or too much memory, is given up as in a worker."""
+    """Process items in this process, one by one: for a few items, starting workers would take longer. An item that
+    takes more seconds of processor time than `patience`, or too much memory, is given up as in a worker."""
     memory = forks.most_memory()
     for item in items:
         try:
@@ -239,7 +239,7 @@ def here(
 def batches_here(
     work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], patience: float = _PATIENCE
 ) -> Iterator[Result | FailedItem[Item]]:
-    """Works on batches in this process."""
+    """Process batches in this process."""
     for batch in batches:
         for result in here(work, [batch], patience * (1 + len(batch))):
             if isinstance(result, FailedItem):
@@ -250,7 +250,7 @@ def batches_here(
 
 def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | FailedItem[Item]]:
     for item in batch:
-        _started(pool)  # on a busy machine that takes longer than most items
+        _started(pool)  # on a busy machine this takes longer than most items
         future = _submitted(pool, work, item)
         patience = pool.patience([item])
         done, _ = wait([future], timeout=patience)
@@ -266,7 +266,7 @@ def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item])
 
 
 def _started(pool: Pool) -> None:
-    """Waits until a worker is ready."""
+    """Wait until a worker is ready."""
     for _ in range(_TRIES):
         try:
             pool.submit(list, []).result(_STARTING)
@@ -286,5 +286,5 @@ def _submitted(pool: Pool, work: Callable[[list[Item]], Result], item: Item) -> 
 
 
 def _is_of_item(error: BaseException | None) -> bool:
-    """Whether an error costs but one item. What is wrong with the disk or the question is wrong with all of them."""
+    """True if an error concerns only one item. A problem with the disk or the command concerns all of them."""
     return error is not None and not isinstance(error, BrokenProcessPool | ConcordanceError | OSError)

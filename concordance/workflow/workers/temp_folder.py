@@ -1,8 +1,8 @@
 """A temporary folder for one run, and the removal of those that killed runs left behind.
 
-In: nothing. Out: a folder that is gone when the run ends. A run that is killed cannot remove its own, so each folder
-holds a file that its run keeps locked. The system releases the lock when the run dies, however it dies; the next run
-removes the folders of this user whose lock is free.
+In: nothing. Out: a folder that is removed when the run ends. A run that is killed cannot remove its own, so each folder
+contains a file that its run keeps locked. The system releases the lock when the process dies, however it dies; the next
+run removes the folders of this user whose lock is free.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 
 _PREFIX = "concordance-"
-_NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` makes them
-_ASIDE = re.compile(r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$")  # as builds name what they make
+_NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` names them
+_ASIDE = re.compile(r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$")  # as builds name unfinished files
 _ALIVE = "alive"
-_NEW = 60.0  # seconds that an empty folder may be without a lock: its run was killed between the two …
-_OLD = 86_400.0  # … and one with contents: its run could not make one
+_NEW = 60.0  # seconds after which an empty folder without a lock is removed: its run was killed before locking it
+_OLD = 86_400.0  # the same for a folder with content: its run could not create a lock
 _TRIES = 10
-_SHORT = 68  # bytes: a system takes 107 for a socket's path, and the names of ours take 39
+_SHORT = 68  # bytes: a socket's path may have 107, and our own names take 39
 
 
 @contextmanager
 def folder(home: str | None = None) -> Iterator[str]:
-    """A folder of this run, in the temporary folder or another."""
+    """Create a folder for this run, in the temporary folder or another."""
     home = home or tempfile.gettempdir()
     sweep(home)
     made, lock = _made(home)
@@ -45,7 +45,7 @@ def folder(home: str | None = None) -> Iterator[str]:
 
 @cache
 def lasting() -> str:
-    """A folder for as long as this process lives, whose path is short enough for a socket in it."""
+    """Return a folder that exists as long as this process, with a path short enough for a socket."""
     stack = ExitStack()
     atexit.register(stack.close)
     home = tempfile.gettempdir()
@@ -53,7 +53,7 @@ def lasting() -> str:
 
 
 def sweep(home: str) -> None:
-    """Removes the folders of runs that are dead."""
+    """Remove the folders of runs that have ended."""
     try:
         with os.scandir(home) as items:
             found = [item.path for item in items if _NAME.fullmatch(item.name)]
@@ -64,19 +64,19 @@ def sweep(home: str) -> None:
             continue
         try:
             lock = _locked(path, 0)
-        except BlockingIOError:  # its run is alive
+        except BlockingIOError:  # its run is still active
             continue
         if lock is not None or _age(path) > _OLD:
-            shutil.rmtree(path, ignore_errors=True)  # which follows no links
+            shutil.rmtree(path, ignore_errors=True)  # does not follow links
         elif _age(path) > _NEW:
-            with suppress(OSError):  # it is removed where it is empty
+            with suppress(OSError):  # fails if it is not empty
                 os.rmdir(path)
         if lock is not None:
             os.close(lock)
 
 
 def sweep_store(folder: str) -> None:
-    """Removes what killed builds left half written in a store's folder; the caller holds the store's lock."""
+    """Remove unfinished files of killed builds from a store's folder; the caller holds the store's lock."""
     try:
         with os.scandir(folder) as items:
             found = [(item.path, item.is_dir(follow_symlinks=False)) for item in items if _ASIDE.search(item.name)]
@@ -91,7 +91,7 @@ def sweep_store(folder: str) -> None:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether it is a folder, no link to one, that belongs to this user."""
+    """True if it is a folder, not a link to one, that belongs to this user."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -100,19 +100,19 @@ def _is_ours(path: str) -> bool:
 
 
 def _made(home: str) -> tuple[str, int | None]:
-    """A new folder and its lock."""
+    """Create a folder and its lock."""
     for _ in range(_TRIES):
         made = tempfile.mkdtemp(prefix=_PREFIX, dir=home)
         try:
             return made, _locked(made, os.O_CREAT)
-        except BlockingIOError:  # another run took it for that of a dead one in the moment before it was locked
+        except BlockingIOError:  # another run took it for a leftover in the moment before it was locked
             shutil.rmtree(made, ignore_errors=True)
     return tempfile.mkdtemp(prefix=_PREFIX, dir=home), None
 
 
 def _locked(path: str, flags: int) -> int | None:
-    """The folder's lock, held; None where there is none and none can be made. BlockingIOError where another run has
-    it."""
+    """Lock a folder and return the descriptor; None if there is no lock file and none can be created. BlockingIOError
+    if another run holds the lock."""
     try:
         handle = os.open(os.path.join(path, _ALIVE), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | flags)
     except OSError:

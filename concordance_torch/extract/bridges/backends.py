@@ -1,7 +1,7 @@
-"""Tables of a backend: the operators that it has kernels for, by lists under `supported`, `autograd` and their like.
+"""Backend tables: the operators that a backend has kernels for, in lists under `supported`, `autograd` and so on.
 
-A table is known by its form: a YAML file that says `backend: XLA` and `cpp_namespace: torch_xla` outside of all else.
-What a build makes the kernels of (`full_codegen`) has none that is written.
+A table is recognised by its form: a YAML file with `backend: XLA` and `cpp_namespace: torch_xla` at the top level.
+Operators in other lists, such as `full_codegen`, have no handwritten kernel: the build generates it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WRITTEN = ("supported", "autograd")
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The operators of a backend."""
+    """Yield the operators of a backend."""
     said = {match[1].decode(): match[2].decode() for match in _SAYS.finditer(look.data)}
     backend, space = said.get("backend", ""), said.get("cpp_namespace", "")
     if not backend or not space:

@@ -1,7 +1,8 @@
-"""Tables of derivatives: `- name: mul.Tensor(Tensor self, …) -> Tensor`, with a formula for each input.
+"""Derivative tables: `- name: mul.Tensor(Tensor self, …) -> Tensor`, with a formula for each input.
 
-A table is known by its form: the outermost sequence of a YAML file, whose items have a schema under `name` and whose
-other keys are arguments of it (`self: grad * other`). Formulas of one dispatch key stand under it in `dispatch`.
+A table is recognised by its form: the outermost sequence of a YAML file, whose items have a schema under `name` and
+whose other keys are arguments of that schema (`self: grad * other`). Formulas for a specific dispatch key are under
+that key in `dispatch`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _BESIDES = ("output_differentiability",)
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The derivatives of a file's table, and the functions that their formulas call."""
+    """Yield the derivatives in a file's table, and the functions that their formulas call."""
     for entry in entries(look) if b"name:" in look.data else ():
         written = entry.value("name")
         schema = parsed(written) if entry.outermost and written else None
@@ -39,7 +40,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _formulas(entry: KeyedRecord, schema: Schema) -> Iterator[tuple[str, Field]]:
-    """The inputs, or results of forward derivatives, with the formula of each."""
+    """Yield the inputs, or the results for forward derivatives, each with its formula."""
     returned = _RETURNS.findall(schema.returns)
     known = {*schema.names, *returned, "result", *(f"result{place}" for place in range(len(returned)))}
     for one in entry.fields:

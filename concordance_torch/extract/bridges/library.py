@@ -1,7 +1,7 @@
-"""Registrations of operators in Python: `torch.library.Library`, `define`, `impl`, `custom_op` and what hangs on it.
+"""Operator registrations in Python: `torch.library.Library`, `define`, `impl`, `custom_op` and its methods.
 
-A file's own names for libraries (`lib = Library("ns", "DEF")`) and for operators (`@custom_op("ns::op")` on a function)
-are followed within the file.
+The file's own names for libraries (`lib = Library("ns", "DEF")`) and operators (`@custom_op("ns::op")` on a
+function) are followed within the file.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _TEXT = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
 class _File:
     look: RuleContext
     spaces: Spaces
-    libraries: dict[str, tuple[str, str]] = field(default_factory=dict)  # by variable: namespace and dispatch key
-    operators: dict[str, str] = field(default_factory=dict)  # by the function that makes it
+    libraries: dict[str, tuple[str, str]] = field(default_factory=dict)  # by variable: namespace, dispatch key
+    operators: dict[str, str] = field(default_factory=dict)  # by the function that defines it
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The operators that a file registers, and their kernels."""
+    """Yield the operators that a file registers, and their kernels."""
     if not any("torch" in meaning for meaning in look.bound.values()):
         return
     file = _File(look, Spaces(look))
@@ -120,7 +120,7 @@ def _kernel(file: _File, call: Call) -> Iterator[BridgeEnd]:
 
 
 def _shape(file: _File, match: re.Match[bytes]) -> Iterator[BridgeEnd]:
-    """`@op.register_fake` on a function, without anything in brackets."""
+    """Yield the function decorated with a bare `@op.register_fake`, without brackets."""
     name = file.operators.get(match[1].decode(), "")
     nodes = reversed(file.look.path(match.start(1)))
     around = next((node for node in nodes if node.type == "decorated_definition"), None)
@@ -131,7 +131,7 @@ def _shape(file: _File, match: re.Match[bytes]) -> Iterator[BridgeEnd]:
 
 
 def _operator(file: _File, node: Node, space: str) -> str:
-    """An operator as it is named in a registration: by text, or as an attribute of `torch.ops`."""
+    """Return the full name of an operator given as a string or as an attribute of `torch.ops`."""
     if node.type == "string":
         return full_name(_text(file, node), space or DEFAULT)
     found = file.spaces.named(file.look.text(node))
@@ -139,7 +139,7 @@ def _operator(file: _File, node: Node, space: str) -> str:
 
 
 def _decorated(call: Call) -> Node | None:
-    """The name of the function that a decorator stands on."""
+    """Return the name node of the function that the call decorates."""
     if len(call.around) > 1 and call.around[-1].type == "decorator":
         definition = call.around[-2].child_by_field_name("definition")
         return definition.child_by_field_name("name") if definition is not None else None
@@ -147,7 +147,7 @@ def _decorated(call: Call) -> Node | None:
 
 
 def _text(file: _File, node: Node | None) -> str:
-    """What literals spell, several of them joined; "" for what is no text."""
+    """Return the value of a string literal or of several joined ones; "" for any other expression."""
     written = file.look.text(node)
     if node is None or node.type not in ("string", "concatenated_string", "parenthesized_expression"):
         return ""

@@ -1,4 +1,4 @@
-"""C++: calls of functions that a build makes from a table of operators, `at::add(…)` and `torch::add(…)`."""
+"""C++ calls of functions that the build generates from a table of operators: `at::add(…)`, `torch::add(…)`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BEFORE = re.compile(rb"[\w:]")
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """Each name that is called so; of a comment or a text the reader makes no name."""
+    """Yield each name that is called like this; names in comments and strings are left out."""
     data, names = look.data, look.draft.ends
     for space in WORDS:
         at = data.find(space)
@@ -27,7 +27,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _is_whole(data: bytes, at: int) -> bool:
-    """Whether a namespace is named from the top: nothing but `::` stands before it."""
+    """True if the namespace is not nested in another one: nothing but `::` precedes it."""
     if data[max(0, at - 2) : at] == b"::":
         at -= 2
     return not _BEFORE.match(data, at - 1) if at else True

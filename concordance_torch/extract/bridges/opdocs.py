@@ -1,7 +1,7 @@
-"""Documentation of operators: `add_docstr(torch.add, …)` in Python, and entries of documents that name what it calls.
+"""Documentation of operators: `add_docstr(torch.add, …)` in Python, and Sphinx directives in documents.
 
-`.. autofunction:: torch.add`, `.. automethod::`, and the lists of `.. autosummary::`, read with `.. currentmodule::`;
-in Markdown the same, or as directives of MyST.
+The directives are `.. autofunction:: torch.add`, `.. automethod::`, and the lists of `.. autosummary::`; names are
+relative to `.. currentmodule::`. In Markdown, the same directives may also be in MyST syntax.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = re.compile(r"~?([A-Za-z_][\w.]*)")
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a file documents."""
+    """Yield an end for each name that a file documents."""
     return _python(look) if look.language == "python" else _rest(look)
 
 

@@ -1,7 +1,7 @@
-"""Tables of operators: `- func: add.Tensor(Tensor self, …) -> Tensor` with variants and kernels by dispatch key.
+"""Operator tables: `- func: add.Tensor(Tensor self, …) -> Tensor` with variants and kernels by dispatch key.
 
-A table is known by its form, wherever it lies: the outermost sequence of a YAML file, whose items have a schema under
-`func`. Under `dispatch` stand the kernels, one or several keys before each.
+A table is recognised by its form, wherever it is: the outermost sequence of a YAML file, whose items have a schema
+under `func`. Kernels are listed under `dispatch`, each after one or more dispatch keys.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LANGUAGES = ("yaml",)
 WORDS = (b"func:",)
 _KERNEL = re.compile(r"[A-Za-z_][\w:]*")
 _LOOPS = "ufunc_inner_loop"
-_IMPLICIT = "CompositeImplicitAutograd"  # what a kernel is for where nothing else is said
+_IMPLICIT = "CompositeImplicitAutograd"  # the dispatch key if none is given
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The operators of a file's table, and their kernels."""
+    """Yield the operators of a file's table, and their kernels."""
     for entry in entries(look):
         written = entry.value("func")
         schema = parsed(written) if entry.outermost and written else None
@@ -59,7 +59,7 @@ def _kernel(one: Field, schema: Schema, key: str, name: str, *more: tuple[str, s
 
 
 def _made(entry: KeyedRecord, schema: Schema) -> Iterator[BridgeEnd]:
-    """The operators that are made of an entry, without one of their own."""
+    """Yield the operators that are generated from an entry and have none of their own."""
     made = entry.field("autogen")
     for name in made.value.strip("[]").split(",") if made else ():
         full = full_name(name, schema.namespace or "aten")

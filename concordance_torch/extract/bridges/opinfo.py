@@ -1,7 +1,7 @@
-"""Tests of operators by tables of Python: `OpInfo('add', …)`, `UnaryUfuncInfo('abs', …)`.
+"""Operator tests declared in Python tables: `OpInfo('add', …)`, `UnaryUfuncInfo('abs', …)`.
 
-What is tested is the first argument; where it is not called as the operator is, `aten_name`, `op` or, of a reference,
-`torch_opinfo_name` say more.
+The first argument names what is tested. If that is not the operator's name, the keywords `aten_name`, `op` or, for a
+reference, `torch_opinfo_name` tell more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KEYWORDS = ("aten_name", "torch_opinfo_name", "op", "variant_test_name")
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a file's tables test."""
+    """Yield an end for each operator that a file's tables test."""
     classes = sorted({match[1].decode() for match in _CLASS.finditer(look.data)})
     for call in look.calls(*classes):
         first = call.keyword("name") or (call.arguments[0] if call.arguments else None)

@@ -1,9 +1,10 @@
-"""What Python registers for an operator: decompositions, references, meta functions, lowerings, symbolics.
+"""Python registrations for operators: decompositions, references, meta functions, lowerings, symbolics.
 
-`@register_decomposition(aten.add)`, `@register_meta([aten.max.default, …])`, `@_onnx_symbolic("aten::add")`,
-`register_lowering(aten.add)(add)`, `eq = _make_elementwise_binary_reference(…)`. What is registered is told by the name
-of the function that registers. Of a file of references or symbolics, which names operators by its own functions, the
-functions that it offers are stated, too: whether they are such is known by where the file lies.
+Examples: `@register_decomposition(aten.add)`, `@register_meta([aten.max.default, …])`,
+`@_onnx_symbolic("aten::add")`, `register_lowering(aten.add)(add)`, `eq = _make_elementwise_binary_reference(…)`. The
+name of the registering function tells what is registered. Files of references or symbolics name operators by their
+own functions, so the functions that such files export are reported, too. Whether they really are references or
+symbolics depends on where the file lies, which is decided later.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ _CALLED = re.compile(rb"\b([A-Za-z_]\w{0,100}(?:register_|symbolic|reference|fal
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """What a file registers, and the functions that it offers as references or symbolics."""
+    """Yield what a file registers, and the functions that it exports as references or symbolics."""
     says = {}
     for name in {match[1].decode() for match in _CALLED.finditer(look.data)}:
         match = _NAMES.fullmatch(name)
         if match is not None and match.lastgroup:
             says[name] = match.lastgroup
-    if "register_decomposition" in says and b"register_inplace(" in look.data:  # of what is registered, in place
+    if "register_decomposition" in says and b"register_inplace(" in look.data:  # for in-place variants
         says["register_inplace"] = "decomposition"
     registered = set[int]()
     spaces = Spaces(look) if says else None
@@ -68,7 +69,7 @@ def _registered(look: RuleContext, call: Call, says: str, spaces: Spaces) -> Ite
 
 
 def _definition(call: Call) -> Node | None:
-    """The name of what a decorator stands on, or of what is assigned."""
+    """Return the name of the decorated function, or of the variable that the call is assigned to."""
     around = call.around
     outer = around[-1] if around else None
     if outer is not None and outer.type == "decorator" and len(around) > 1:
@@ -81,7 +82,7 @@ def _definition(call: Call) -> Node | None:
 
 
 def _hands_on(call: Call) -> Node | None:
-    """What a registration made on the spot is called with: `f` of `register(op)(f)`, or is given second."""
+    """Return the registered function: `f` in `register(op)(f)`, or the second argument."""
     outer = call.around[-1] if call.around else None
     given = [*call.arguments[1:2]]
     if outer is not None and outer.type == "call" and outer.child_by_field_name("function") == call.node:
@@ -91,7 +92,7 @@ def _hands_on(call: Call) -> Node | None:
 
 
 def _offered(look: RuleContext, registered: set[int]) -> Iterator[BridgeEnd]:
-    """Functions of the file's own level, in files that are written as references or symbolics are."""
+    """Yield top-level functions of files that look like collections of references or symbolics."""
     exports = set(look.draft.exports or ())
     references = b"out_wrapper" in look.data
     symbolics = b"g.op(" in look.data

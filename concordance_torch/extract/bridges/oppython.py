@@ -1,7 +1,7 @@
-"""Operators that Python names by `torch.ops`: `torch.ops.aten.add.Tensor(…)`, or by a file's own name for a namespace.
+"""Operators named through `torch.ops` in Python: `torch.ops.aten.add.Tensor(…)`, or through an alias of a namespace.
 
-Names of the package itself (`torch.add`) are asked for through the linker; those of `torch.ops` are looked up when the
-program runs, and are stated here.
+Names of the package itself (`torch.add`) are resolved by the linker. Names under `torch.ops` are only looked up at
+run time, so they are reported here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LOADING = frozenset(("load_library", "loaded_libraries", "import_module"))
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The operators that a file names; of methods that are called on one, the operator."""
+    """Yield the operators that a file names; for a method called on an operator, the operator."""
     spaces, names = Spaces(look), look.draft.ends
     for match in spaces.written.finditer(look.data):
         written = match[0].decode()

@@ -1,6 +1,7 @@
-"""Functions of C++ that may be kernels: what each takes, so that a table's schema can tell overloads apart.
+"""C++ functions that may be kernels, with their parameter types, so that a schema can tell overloads apart.
 
-Which of a file's functions of a name it is, is told by its number among them: a macro may make several in one line.
+An overload is identified by its index among the file's functions of that name, because a macro may define several on
+one line.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _KERNELS = ("Tensor", "Scalar", "ArrayRef")
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The overloads that a file defines, and functions of tensors, which may have overloads in other files."""
+    """Yield the overloads that a file defines, and functions of tensors, which may have overloads in other files."""
     found: dict[str, list[tuple[int, str]]] = {}
     for one in look.draft.definitions:
         if one.kind in (Kind.FUNCTION, Kind.METHOD) and not one.declaration:

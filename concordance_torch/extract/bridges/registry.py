@@ -1,7 +1,8 @@
-"""Registrations of operators in C++: `TORCH_LIBRARY(ns, m) { m.def("op(Tensor a) -> Tensor"); m.impl("op", &f); }`.
+"""Operator registrations in C++: `TORCH_LIBRARY(ns, m) { m.def("op(Tensor a) -> Tensor"); m.impl("op", &f); }`.
 
-What `TORCH_LIBRARY_IMPL(ns, Key, m)` registers is for that dispatch key. `RegisterOperators().op("ns::op", &f)` is the
-older way. Macros that register ("macro") may stand in another file than their uses ("uses"): both are stated.
+`TORCH_LIBRARY_IMPL(ns, Key, m)` registers for the dispatch key `Key`. `RegisterOperators().op("ns::op", &f)` is the
+older way. A macro that registers may be defined in one file ("macro") and used in another ("uses"), so both are
+reported.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ _DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*\n")
 _MACRO = re.compile(r"\s*#\s*define\s+(\w+)\(([^()]*)\)(.*)", re.S)
 _NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 _HANDS_ON = re.compile(r"\.impl\s*\(|\b[A-Z][A-Z0-9_]{3,}\s*\(")
-SPLIT = "\x1f"  # between the arguments of a macro
+SPLIT = "\x1f"  # separates the arguments of a macro
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The operators that a file registers, and their kernels."""
+    """Yield the operators that a file registers, and their kernels."""
     data = look.data
     if b".impl(#" in data:
         yield from _macros(look)
@@ -34,14 +35,14 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     if not found:
         return
     first = min(found)
-    before = bytearray(b" " * first)  # of what stands before the first, only macros matter
+    before = bytearray(b" " * first)  # before the first registration, only macro definitions matter
     for match in _DEFINE.finditer(data, 0, first):
         before[match.start() : match.end()] = match[0]
     yield from _registered(Tokens(bytes(before) + data[first:]), b"RegisterOperators" in data)
 
 
 def _macros(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The macros that register, or that use others, which may."""
+    """Yield the macros that register, or that use other macros, which may register."""
     for match in _DEFINE.finditer(look.data):
         text = look.source.slice(match.start(), match.end())
         macro = _MACRO.match(text.replace("\\\r\n", "\n").replace("\\\n", "\n"))

@@ -1,6 +1,6 @@
-"""Structured kernels: functions whose names a macro makes of an operator's, `TORCH_IMPL_FUNC(add_out)`.
+"""Structured kernels: functions whose names a macro derives from an operator's, `TORCH_IMPL_FUNC(add_out)`.
 
-`TORCH_META_FUNC2(add, Tensor)` is what checks and allocates for `add.Tensor`.
+`TORCH_META_FUNC2(add, Tensor)` defines the function that checks arguments and allocates the result for `add.Tensor`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MADE = re.compile(r"TORCH_(?:PRECOMPUTE_)?(IMPL|META)_FUNC2?\s*\(\s*(\w+)\s*(?:
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The structured kernels of a file, and what checks for them."""
+    """Yield the structured kernels of a file, and their meta functions."""
     for one in look.draft.definitions:
         match = _MADE.fullmatch(one.name) if one.kind == Kind.FUNCTION else None
         if match is not None:

@@ -1,7 +1,7 @@
-"""Dispatch stubs of C++: a name that is called for a device, and the kernels that are registered under it.
+"""C++ dispatch stubs: names that are called for a device, and the kernels registered under them.
 
-`DEFINE_DISPATCH(add_stub)`, `REGISTER_DISPATCH(add_stub, &add_kernel)`, `add_stub(device_type(), iter)`. What is called
-as a stub is called is told apart from other calls by its first argument, a device, or by its name.
+Examples: `DEFINE_DISPATCH(add_stub)`, `REGISTER_DISPATCH(add_stub, &add_kernel)`, `add_stub(device_type(), iter)`. A
+call counts as a call of a stub if its first argument is a device, or if its name ends in `_stub`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _KERNEL = re.compile(
 )
 _DEVICE = re.compile(rb"\bk[A-Z]\w*\b|device_type\b|device\(\)\.type\b|\bDeviceType::")
 _CALL = re.compile(rb"((?:\b\w+::)*)\b([A-Za-z_]\w*)\s*\(\s*[\w.>():-]*$")
-_LONGEST = 2000  # bytes of what a macro is given
-_BACK = 160  # bytes in which the name of a call stands before its first argument
+_LONGEST = 2000  # bytes of a macro's arguments
+_BACK = 160  # bytes before the first argument in which the called name is searched
 _ENDING = re.compile(rb"_stub\b")
 _BEFORE = re.compile(rb"((?:\b\w+::)*)\b(\w+)$")
 _ARCHITECTURES = ("ARCH", "AVX2", "AVX512", "VSX", "ZVECTOR", "ALL_CPU")
@@ -31,7 +31,7 @@ _DIRECTIVE = re.compile(rb"^[ \t]*#[^\n]*(?:\\\n[^\n]*)*", re.M)
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
-    """The stubs that a file declares, defines, fills or calls."""
+    """Yield the stubs that a file declares, defines, registers kernels for, or calls."""
     data, names = look.data, look.draft.ends
     blank = _Stretches([(match.start(), match.end()) for match in _DIRECTIVE.finditer(data)])
     taken = set[int]()
@@ -48,7 +48,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _by_device(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """Calls whose first argument is a device: where the name stands, what stands before it, and the name."""
+    """Yield calls whose first argument is a device: the name's offset, its qualifier, and the name."""
     for match in _DEVICE.finditer(data):
         start = max(0, match.start() - _BACK)
         call = _CALL.search(data[start : match.start()])
@@ -57,7 +57,7 @@ def _by_device(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def _by_name(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """The same of what is called a stub."""
+    """Yield the same for names that end in `_stub`."""
     for match in _ENDING.finditer(data):
         start = max(0, match.start() - _BACK)
         name = _BEFORE.search(data[start : match.end()])
@@ -91,7 +91,7 @@ def _macro(match: re.Match[bytes]) -> Iterator[BridgeEnd]:
 
 
 class _Stretches:
-    """Parts of a text, in its order."""
+    """Ranges of a text, in order, with a membership test for offsets."""
 
     def __init__(self, stretches: list[tuple[int, int]]) -> None:
         self._starts = [start for start, _ in stretches]

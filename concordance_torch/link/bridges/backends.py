@@ -1,7 +1,7 @@
-"""Kernels of a backend by its table: methods of the class that the table's names make, `XLANativeFunctions::add`.
+"""Kernels of a backend, found through its table: methods of the class that the table names, `XLANativeFunctions::add`.
 
-In: operators that a table lists. Out: rows to their kernels, and from the operators' entries to these. An operator that
-no table of operators defines gives no row.
+In: the operators that a backend's table lists. Out: rows to their kernels, and from the operators' entries to these. An
+operator that no operator table defines gives no row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ READS = ("overloads",)
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Lists and methods."""
+    """Join the listed operators with methods."""
     tables, kernels = crossing.once(Tables), crossing.once(Kernels)
     for one in crossing.ends("backends", "kernel"):
         operator = tables.named(one.end.name, one.file.path)
@@ -26,7 +26,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
         name = operator.schema.base + ("_out" if operator.schema.is_out else "")
         more = (*one.end.more, ("kernel", f"{one.end.text}::{name}" if one.end.text else name))
         found: list[LinkedName] = []
-        for ending in ("", "_symint") if one.end.text else ():  # of sizes that are symbols
+        for ending in ("", "_symint") if one.end.text else ():  # "_symint": the variant with symbolic sizes
             found = found or kernels.of(f"{one.end.text}::{name}{ending}", ((),), operator.schema, anywhere=False)
         for meant in found:
             yield one.to(meant.target, meant.trust, meant.by, more=more)

@@ -1,7 +1,7 @@
-"""Derivatives of operators: the formula of a table, and the functions that it calls.
+"""Derivatives of operators: the formulas of a table, and the functions that they call.
 
-In: entries with formulas. Out: a row to the operator that each is of, and to its in-place form where that has none of
-its own; rows to functions of C++ that formulas call, and to operators, which they call by the name of these.
+In: entries with formulas. Out: a row from each formula to its operator, and to the in-place variant if that has no
+formula of its own; rows to the C++ functions that formulas call, and to the operators that they call by name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Formulas, and what they call."""
+    """Join formulas with operators and with the functions they call."""
     stated = crossing.ends("derivatives", "formula")
     if not stated:
         return
@@ -37,7 +37,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _operators(tables: Tables, one: StatedEnd, own: set[str]) -> Iterator[tuple[TableOperator, str]]:
-    """The operator that a formula is of, and the one that does the same in place."""
+    """Yield the operator of a formula, and its in-place variant."""
     found = tables.named(one.end.name, one.file.path)
     if found is None:
         return

@@ -1,7 +1,7 @@
-"""C++ that calls an operator by the function that a build makes from the operator's entry in a table.
+"""C++ code that calls an operator through the function that the build generates from its table entry.
 
-In: calls in the namespaces of such functions. Out: who calls which operator; of several overloads, the plainest. What
-the repository defines itself under that name is the linker's, and is no call of an operator.
+In: calls in the namespaces of such functions. Out: which function calls which operator; of several overloads, the
+plainest. A name that the repository defines itself is resolved by the linker, and is not a call of an operator.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from concordance_torch.link.operator_tables import Tables
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Calls and operators."""
+    """Join calls with operators."""
     tables = crossing.once(Tables)
     if not tables.operators:
         return

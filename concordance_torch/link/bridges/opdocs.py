@@ -1,7 +1,7 @@
-"""Documentation of operators: what documents a name of Python that calls one.
+"""Documentation of operators: entries that document the Python name of an operator.
 
-In: names that documentation gives, in full or within a module. Out: rows to operators; what is no operator's is left to
-others.
+In: names in documentation, in full or relative to a module. Out: rows to operators; names that are not operators are
+left to other bridges.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from concordance_torch.link.operator_tables import Tables
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Documentation and operators."""
+    """Join documentation with operators."""
     stated = crossing.ends("opdocs")
     tables = crossing.once(Tables)
     if not stated or not tables.operators:

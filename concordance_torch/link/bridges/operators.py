@@ -1,8 +1,8 @@
-"""Operators of tables and their kernels: what runs for each dispatch key.
+"""Operators in tables and their kernels: what runs for each dispatch key.
 
-In: entries with their schemas, kernels by name, functions that macros of structured kernels name. Out: a row for each
-schema, and for each key of an entry one for each definition of its kernel. An entry that leaves its work to another
-(`structured_delegate`) has that one's structured kernels.
+In: entries with their schemas, kernels by name, and the functions that the macros of structured kernels name. Out: a
+row for each schema, and, for each key of an entry, one for each definition of its kernel. An entry that delegates to
+another (`structured_delegate`) has that entry's structured kernels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NATIVE = (("at", "native"), ("native",))
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Schemas, kernels, and what checks for them."""
+    """Join schemas with kernels and meta functions."""
     tables = crossing.once(Tables)
     if tables.operators:
         yield from _Joining(crossing, tables).rows()
@@ -56,14 +56,14 @@ class _Joining:
             return
         kernel = one.end.text
         found = []
-        loops = "loop" in dict(one.end.more)  # of which the build makes the structured kernel
+        loops = "loop" in dict(one.end.more)  # the build generates the structured kernel from them
         if operator.is_true("structured") and not loops:
             found = self._near(one, self._implements.get(kernel, []))
         structured = bool(found) or loops
         if not found:
             written = "default" not in dict(one.end.more)
             found = self._beside(one, self._kernels.of(kernel, _NATIVE, operator.schema, anywhere=written))
-        if loops:  # each of them, and of each all overloads, are in the kernel
+        if loops:  # the kernel contains each loop with all its overloads
             by = "inner loop of a kernel that the build makes"
             found = [meant._replace(trust=Trust.EXACT, by=by) for meant in found]
         if structured:
@@ -83,7 +83,7 @@ class _Joining:
         return row._replace(source=operator.entry)
 
     def _near(self, one: StatedEnd, found: list[StatedEnd]) -> list[LinkedName]:
-        """Structured kernels; where there are several tables, those of the one's tree."""
+        """Return structured kernels; if there are several tables, those in the same tree as the end."""
         if self._tables.is_twin and len(found) > 1:
             best = max(shared(other.file.path, one.file.path) for other in found)
             found = [other for other in found if shared(other.file.path, one.file.path) == best]
@@ -94,7 +94,7 @@ class _Joining:
         return [LinkedName(place, Trust.CANDIDATE, by) for place in ids]
 
     def _beside(self, one: StatedEnd, found: list[LinkedName]) -> list[LinkedName]:
-        """Kernels; where there are several tables, those of the one's tree."""
+        """Return kernels; if there are several tables, those in the same tree as the end."""
         if not self._tables.is_twin or len(found) < 2:
             return found
         near = [shared(self._crossing.file_with(meant.target).path, one.file.path) for meant in found]
@@ -102,13 +102,13 @@ class _Joining:
         return [best[0]._replace(trust=Trust.EXACT, by="only definition near the table")] if len(best) == 1 else best
 
     def _places(self, one: StatedEnd) -> list[int]:
-        """The functions of a file that a macro names so; several may stand in one line."""
+        """Return the functions of that name in the file; a macro may name several on one line."""
         return [row.id for row in self._crossing.named(one.end.text) if row.path == one.file.path]
 
     def _delegated(self, operator: TableOperator) -> Iterator[Bridge]:
-        """The kernels of the entry that an entry leaves its work to."""
+        """Yield the kernels of the entry that an operator delegates to."""
         delegate = operator.more.get("structured_delegate", "")
-        given = set[tuple[str, tuple[str, str], int]]()  # several loops may be of one name
+        given = set[tuple[str, tuple[str, str], int]]()  # several loops may have one name
         for other, meant in self._structured.get((operator.stated.file.path, delegate), ()):
             more = (*other.end.more, ("kernel", other.end.text))
             by = f"structured_delegate {delegate}"
@@ -118,7 +118,7 @@ class _Joining:
                 yield row._replace(says="kernel", source=operator.entry)
 
     def _checked(self, operator: TableOperator) -> Iterator[Bridge]:
-        """What checks and allocates for a structured operator: named as its functional form is."""
+        """Yield the meta functions (checks, allocation) of a structured operator, named after its functional form."""
         out = operator.schema.local if operator.is_true("structured") else operator.more.get("structured_delegate", "")
         if not out:
             return
@@ -129,7 +129,7 @@ class _Joining:
 
     @cached_property
     def _functional(self) -> dict[tuple[str, str], list[TableOperator]]:
-        """By table and the name of the entry that works for them: operators that write to none of their arguments."""
+        """Operators that write to none of their arguments, by table and the name of the entry they delegate to."""
         found: dict[tuple[str, str], list[TableOperator]] = {}
         for one in self._operators:
             delegate = one.more.get("structured_delegate", "")

@@ -1,8 +1,8 @@
-"""Tests of operators by tables: each joined with the operator that it tests.
+"""Table-driven tests of operators, each joined with the operator that it tests.
 
-In: the names of tables of tests. Out: rows to operators. A name that no operator has may be that of a function of
-Python (`nn.functional.cross_entropy`): what is tested then is the operator that it calls under a longer name
-(`cross_entropy_loss`). What else it calls is not what the test is of.
+In: the names in test tables. Out: rows to operators. A name that is not an operator may be a Python function
+(`nn.functional.cross_entropy`): then the test is of the operators that the function calls and whose names start with
+its own (`cross_entropy_loss`). Other operators that it calls are not what the test is about.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CALL = 1 << ROLES.index(Role.CALL)
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Tables of tests and operators."""
+    """Join test tables with operators."""
     stated = crossing.ends("opinfo")
     if not stated:
         return
@@ -39,12 +39,12 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _plain(one: StatedEnd) -> str:
-    """The name under the package that a test is of."""
+    """Return the name of the tested function, relative to `torch`."""
     return dict(one.end.more).get("torch_opinfo_name", one.end.name).removeprefix("_refs.")
 
 
 def _tested(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOperator], str]]:
-    """What may be tested, the surest first."""
+    """Yield the operators that may be tested, most certain first."""
     more, near, name = dict(one.end.more), one.file.path, _plain(one)
     if more["class"].startswith("Foreach"):
         yield names.of(f"torch._foreach_{name}", near), "the name that is tested"
@@ -54,19 +54,19 @@ def _tested(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOp
     yield names.of(f"torch.Tensor.{name}", near), "the name that is tested"
     if "op" in more:
         yield names.of(more["op"], near), "what the test calls"
-    if "masked" not in name:  # whose functions are called as operators are, and are none
+    if "masked" not in name:  # masked functions are called like operators, but are not operators
         yield names.of_name(f"aten::{name.rpartition('.')[2]}", near), "operator of this name"
 
 
 class _Functions:
-    """Functions of Python, and the operators that each calls."""
+    """Python functions, and the operators that each calls."""
 
     def __init__(self, crossing: BridgeContext, names: OperatorNames) -> None:
         self._crossing, self._names = crossing, names
 
     @cached_property
     def _asked(self) -> dict[int, list[str]]:
-        """The names that each function asks other languages for, to call them."""
+        """The names from other languages that each function calls."""
         found: dict[int, list[str]] = {}
         for dotted, asks in sorted(self._crossing.asks.items()):
             for ask in asks:
@@ -75,7 +75,10 @@ class _Functions:
         return found
 
     def called(self, name: str) -> list[TableOperator]:
-        """The operators of a longer name that the function of a name calls, where there is but one such function."""
+        """Return the operators that the function of a name calls and whose names start with its own.
+
+        Empty unless there is exactly one such function.
+        """
         home, _, last = name.rpartition(".")
         if not home:
             return []

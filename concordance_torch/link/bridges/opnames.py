@@ -1,8 +1,8 @@
-"""What Python registers for operators: each joined with the entry of the operator that it names.
+"""Python functions that are registered for operators, each joined with the operator's entry.
 
-In: registrations, and functions that files of references and symbolics offer. Out: rows from the function to the
-operator. A function that is only offered counts where its file lies among references (`_refs`) or symbolics of an
-export (`symbolic_opset9.py`), and where there is an operator of its name.
+In: registrations, and functions that files of references and symbolics export. Out: rows from the function to the
+operator. A function that is only exported counts if its file is among the references (`_refs`) or the symbolics of an
+export (`symbolic_opset9.py`), and if there is an operator of its name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Registrations and operators."""
+    """Join registrations with operators."""
     stated = crossing.ends("opnames")
     if not stated:
         return
@@ -41,7 +41,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _named(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
-    """A registration that names its operator in full."""
+    """Join a registration that gives the full name of its operator."""
     more = dict(one.end.more)
     found = names.of_name(one.end.name, one.file.path)
     said = (("as", more["by"]), ("function", one.end.text))
@@ -55,7 +55,7 @@ def _named(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
 
 
 def _reference(crossing: BridgeContext, names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
-    """A reference, which has its operator's name, in a module that is called as Python calls that operator's."""
+    """Join a reference, which has its operator's name, and whose module is named like the operator's Python module."""
     if not _REFERENCES.search(one.file.path):
         return
     module = crossing.module_of(one.file.path)

@@ -1,8 +1,8 @@
-"""Python that calls operators: by names of the package that no Python defines (`torch.add`), and by `torch.ops`.
+"""Python code that calls operators: by names that no Python file defines (`torch.add`), and through `torch.ops`.
 
-In: names that Python asks other languages for, and mentions of `torch.ops`. Out: who calls which operator. Which of
-several overloads it is, is decided when it is called: the row leads to the plainest, and says how many there are. Of an
-operator that is registered and stands in no table, rows lead to the functions that are registered, too.
+In: names that Python requests from other languages, and uses of `torch.ops`. Out: which function calls which operator.
+The overload is chosen when the call runs, so the row leads to the plainest overload and says how many there are. For an
+operator that is registered but is in no table, further rows lead to the registered functions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CALL = 1 << ROLES.index(Role.CALL)
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Callers and operators."""
+    """Join callers with operators."""
     tables = crossing.once(Tables)
     if not tables.operators:
         return
@@ -32,7 +32,8 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
                     yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
     registered = crossing.once(RegisteredKernels)
     seen: set[tuple[int, str]] = set()
-    for one in sorted(crossing.ends("oppython"), key=lambda one: one.end.says != "calls"):  # who calls, does not name
+    # calls first, so that a mention adds nothing
+    for one in sorted(crossing.ends("oppython"), key=lambda one: one.end.says != "calls"):
         found = names.of_name(one.end.name, one.file.path) or names.of_packet(_outer(one.end.name), one.file.path)
         sure = bool(found)
         found = found or names.of_made(one.end.name)
@@ -46,7 +47,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _registered(registered: RegisteredKernels, operator: TableOperator, one: StatedEnd) -> Iterator[Bridge]:
-    """From who calls an operator to what is registered for it."""
+    """Join the caller of an operator with the functions that are registered for it."""
     for other, found in registered.by_name.get(operator.name, ()):
         for meant in found:
             by = f"registered in {other.file.path}"
@@ -55,7 +56,7 @@ def _registered(registered: RegisteredKernels, operator: TableOperator, one: Sta
 
 
 def _outer(name: str) -> str:
-    """The packet of what was read as an overload, and may be a method that is called on it."""
+    """Return the operator packet of a name whose last part was read as an overload but may be a method."""
     return name.partition(".")[0].replace("::", ".")
 
 

@@ -1,7 +1,7 @@
-"""Operators that are registered in C++ or in Python, with the functions that run them.
+"""Operators that are registered in C++ or in Python, with the functions that implement them.
 
-In: schemas and kernels that registrations state. Out: a row for each schema and each kernel; of an operator that a
-table defines, one from its entry to the kernel, too, so that ways lead through it.
+In: the schemas and kernels of registrations. Out: a row for each schema and each kernel; if a table defines the
+operator, also one from its entry to the kernel, so that call paths continue through the operator.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ READS = BRIDGES
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Registrations and functions."""
+    """Join registrations with functions."""
     tables = crossing.once(Tables)
     for bridge in BRIDGES:
         for one in crossing.ends(bridge, "schema"):

@@ -1,7 +1,8 @@
-"""Dispatch stubs: who calls a stub runs, for a device, the kernel that is registered under it.
+"""Dispatch stubs: a call of a stub runs the kernel that is registered under it for the device.
 
-In: stubs that are defined or declared, registrations, calls. Out: a row from each function that calls a stub to each
-kernel of it, and one from each registration to its kernel. The stub itself is no symbol: a macro makes it.
+In: definitions and declarations of stubs, registrations, calls. Out: a row from each function that calls a stub to each
+of the stub's kernels, and one from each registration to its kernel. The stub itself has no symbol, because a macro
+defines it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _NUMBER = re.compile(r"\+\d+$")
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
-    """Stubs, callers and kernels."""
+    """Join stubs with callers and kernels."""
     scopes = _Scopes(crossing)
     kernels = crossing.once(Kernels)
     filled: dict[tuple[str, ...], list[tuple[StatedEnd, LinkedName, str]]] = {}
@@ -42,7 +43,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 class _Scopes:
-    """Tells stubs of one name apart by the namespaces that they are defined in."""
+    """Distinguishes stubs of one name by the namespaces in which they are defined."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
@@ -55,7 +56,7 @@ class _Scopes:
         return tuple(_NUMBER.sub("", part) for part in place.key.split(".")) if place else ()
 
     def stub(self, one: StatedEnd) -> tuple[str, ...]:
-        """The stub that a name means where it stands, by its namespaces and its name; () for none."""
+        """Return the stub that a name refers to at its place, as namespaces and name; () if there is none."""
         name, homes = one.end.name, self._homes.get(one.end.name, set())
         if not homes:
             return ()
@@ -75,7 +76,7 @@ def _row(one: StatedEnd, meant: LinkedName, key: str, registered: StatedEnd, rol
 
 
 def _kernel(crossing: BridgeContext, kernels: Kernels, one: StatedEnd) -> list[LinkedName]:
-    """The function that a registration names: what the linker says of it, or the file's own of that name."""
+    """Return the function that a registration names: the linker's target, or the file's own of that name."""
     meant = [row for row in crossing.meant(one) if row.target != one.id]
     if meant:
         return meant
@@ -87,7 +88,7 @@ def _kernel(crossing: BridgeContext, kernels: Kernels, one: StatedEnd) -> list[L
 
 
 def _device(one: StatedEnd) -> str:
-    """What a registration is for: as its macro says, else by the file that it stands in."""
+    """Return the device of a registration: from its macro, else from its file."""
     key = dict(one.end.more).get("key", "")
     if key:
         return key

@@ -1,4 +1,4 @@
-"""All that is known of an operator."""
+"""`concord op`: everything that is known about an operator."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from concordance_torch.query.operators import (
     tried,
 )
 
-HELP = """Says what an operator is made of, each part with the line that says so.
+HELP = """Show the parts of an operator, each with the line that states it.
 
-Parts are its schemas, the kernel behind each dispatch key, its derivative, decomposition, meta function, lowering,
-tests, documentation and callers. A name may be the operator's, one overload's, or the one that Python calls it by.
+Parts are its schemas, the kernel of each dispatch key, its derivative, decomposition, meta function, lowering, tests,
+documentation and callers. NAME is the name of the operator, of one overload, or the name that Python code uses.
 
 \b
 concord op add
@@ -41,7 +41,7 @@ _COLUMNS = ("says", "name", "key", "path", "line", "target", "trust", "by")
 
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
-    """One row for each that is stated of it."""
+    """Return one row per statement about the operator."""
     one, overload = _meant(index, asked)
     rows = [row for says in dict.fromkeys((*_ORDER, *one.rows)) for row in one.rows.get(says, ())]
     if overload:
@@ -52,10 +52,10 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
 
 
 def _meant(index: Index, asked: str) -> tuple[OperatorInfo, str]:
-    """The operator of a name, and the full name of the overload where it names one."""
+    """Return the operator that a name refers to, and the overload's full name if it names one."""
     known = names(index)
     if not known:
-        raise UserError("the repository states no operators", "An operator has a schema in a table or a registry")
+        raise UserError("no operators found in this repository", "An operator needs a schema in a table or a registry")
     for name in tried(asked):
         one = operator(index, base_of(name))
         if one is not None:
@@ -68,7 +68,7 @@ def _meant(index: Index, asked: str) -> tuple[OperatorInfo, str]:
     if len(same) == 1 and (one := operator(index, same[0])) is not None:
         return one, ""
     near = same or get_close_matches(tried(asked)[0], known, 3, 0.6)
-    hint = f"Nearest: {', '.join(near)}" if near else f"There are {len(known):,}: the book has an index of them"
+    hint = f"Nearest: {', '.join(near)}" if near else f"The book has an index of all {len(known):,} operators"
     raise UserError(f"no operator is called {asked}", hint)
 
 

@@ -1,7 +1,7 @@
-"""The page of an operator: how it is called, what runs it where, how it is derived, tested and documented.
+"""The page of an operator: how it is called, its kernels, derivative, tests and documentation.
 
-In: an operator's name without an overload's, or "" for the index of all. Out: one page. A repository whose files state
-no operators has no such page. What is not there is said, with what was searched.
+In: an operator's name without the overload, or "" for the index of all operators. Out: one page; none if the repository
+defines no operators. What was not found is listed as such, with what was searched.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ from concordance_torch.query.operators import (
 )
 
 TO = "operator"  # what links to these pages say
-LISTED = ("Operators", "each with its kernels, derivative, tests and documents")
+LISTED = ("Operators", "kernels, derivatives, tests and documents of each")
 _USERS = 12  # files that call an operator, named one by one
 _BOXES = 5  # kernels in a diagram
 _CALLS = ("function", "method")  # the variants that a schema may name, and how each is called
-_LINES = 200  # of a docstring that are looked at for its first sentence
+_LINES = 200  # lines searched for the end of a docstring
 _DOCSTRING = re.compile(r'[^\n]*\n?[^\n]*?"{3}(?P<words>.*?)"{3}', re.S)
-_QUIET = frozenset(("schema", "func", "dispatch", "variants"))
+_QUIET = frozenset(("schema", "func", "dispatch", "variants"))  # fields of a schema that other columns show
 
 
 def subjects(index: Index) -> list[str]:
-    """The index, and every operator; nothing where there are none."""
+    """Return "" for the index, and every operator; nothing if there are no operators."""
     found = names(index)
     return ["", *found] if found else []
 
@@ -89,7 +89,7 @@ def definitions(index: Index, name: str) -> list[Bridge]:
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """The page of one operator, or the index."""
+    """Yield the page of one operator, or the index."""
     if not subject:
         index.reads.note(Aspect.ACROSS, EVERY)
         yield Page(Ref(TO, ""), ["Operators"], _all(index))
@@ -100,7 +100,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def _all(index: Index) -> list[Block]:
-    """Every operator, and what it has."""
+    """Return a table of every operator and what it has."""
     rows: list[list[Pieces]] = []
     counts: Counter[str] = Counter()
     every = names(index)
@@ -112,7 +112,7 @@ def _all(index: Index) -> list[Block]:
         counts.update(column for column in COLUMNS if found[column])
         label = name.removeprefix("aten::")
         rows.append([[Ref(TO, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
-    head = f"{counted(len(every), 'operator')} with a schema in this repository, and what was found of each: "
+    head = f"{counted(len(every), 'operator')} with a schema in this repository. Found for them: "
     told: list[Piece] = [f"{column} {counts[column]:,}" for column in COLUMNS]
     return [Text([head, *listed(told), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
 
@@ -145,7 +145,7 @@ def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
 
 
 def _quoted(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    """The first sentence of its documentation."""
+    """Yield the first sentence of its documentation, preferring the docstring of `torch.<name>`."""
     plain = f"torch.{one.name.rpartition('::')[2]}"
     for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: more_of(row, "as") != plain):
         path, line = index.path_of(row.source), crossings(index).line(row)
@@ -163,7 +163,7 @@ def _head(index: Index, one: OperatorInfo) -> list[Piece]:
 
 
 def _calling(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    """How it is called from Python, by the variants that its schemas name."""
+    """Yield how it is called from Python, according to the variants in its schemas."""
     space, _, base = one.name.rpartition("::")
     ways: dict[str, None] = {}
     for overload in one.overloads:
@@ -175,13 +175,13 @@ def _calling(index: Index, one: OperatorInfo) -> Iterator[Block]:
             ways[f"torch.Tensor.{base}"] = None
     ways[f"torch.ops.{space.replace('::', '.')}.{base}"] = None
     asked = Counter(more_of(row, "as") for row in one.rows.get(PYTHON, ()))
-    items = [Item([Mono(way), f", asked for in {counted(asked[way], 'place')}" if asked[way] else ""]) for way in ways]
-    yield Text(["From Python, by what its schemas say:"])
+    items = [Item([Mono(way), f", used in {counted(asked[way], 'place')}" if asked[way] else ""]) for way in ways]
+    yield Text(["From Python, according to its schemas:"])
     yield Items(items)
 
 
 def _diagram(index: Index, one: OperatorInfo) -> Iterator[Diagram]:
-    """From Python to the kernels."""
+    """Yield a diagram from the Python name to the kernels and the derivative."""
     keys = one.keys()
     targets: dict[int, list[str]] = {}
     for key, rows in keys.items():
@@ -211,7 +211,7 @@ def _overloads(index: Index, one: OperatorInfo) -> Table:
         where = [Line(path, crossings(index).line(overload.row))]
         more = [f"{key}: {value}" for key, value in overload.said.items() if key not in _QUIET]
         rows.append([[Mono(overload.schema)], [overload.said.get("variants", "")], ["; ".join(more)], where])
-    return Table(["Schema", "Variants", "Besides", "Line"], rows)
+    return Table(["Schema", "Variants", "Other fields", "Line"], rows)
 
 
 def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
@@ -230,7 +230,7 @@ def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield Table(["Dispatch key", "Overload", "Kernel", "File", "By"], list(rows.values()))
     tests = dict.fromkeys(index.path_of(row.source) for row in one.said(KERNEL) if row in one.tried)
     if tests:
-        yield Text(["Tests register others: ", *listed([Ref(To.FILE, path) for path in tests]), "."])
+        yield Text(["Tests register more kernels: ", *listed([Ref(To.FILE, path) for path in tests]), "."])
 
 
 def _why(row: Bridge, index: Index) -> list[Piece]:
@@ -244,8 +244,8 @@ def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
     if not rows:
         implicit = has(one)["Autograd"]
         said = {
-            "implicit": "No formula: it is made of operators that have one (CompositeImplicitAutograd).",
-            "kernel": "No formula: a kernel of its own is registered for autograd.",
+            "implicit": "No formula: it is composed of operators that have one (CompositeImplicitAutograd).",
+            "kernel": "No formula: a separate kernel is registered for autograd.",
         }.get(implicit, _none(index, "formula"))
         yield Text([said])
         return
@@ -254,14 +254,15 @@ def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
         where = [Line(index.path_of(row.source), crossings(index).line(row))]
         for name, formula in row.more:
             cells.append([[Mono(row.name.rpartition("::")[2])], [Mono(name)], [Mono(formula)], where])
-    yield Table(["Overload", "Of", "Formula", "Line"], cells)
+    yield Table(["Overload", "Variable", "Formula", "Line"], cells)
     called = dict.fromkeys(row.target for row in one.rows.get(CALLS, ()) if row.target)
     if called:
-        yield Text(["Functions in it: ", *commas([ref_of(index, target) for target in called]), "."])
+        yield Text(["Functions in the formulas: ", *commas([ref_of(index, target) for target in called]), "."])
 
 
 def _stated(index: Index, one: OperatorInfo, row: Bridge) -> list[Piece]:
-    """What is stated of an operator: the definition that is not its own entry, or the line that says so."""
+    """Return a link to what a bridge row connects the operator with: the definition on the other side if the row comes
+    from the operator's own entry, else the place that states it."""
     entries = {overload.row.source for overload in one.overloads}
     if row.source in entries and row.target not in (0, row.source):
         path = index.path_of(row.target)
@@ -313,16 +314,16 @@ def _users(index: Index, one: OperatorInfo) -> Iterator[Block]:
             found = True
             yield Text([f"{counted(len(users), 'file')} of {language}: ", *_files(users), "."])
     if not found:
-        yield Text(["No file outside of tests is seen to call it by its full name."])
+        yield Text(["No calls by its full name found outside of tests."])
 
 
 def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    """What others have, and it has not."""
+    """Yield which columns of the operator table are empty for this operator."""
     found = has(one)
     lacking = [column for column in COLUMNS if not found[column]]
     yield Heading(2, ["What Is Missing"])
     if not lacking:
-        yield Text(["Nothing of what was looked for."])
+        yield Text(["Nothing: everything that was searched for was found."])
         return
     named: list[Piece] = [Strong(column) for column in lacking]
     yield Text(["Not found: ", *listed(named), f". {_searched(index)}"])
@@ -333,4 +334,4 @@ def _none(index: Index, what: str) -> str:
 
 
 def _searched(index: Index) -> str:
-    return f"Searched: all files of the repository, {counted(len(names(index)), 'operator')} in all."
+    return f"Searched all files of the repository; {counted(len(names(index)), 'operator')} found in total."

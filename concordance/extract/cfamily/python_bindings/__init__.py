@@ -1,1 +1,1 @@
-"""Reads what C and C++ code offers to Python: the CPython API, pybind11 and nanobind."""
+"""Reads what C and C++ code exposes to Python: the CPython API, pybind11 and nanobind."""

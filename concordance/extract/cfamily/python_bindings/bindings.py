@@ -1,7 +1,7 @@
-"""All that one file of the C family says to Python: read once for both bridges, pybind11's and the C API's.
+"""Reads everything that a C-family file exposes to Python, in one pass for both bridges: pybind11 and the C API.
 
-In: a file. Out: `Said`s with the bridge that each belongs to. A file goes through its names in the order of the text:
-what a name holds is known when it is used. Modules that are handed to other functions are said, too.
+In: a file. Out: `BridgeEnd`s, each with the bridge that it belongs to. Names are visited in the order of the text, so
+that what a name holds is known by the time it is used. Calls that pass a module to another function are recorded, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BEFORE_NAMES = frozenset((">", "*", "&"))
 
 @lru_cache(maxsize=1)
 def bound(look: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
-    """What a file says, each with its bridge; kept for the second of the two bridges that ask for it."""
+    """Return the ends in a file, each with its bridge; cached for the second of the two bridges that need it."""
     return tuple(_Reader(look).all())
 
 
@@ -37,7 +37,7 @@ class _Reader:
         self._holders = Holders(self._tokens, functions_of(definitions), len(look.data))
         self._chains = PybindChains(self._tokens, self._holders)
         self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
-        self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # of modules
+        self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # for modules
         self._done = -1  # chains up to here are read
 
     def all(self) -> Iterator[tuple[str, BridgeEnd]]:
@@ -73,7 +73,7 @@ class _Reader:
         yield from self._handed(place)
 
     def _primary(self, place: int) -> None:
-        """An expression that begins at a name: what is bound in a chain on it."""
+        """Read the expression that begins at a name, and what chains on it bind."""
         tokens = self._tokens
         end = min(len(tokens), place + 100_000)
         holder, behind = self._holders.primary(place, end)
@@ -86,7 +86,7 @@ class _Reader:
             self._chains_on(holder, behind, end)
 
     def _variable(self, place: int, behind: int, holder: BoundObject) -> None:
-        """`py::class_<T> name(module, "Name");`"""
+        """Handle `py::class_<T> name(module, "Name");`."""
         tokens = self._tokens
         opened = tokens.partner[behind - 1]
         if opened > place and tokens.is_name(opened - 1) and tokens.is_(opened - 2, ">"):
@@ -105,7 +105,7 @@ class _Reader:
             self._chains.said.append(BridgeEnd(at, "binds", ".".join(held.path), "value", more))
 
     def _assigned(self, place: int) -> None:
-        """`auto m = …;`: what a name holds from here on."""
+        """Handle `auto m = …;`: record what a name holds from here on."""
         tokens = self._tokens
         if tokens.is_(place + 1, "=") or not tokens.is_name(place - 1) or place < 2:
             return
@@ -128,7 +128,7 @@ class _Reader:
         self._holders.hold(name, holder, stretch)
 
     def _lambda(self, place: int) -> None:
-        """The parameters of a lambda hide what their names hold around it."""
+        """Record that a lambda's parameters hide outer names."""
         tokens = self._tokens
         behind = tokens.closed(place)
         if not tokens.is_(behind, "(") or tokens.is_name(place - 1) or tokens.is_(place - 1, ")"):
@@ -142,7 +142,7 @@ class _Reader:
                     self._holders.hold(name, None, (tokens.at[behind], tokens.at[tokens.partner[inner]]))
 
     def _module(self, place: int) -> Iterator[BridgeEnd]:
-        """`PYBIND11_MODULE(name, m) { … }`"""
+        """Handle `PYBIND11_MODULE(name, m) { … }`."""
         tokens = self._tokens
         arguments = tokens.within(place + 1)
         behind = tokens.closed(place + 1)
@@ -155,7 +155,7 @@ class _Reader:
             self._holders.hold(tokens.text[arguments[1][0]], BoundObject(f"init:{name}"), stretch)
 
     def _initialises(self, place: int, name: str) -> Iterator[BridgeEnd]:
-        """The function that Python calls to make a module; what it calls without a module may make it."""
+        """Record the function that Python calls to create a module; the module may be made by a function it calls."""
         tokens = self._tokens
         function = self._holders.function(tokens.at[place])
         if function is None or not name:
@@ -165,7 +165,7 @@ class _Reader:
         )
 
     def _handed(self, place: int) -> Iterator[BridgeEnd]:
-        """A function that is handed a module or a class."""
+        """Record calls that pass a module or a class to a function."""
         tokens, last = self._tokens, place
         if tokens.text[place] in _KEYWORDS:
             return
@@ -191,7 +191,7 @@ class _Reader:
                 yield BridgeEnd(tokens.at[last], "hands", tokens.text[last], "", tuple(one for one in more if one[1]))
 
     def _constructed(self, name: int, opened: int) -> None:
-        """`Pointer module(PyModule_New("name"));`"""
+        """Handle `Pointer module(PyModule_New("name"));`."""
         tokens = self._tokens
         arguments = tokens.within(opened)
         holder = self._holders.value(arguments[0]) if len(arguments) == 1 else None

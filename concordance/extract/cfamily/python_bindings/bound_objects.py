@@ -1,8 +1,8 @@
-"""What C and C++ code holds in its hands while it makes a Python module: modules, classes, types.
+"""Tracks the Python modules, classes and types that variables hold in C and C++ code.
 
-In: the tokens of a file and its functions. Out: for an expression, the `BoundObject` that it is: a root (a module's
-name, the table that describes it, a parameter that others fill) and the path of names below it. What a root is called
-in Python is known only when all files are at hand; the linker's half finds it.
+In: the tokens of a file and its functions. Out: the `BoundObject` that an expression evaluates to: a root (a module's
+name, the table that describes it, or a parameter that callers fill) and a path of names below it. A root's Python name
+is known only once all files have been read; the linker's half of the bridge resolves it.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ _NAMED = frozenset(
 _OLD = frozenset(("Py_InitModule", "Py_InitModule3", "Py_InitModule4"))
 _SPECS = frozenset(("PyType_FromSpec", "PyType_FromSpecWithBases", "PyType_FromModuleAndSpec", "PyType_FromMetaclass",
                     "PyStructSequence_NewType"))  # fmt: skip
-_SAME = frozenset(("cast", "ptr", "get", "release", "borrow", "inc_ref"))  # of an object, the same in another wrapping
+_SAME = frozenset(("cast", "ptr", "get", "release", "borrow", "inc_ref"))  # return the same object
 WRAPS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
-_DEEPEST = 20  # wrappings around a module
+_DEEPEST = 20  # nested wrappers around a module
 _BINDERS = ("class_", "enum_", "exception", "bind_vector", "bind_map")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
 
 
 class BoundObject(NamedTuple):
-    """Something that names are bound on. `root` is a word for what is known of it, and its name there."""
+    """An object that names are bound on. `root` is a word for what is known about it, a colon, and its name."""
 
     root: str  # "is:torch._C", "init:_core", "def:moduledef", "parameter:12:0", "type:THPSizeType", "table:methods"
     path: tuple[str, ...] = ()
     kind: str = "module"  # or "class", "enum"
-    of: int = -1  # the token of the C++ type that a class stands for
+    of: int = -1  # the token of the C++ type that a class wraps
 
     def below(self, name: str, kind: str = "module", of: int = -1) -> BoundObject:
-        """What hangs on it under a name."""
+        """Return the object bound on this one under a name."""
         return BoundObject(self.root, (*self.path, name), kind, of)
 
 
 Chained = Callable[
     [BoundObject, int, int], None
-]  # is told of a call on a holder: the place of its name, and of its "("
+]  # called for each call on a holder, with the tokens of its name and its "("
 
 
 class Holders:
-    """What the names of a file hold, where."""
+    """The objects that the names of a file hold, by range."""
 
     def __init__(self, tokens: Tokens, functions: Iterable[Definition], length: int) -> None:
         self.tokens, self._length = tokens, length
-        self._deep = 0  # expressions that are being looked into
+        self._deep = 0  # recursion depth of `value`
         self._held: dict[str, list[tuple[int, int, BoundObject | None]]] = {}
         self.functions = list(functions)
         words = tokens.text
@@ -63,7 +63,7 @@ class Holders:
             self._parameters(one)
 
     def _parameters(self, function: Definition) -> None:
-        """The parameters that may be handed a module or a class by others."""
+        """Record the parameters that may receive a module or class; other parameters hide such names."""
         objects = [one for one in function.parameters if _is_object(one.annotation)]
         for place, one in enumerate(function.parameters):
             words = one.annotation.replace("&", " ").replace("*", " ").replace("::", " ").replace("<", " ").split()
@@ -78,19 +78,19 @@ class Holders:
                 self.hold(one.name, None, (function.start, function.end))
 
     def hold(self, name: str, holder: BoundObject | None, stretch: tuple[int, int]) -> None:
-        """Says what a name holds between two offsets."""
+        """Record what a name holds between two offsets."""
         if holder is not None or name in self._held:
             self._held.setdefault(name, []).append((*stretch, holder))
 
     def held(self, name: str, at: int) -> BoundObject | None:
-        """What a name holds at an offset."""
+        """Return what a name holds at an offset."""
         for start, end, holder in reversed(self._held.get(name, ())):
             if start <= at < end:
                 return holder
         return None
 
     def block(self, place: int) -> tuple[int, int]:
-        """The offsets of the braces around a token; of the whole file where there are none."""
+        """Return the offsets of the braces around a token, or of the whole file."""
         around = self.tokens.around[place]
         if around < 0:
             return 0, self._length
@@ -98,7 +98,7 @@ class Holders:
         return self.tokens.at[around], self.tokens.at[closed] if closed > around else self._length
 
     def function(self, at: int) -> Definition | None:
-        """The innermost function around an offset."""
+        """Return the innermost function around an offset."""
         found = None
         for one in self.functions:
             if one.start <= at < one.end:
@@ -106,7 +106,7 @@ class Holders:
         return found
 
     def value(self, stretch: Stretch) -> BoundObject | None:
-        """What an expression holds, casts and wrappings taken off; None where that is not known."""
+        """Return what an expression holds, looking through casts and wrappers; None if unknown."""
         tokens, (start, end) = self.tokens, stretch
         while start < end and tokens.text[start] in ("&", "*", "::", "("):
             behind = tokens.closed(start) if tokens.text[start] == "(" else start + 1
@@ -121,7 +121,7 @@ class Holders:
         return holder if place >= end else None
 
     def primary(self, start: int, end: int) -> tuple[BoundObject | None, int]:
-        """What the first part of an expression holds, and the place behind it."""
+        """Return what the first part of an expression holds, and the index after it."""
         tokens = self.tokens
         if not tokens.is_name(start) or start >= end:
             return None, start
@@ -166,7 +166,7 @@ class Holders:
         return None
 
     def _class(self, name: str, given: Stretch, arguments: list[Stretch]) -> BoundObject | None:
-        """`py::class_<T>(module, "Name")`, or what a project calls it: a template that is given a module and a name."""
+        """Handle `py::class_<T>(module, "Name")`, or any template that is passed a module and a name."""
         tokens = self.tokens
         if len(arguments) < 2:
             return None
@@ -177,7 +177,7 @@ class Holders:
         return home.below(text, "enum" if "enum" in name else "class", self._type(tokens.split(*given)))
 
     def label(self, stretch: Stretch) -> str | None:
-        """A name that is written out, "{MACRO}", or "{@1}" for the parameter of the function around that gives it."""
+        """Return a name as literal text, "{MACRO}", or "{@1}" if it is that parameter of the enclosing function."""
         tokens, (start, end) = self.tokens, stretch
         if end - start == 5 and tokens.text[start + 2 : end] == ["c_str", "(", ")"]:
             end = start + 1
@@ -189,7 +189,7 @@ class Holders:
         return tokens.label((start, end))
 
     def _type(self, given: list[Stretch]) -> int:
-        """The token that names a type in the first of some template arguments."""
+        """Return the token that names the type in the first template argument."""
         if not given:
             return -1
         tokens, (start, end) = self.tokens, given[0]
@@ -219,7 +219,7 @@ class Holders:
     def chain(
         self, holder: BoundObject, place: int, end: int, chained: Chained | None
     ) -> tuple[BoundObject | None, int]:
-        """What a chain of calls on a holder holds in the end, and the place behind the chain."""
+        """Return what a chain of calls on a holder evaluates to, and the index after the chain."""
         tokens, now = self.tokens, holder
         while place + 1 < end and tokens.text[place] in (".", "->") and tokens.kind[place + 1] == "name":
             name, behind = place + 1, place + 2
@@ -249,6 +249,6 @@ def _is_object(annotation: str) -> bool:
 
 
 def functions_of(definitions: Iterable[Definition]) -> list[Definition]:
-    """The functions that have a body, the outer before the inner."""
+    """Return the functions that have a body, outer ones before inner ones."""
     kinds = (Kind.FUNCTION, Kind.METHOD)
     return sorted((d for d in definitions if d.kind in kinds and not d.declaration), key=lambda d: (d.start, -d.end))

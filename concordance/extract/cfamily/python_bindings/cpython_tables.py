@@ -1,8 +1,8 @@
-"""CPython's C API: the tables of a file, and what is added to modules by calls.
+"""CPython's C API: method, slot and type tables in a file, and calls that add objects to modules.
 
-In: the tokens of a file and what its names hold. Out: `Said`s: a row of a table `binds` a name to a function in that
-table, and a table is `used` by a type, a module or another table; a `type` and a `module` are called by their own
-names. What all of these are called in full is found by who uses whom, across files.
+In: the tokens of a file, and the modules and types that its variables hold. Out: `BridgeEnd`s: a table row `binds` a
+name to a function in that table; a table is `used` by a type, a module or another table; `type` and `module` ends give
+the Python names of types and modules. The linker derives full names by following these uses across files.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ROWS = {  # tables whose rows are bound one by one: the fields of a row
     "PyType_Slot": ("slot", "pfunc"),
     "PyModuleDef_Slot": ("slot", "value"),
 }
-SINGLE = {  # tables that are one row
+SINGLE = {  # tables that consist of one row
     "PyModuleDef": MODULE, "PyTypeObject": TYPE, "PyType_Spec": SPEC, "PyStructSequence_Desc": SEQUENCE_DESC,
     "PyNumberMethods": NUMBER, "PySequenceMethods": SEQUENCE, "PyMappingMethods": MAPPING, "PyAsyncMethods": ASYNC,
 }  # fmt: skip
@@ -89,29 +89,29 @@ DUNDERS = {
     "mp_ass_subscript": "__setitem__", "am_await": "__await__", "am_aiter": "__aiter__", "am_anext": "__anext__",
 }  # fmt: skip
 _NOTHING = frozenset(("0", "NULL", "nullptr", "Py_None", "None"))
-_ADDS = {  # functions that add something to a module: the places of the name and of the value
+_ADDS = {  # functions that add something to a module: the positions of the name and the value
     "PyModule_AddObject": (1, 2), "PyModule_AddObjectRef": (1, 2), "PyModule_Add": (1, 2),
     "PyDict_SetItemString": (1, 2),
     "PyObject_SetAttrString": (1, 2), "PyModule_AddIntConstant": (1, 2), "PyModule_AddStringConstant": (1, 2),
 }  # fmt: skip
 _TYPES = frozenset(("PyTypeObject", "PyType_Spec", "PyStructSequence_Desc"))
-_DEEPEST = 20  # casts around a variable
+_DEEPEST = 20  # nested casts around a variable
 _VECTOR = "PyMethodDef"
 
 
 class TableReader:
-    """What the tables of a file say, and the calls that add to modules."""
+    """Reads the tables of a file, and the calls that add to modules."""
 
     def __init__(self, tokens: Tokens, holders: Holders, places: dict[int, int]) -> None:
         self._tokens, self._holders = tokens, holders
-        self._places = places  # of symbols, by the offsets of their names
+        self._places = places  # symbols, by the offsets of their names
         self._vectors: set[str] = set()
         self._adders: dict[
             str, tuple[BoundObject | int, int, int]
-        ] = {}  # functions of the file that add what they are given
+        ] = {}  # functions of the file that add what they are passed
 
     def at(self, place: int) -> Iterator[BridgeEnd]:
-        """What is said by the statement that a name begins."""
+        """Yield the ends in the statement that begins with a name."""
         tokens, word = self._tokens, self._tokens.text[place]
         if word in ROWS:
             yield from self._rows(place, word)
@@ -124,10 +124,10 @@ class TableReader:
         elif word in self._adders and tokens.is_(place + 1, "<") and tokens.is_(tokens.template(place + 1), "("):
             yield from self._call(place, word, tokens.template(place + 1))
 
-    # Tables
+    # --- tables
 
     def _declared(self, place: int) -> tuple[int, int]:
-        """The name and the opening brace of a table that is filled where it is declared; -1 where it is not."""
+        """Return a table's name, and the opening brace of its initialiser; -1 for what is missing."""
         tokens = self._tokens
         name = place + 1
         if not tokens.is_name(name):
@@ -163,7 +163,7 @@ class TableReader:
             yield from self._row(word, table, fields)
 
     def _row(self, word: str, table: str, fields: dict[str, Stretch]) -> Iterator[BridgeEnd]:
-        """One row of a table."""
+        """Yield the ends of one row of a table."""
         tokens = self._tokens
         if word.endswith("_Slot"):
             yield from self._slot(table, fields)
@@ -234,7 +234,7 @@ class TableReader:
             yield self._binds(place, DUNDERS.get(field, field), root, "slot")
 
     def _assigned(self, place: int) -> Iterator[BridgeEnd]:
-        """`Type.tp_methods = methods;`"""
+        """Handle `Type.tp_methods = methods;`."""
         tokens = self._tokens
         if not tokens.is_name(place - 2) or tokens.is_(place + 2, "="):
             return
@@ -250,7 +250,7 @@ class TableReader:
             yield from self._field(tokens.text[place], value, f"type:{variable}")
 
     def _given(self, place: int) -> Iterator[BridgeEnd]:
-        """A function that gives a table: `PyMethodDef* methods() { return table; }`."""
+        """Handle a function that returns a table: `PyMethodDef* methods() { return table; }`."""
         tokens, function = self._tokens, self._holders.function(self._tokens.at[place])
         if function is None or (function.start != tokens.at[place] and function.at < tokens.at[place]):
             return
@@ -260,7 +260,7 @@ class TableReader:
             if tokens.text[inner] == "return" and tokens.is_name(inner + 1):
                 yield self._said(inner + 1, "gives", qualified(tokens, inner + 1), "", "", symbol=str(function.place))
 
-    # Calls
+    # --- calls
 
     def _call(self, place: int, word: str, opened: int) -> Iterator[BridgeEnd]:
         tokens = self._tokens
@@ -289,7 +289,7 @@ class TableReader:
             yield from self._uses(arguments[1], BoundObject(f"table:{tokens.text[arguments[0][0]]}"))
 
     def _uses(self, stretch: Stretch, holder: BoundObject) -> Iterator[BridgeEnd]:
-        """Whoever is the holder uses the table that an expression names."""
+        """Record that the holder uses the table that an expression names."""
         place = _function(self._tokens, stretch)
         if place >= 0 and self._tokens.text[place] not in _NOTHING:
             yield self._said(place, "used", qualified(self._tokens, place), holder.root, "", path=".".join(holder.path))
@@ -312,7 +312,7 @@ class TableReader:
             yield from self._value(self._holders.value(arguments[0]), text, arguments[value])
 
     def _adder(self, place: int, arguments: list[Stretch], name: int, value: int) -> None:
-        """A function, or a lambda that has a name, which adds what it is given: whoever calls it adds."""
+        """Remember a function, or a named lambda, that adds what it is passed: calls of it count as additions."""
         tokens = self._tokens
         around = self._around(place)
         if around is None:
@@ -334,7 +334,7 @@ class TableReader:
             )
 
     def _around(self, place: int) -> tuple[str, list[str]] | None:
-        """The name and the parameters of the lambda or the function around a token."""
+        """Return the name and parameters of the named lambda or the function around a token."""
         tokens, around = self._tokens, self._tokens.around[place]
         while around > 0:
             if tokens.is_(around - 1, ")"):
@@ -348,7 +348,7 @@ class TableReader:
         return (function.name, [one.name for one in function.parameters]) if function is not None else None
 
     def _value(self, holder: BoundObject | None, text: str, value: Stretch) -> Iterator[BridgeEnd]:
-        """Something is added to a module under a name: a type, a module, or what else it is."""
+        """Record that something is added to a module under a name: a type, a module or any other value."""
         tokens = self._tokens
         if holder is None:
             return
@@ -373,7 +373,7 @@ class TableReader:
 
 
 def parameter_names(tokens: Tokens, opened: int) -> list[str]:
-    """The names of the parameters in a list."""
+    """Return the names of the parameters in a list."""
     found = []
     for start, end in tokens.within(opened):
         stop = next((place for place in range(start, end) if tokens.text[place] == "="), end)
@@ -383,7 +383,7 @@ def parameter_names(tokens: Tokens, opened: int) -> list[str]:
 
 
 def _fields(tokens: Tokens, elements: list[Stretch], order: tuple[str, ...]) -> dict[str, Stretch]:
-    """The fields of an initialiser, by name or by place."""
+    """Return the fields of an initialiser, designated or by position."""
     found, at = {}, 0
     for start, end in elements:
         if tokens.text[start] == "." and tokens.is_name(start + 1) and tokens.is_(start + 2, "="):
@@ -397,7 +397,7 @@ def _fields(tokens: Tokens, elements: list[Stretch], order: tuple[str, ...]) -> 
 
 
 def _without_head(tokens: Tokens, elements: list[Stretch]) -> list[Stretch]:
-    """An initialiser whose first field is a macro that has no comma behind it: `PyVarObject_HEAD_INIT(0, 0) "name"`."""
+    """Split off a first field whose macro has no comma after it: `PyVarObject_HEAD_INIT(0, 0) "name"`."""
     if not elements:
         return elements
     start, end = elements[0]
@@ -409,7 +409,7 @@ def _without_head(tokens: Tokens, elements: list[Stretch]) -> list[Stretch]:
 
 
 def _function(tokens: Tokens, stretch: Stretch) -> int:
-    """The token that names the function, or the table, behind casts and wrapping macros; -1 for none."""
+    """Return the token of the function or table inside casts and wrapping macros; -1 if there is none."""
     start, end = stretch
     if end - start > 3 and tokens.text[end - 2 : end] == [">", ")"] and tokens.is_name(tokens.partner[end - 1] - 1):
         return _function(tokens, (tokens.partner[end - 1] + 1, end - 1))  # cast(wrapper<function>)
@@ -430,7 +430,7 @@ def _function(tokens: Tokens, stretch: Stretch) -> int:
 
 
 def _plain(tokens: Tokens, stretch: Stretch, deep: int = 0) -> int:
-    """The variable that an expression is, behind casts and `&`; -1 where it is worked out."""
+    """Return the token of the variable inside casts and `&`; -1 if the expression is more than a variable."""
     start, end = stretch
     while start < end and (tokens.text[start] in ("&", "*") or tokens.text[start] == "("):
         if tokens.text[start] == "(":

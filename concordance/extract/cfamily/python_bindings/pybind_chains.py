@@ -1,7 +1,7 @@
-"""pybind11 and nanobind: what a file binds, in chains of `.def(…)` on modules and classes.
+"""pybind11 and nanobind: what a file binds in chains of `.def(…)` on modules and classes.
 
-In: the tokens of a file and what its names hold. Out: `Said`s; of a lambda also the functions that it calls. A name
-that is no literal is not known here, and nothing is said of it.
+In: the tokens of a file, and the modules and classes that its variables hold. Out: `BridgeEnd`s; for a lambda, also
+those of the functions that it calls. A Python name that is not a string literal is unknown and yields nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _NO_CALLS = frozenset((
     "alignof", "noexcept", "typeid",
     "defined",
 ))  # fmt: skip
-_MOST_CALLS = 8  # that a lambda may have and still only wrap a function
+_MOST_CALLS = 8  # a lambda with more calls does more than wrap a function
 
 
 class PybindChains:
-    """What chains of calls bind."""
+    """Collects what chains of calls bind."""
 
     def __init__(self, tokens: Tokens, holders: Holders) -> None:
         self._tokens, self._holders = tokens, holders
@@ -36,7 +36,7 @@ class PybindChains:
         self._told: set[int] = set()
 
     def told(self, holder: BoundObject, name: int, opened: int) -> None:
-        """A call on a holder, once."""
+        """Record the binding made by a call on a holder, once per call."""
         if name in self._told:
             return
         self._told.add(name)
@@ -51,7 +51,7 @@ class PybindChains:
             if word == "def" and holder.kind != "module":
                 self._constructor(holder, arguments[0])
         elif not text.isidentifier() and "{" not in text:
-            return  # a name that a program fills in later, or one that only getattr() can reach
+            return  # a name that is filled in at run time, or that only getattr() can reach
         elif word == "def_submodule":
             self._say(arguments[0][0], "binds", holder, text, "module", "module")
         elif word == "value" and holder.kind == "enum" and len(arguments) > 1:
@@ -65,7 +65,7 @@ class PybindChains:
                     self._bound(holder, text, arguments[place], arguments[0], kind)
 
     def named(self, holder: BoundObject) -> None:
-        """A class or an enumeration under its name."""
+        """Record a class or enumeration under its name."""
         if holder.of >= 0:
             home = holder._replace(path=holder.path[:-1])
             self._say(holder.of, "binds", home, holder.path[-1], qualified(self._tokens, holder.of), "class")
@@ -78,7 +78,7 @@ class PybindChains:
         self.said.append(BridgeEnd(self._tokens.at[place], says, path, text, more))
 
     def _may_bind(self, stretch: Stretch) -> bool:
-        """Whether an argument can be a function: no documentation, `py::arg` or policy."""
+        """True if an argument can be a function, not documentation, `py::arg` or a policy."""
         tokens = self._tokens
         if tokens.literal(stretch) is not None or tokens.text[stretch[0]] == "nullptr":
             return False
@@ -115,7 +115,7 @@ class PybindChains:
             self._say(place, "binds", holder, name, qualified(tokens, place), kind)
 
     def _lambda(self, stretch: Stretch) -> Stretch | None:
-        """The body of the lambda that an argument is, wrapped or not; None where it is none."""
+        """Return the body of the lambda that an argument contains, None if it contains none."""
         tokens = self._tokens
         for place in range(*stretch):
             if tokens.text[place] == "[" and place + 1 < stretch[1]:
@@ -128,7 +128,7 @@ class PybindChains:
         return None
 
     def _calls(self, body: Stretch) -> Iterator[int]:
-        """The names of the functions that a stretch calls."""
+        """Yield the tokens of the functions that a range calls."""
         tokens = self._tokens
         for place in tokens.names(body):
             behind = place + 1
@@ -139,9 +139,9 @@ class PybindChains:
 
 
 def pointed(tokens: Tokens, stretch: Stretch) -> int:
-    """The token that names the function (or member) that an expression points at; -1 where there is none.
+    """Return the token of the function or member that an expression points at; -1 if there is none.
 
-    It is what stands behind the last `&`; else the last name, of a template's instance the template's.
+    It is the name after the last `&`, or else the last name; for a template instance, the template's name.
     """
     start, end = stretch
     marked = [
@@ -173,7 +173,7 @@ def pointed(tokens: Tokens, stretch: Stretch) -> int:
 
 
 def qualified(tokens: Tokens, place: int) -> str:
-    """A name with what is written before it: `a::b::f`."""
+    """Return a name with its qualifiers: `a::b::f`."""
     words = [tokens.text[place]]
     if words[0] == "operator":
         end = place + 1

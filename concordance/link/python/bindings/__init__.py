@@ -1,1 +1,1 @@
-"""Resolves Python names that C and C++ code defines."""
+"""Resolve Python names that C and C++ code defines."""

@@ -1,9 +1,9 @@
-"""What Python calls the modules, classes and tables that C and C++ code holds in its hands.
+"""Find the Python names of the modules, classes and method tables that C and C++ code defines.
 
-In: the ends that `extract/cfamily/python_bindings` stated. Out: for a root of a file ("the module that is described
-here", "the parameter that others fill", "the type that owns this table") the dotted names that it has in Python, each
-with how sure that is. A root is followed from table to type, from type to the module that it is added to, from a
-parameter to the calls that fill it, up to a name that is written out; where that way is lost, no name is given.
+In: the ends from `extract/cfamily/python_bindings`. Out: for a root of a file (a module that is described there, a
+parameter that callers fill, the type that owns a method table), its dotted names in Python, each with its trust. A root
+is followed from table to type, from type to the module that it is added to, and from a parameter to the calls that fill
+it, until a name is written out; if the trail is lost, there is no name.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ _DEEPEST = 12  # steps from a table to a module
 
 
 class PythonName(NamedTuple):
-    """A dotted name of Python, and how sure it is."""
+    """A dotted Python name, with its trust."""
 
     name: str
     trust: Trust
 
 
 def more(one: StatedEnd, key: str) -> str:
-    """What an end says under a key."""
+    """Return an end's value for a key."""
     return next((value for word, value in one.end.more if word == key), "")
 
 
 class Modules:
-    """The names of roots."""
+    """The Python names of roots."""
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
         self.stated = list(_spelled([*crossing.ends("cpython"), *crossing.ends("pybind")]))
         self._known: dict[tuple[BridgeFile, str], tuple[PythonName, ...]] = {}
-        # A root that leads back to itself has no name by that.
+        # A root that leads back to itself gets no name from that.
         self._solver: Solver[tuple[BridgeFile, str], tuple[PythonName, ...]] = Solver(
             lambda key: _best(self._named(*key)), self._known.__setitem__, (), lambda old, new: old or new
         )
@@ -76,7 +76,7 @@ class Modules:
 
     @cached_property
     def _handed(self) -> dict[tuple[int, str], list[tuple[StatedEnd, Trust]]]:
-        """Who hands something to a parameter of a function; to one of several of its name, that is not sure."""
+        """The calls that pass something to a function's parameter; a candidate if several functions have the name."""
         found: dict[tuple[int, str], list[tuple[StatedEnd, Trust]]] = {}
         for one in self.stated:
             if one.end.says == "hands":
@@ -89,7 +89,7 @@ class Modules:
         return found
 
     def _functions(self, one: StatedEnd) -> list[int]:
-        """The functions that a name means, or the only one in the repository that carries it."""
+        """Return the functions that a name refers to, or the only one in the repository that has the name."""
         targets = [meant.target for meant in self._crossing.meant(one) if meant.trust > Trust.CANDIDATE]
         if targets:
             return targets
@@ -98,7 +98,7 @@ class Modules:
 
     @cached_property
     def _used(self) -> dict[tuple[int, str], list[StatedEnd]]:
-        """Who uses a table, by the file and the root of the table."""
+        """The uses of each table, by the table's file and root."""
         found: dict[tuple[int, str], list[StatedEnd]] = {}
         lost = []
         for one in self.stated:
@@ -108,7 +108,7 @@ class Modules:
                     found.setdefault(key, []).append(one)
                 if not tables:
                     lost.append(one)
-        free: dict[str, list[StatedEnd]] = {}  # functions that give a table that nobody is known to use
+        free: dict[str, list[StatedEnd]] = {}  # functions that return a table without a known use
         for identity, given in self._gives.items():
             place = self._crossing.place(identity)
             if place is not None and not any(key in found for key in self._table(given)):
@@ -116,13 +116,13 @@ class Modules:
         names = Counter(one.end.name.rpartition("::")[2] for one in lost)
         for one in lost:
             last = one.end.name.rpartition("::")[2]
-            if names[last] == 1 and len(free.get(last, ())) == 1:  # the one that is left over on both sides
+            if names[last] == 1 and len(free.get(last, ())) == 1:  # the only one left over on both sides
                 for key in self._table(free[last][0]):
                     found.setdefault(key, []).append(one)
         return found
 
     def _table(self, one: StatedEnd, deep: int = 0) -> list[tuple[int, str]]:
-        """The tables that a name means where it stands."""
+        """Return the tables that a name refers to at its place."""
         for root in _roots("table", one.end.name):
             files = self._tables.get(root, set())
             if one.file.id in files:
@@ -140,7 +140,7 @@ class Modules:
 
     @cached_property
     def _added(self) -> dict[tuple[int, str], list[StatedEnd]]:
-        """Where a type or a module is added to another, by its file and root."""
+        """The calls that add a type or module to another, by the file and root of what is added."""
         found: dict[tuple[int, str], list[StatedEnd]] = {}
         for one in self.stated:
             if one.end.says == "adds":
@@ -151,7 +151,7 @@ class Modules:
         return found
 
     def type_of(self, one: StatedEnd) -> tuple[int, str] | None:
-        """The file and root of the type that an addition adds."""
+        """Return the file and root of the type that an end adds."""
         for root in _roots("type", more(one, "value").partition(":")[2]):
             if (one.file.id, root) in self.types:
                 return one.file.id, root
@@ -165,7 +165,7 @@ class Modules:
         return None
 
     def names(self, one: StatedEnd) -> tuple[PythonName, ...]:
-        """The names that an end binds, in full; those that a function is given, for each call that gives them."""
+        """Return the full names that an end binds; a name that is passed to a function, once for each call."""
         name = one.end.name
         if "{@" not in name:
             return below(self.of(one), name)
@@ -181,12 +181,12 @@ class Modules:
         return _best(found)
 
     def of(self, one: StatedEnd) -> tuple[PythonName, ...]:
-        """The names of what an end's name hangs on, with its path there."""
+        """Return the names of the object that an end's name belongs to, including the path to it."""
         path = more(one, "path")
         return below(self.root(one.file, more(one, "in")), path)
 
     def root(self, file: BridgeFile, root: str) -> tuple[PythonName, ...]:
-        """The names of a root of a file."""
+        """Return the names of a root of a file."""
         known = self._known.get((file, root))
         return known if known is not None else self._solver.ask((file, root))
 
@@ -211,7 +211,7 @@ class Modules:
         return below(self.root(one.file, more(one, "in")), more(one, "path"))
 
     def _described(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
-        """The names of a module that a PyModuleDef describes."""
+        """Return the names of a module that a `PyModuleDef` describes."""
         one = self._modules.get((file.id, root))
         if one is None:
             return []
@@ -240,10 +240,10 @@ class Modules:
             found.append(PythonName(own, Trust.UNIQUE_NAME))
         return found
 
-    # Extensions: modules that are files of their own
+    # --- Extension modules, which are files of their own
 
     def _extension(self, name: str, file: BridgeFile) -> Iterable[PythonName]:
-        """The full name of an extension module that calls itself by the last part of it."""
+        """Return the full name of an extension module that only states the last part of its name."""
         if "." in name:
             return [PythonName(name, Trust.EXACT)]
         found = self._in_full(name, file)
@@ -252,13 +252,13 @@ class Modules:
         return [] if name.isupper() else [PythonName(name, Trust.UNIQUE_NAME)]
 
     def _in_full(self, name: str, file: BridgeFile) -> str:
-        """The same as build files, imports and stubs have it; "" where they do not say, or differ."""
+        """Return the full name according to build files, imports and stubs; "" if they do not tell, or disagree."""
         built = self._built
         sources = {full for full, source in built if source == file.path}
         made = next(iter(sources)) if len(sources) == 1 else ""
         if "." in made:
             return made
-        name = made or name  # CMake knows the last part only
+        name = made or name  # CMake only has the last part
         named = {full for full, _ in built if full.endswith(f".{name}")}
         stubbed = self._stubbed.get(name, set())
         said = named | stubbed | self._imported.get(name, set())
@@ -270,17 +270,17 @@ class Modules:
         return next(iter(said)) if len(said) == 1 else made
 
     def _is_short(self, module: str) -> bool:
-        """Whether a module's name is only the last part of one: no package of the repository is called so."""
+        """True if a module's name is only the last part of one: no package of the repository has that name."""
         return "." not in module and module not in self._heads
 
     @cached_property
     def _heads(self) -> frozenset[str]:
-        """The packages of the repository that are asked for something."""
+        """The top-level packages of the repository that names are requested from."""
         return frozenset(name.partition(".")[0] for name in self._crossing.asks)
 
     @cached_property
     def _built(self) -> list[tuple[str, str]]:
-        """The extensions that build files name in full, with each source."""
+        """The extensions that build files name in full, with each of their sources."""
         found: list[tuple[str, str]] = []
         for one in self._crossing.ends("extension", "builds"):
             home = one.file.path.rpartition("/")[0]
@@ -291,7 +291,7 @@ class Modules:
 
     @cached_property
     def _stubbed(self) -> dict[str, set[str]]:
-        """Modules that have a stub, by their last part."""
+        """The modules that have a stub, by their last part."""
         found: dict[str, set[str]] = {}
         for row in self._crossing.files:
             if row.path.endswith(STUBS):
@@ -301,30 +301,30 @@ class Modules:
 
     @cached_property
     def _imported(self) -> dict[str, set[str]]:
-        """Modules that Python imports, by their last part."""
+        """The modules that Python imports, by their last part."""
         found: dict[str, set[str]] = {}
         for name in self._crossing.asks:
             parts = name.split(".")
             for place in range(1, len(parts)):
                 if ".".join(parts[:place]) in self._files:
-                    break  # a module of one file has attributes, and no modules in it
+                    break  # a module that is one file has attributes, but no submodules
                 found.setdefault(parts[place], set()).add(".".join(parts[: place + 1]))
         return found
 
     @cached_property
     def _files(self) -> frozenset[str]:
-        """The modules that are one file, and no package."""
+        """The modules that are a single file, not a package."""
         paths = [row.path for row in self._crossing.files if row.language == "python"]
         alone = [path for path in paths if not path.rpartition("/")[2].startswith("__init__.")]
         return frozenset(self._crossing.module_of(path) for path in alone if path.endswith((".py", ".pyi")))
 
     def stub(self, row: BridgeFile) -> str:
-        """The module that a stub, or the template of one, is of."""
+        """Return the module of a stub or of a template of a stub."""
         return self._crossing.module_of(row.path.removesuffix(".in"))
 
 
 def absolute(home: str, path: str, module: str) -> str:
-    """A module as a file names it, in full; `home` is the file's own name."""
+    """Return the absolute name of a module that a file imports; `home` is the file's own module name."""
     dots = len(module) - len(module.lstrip("."))
     if not dots:
         return module
@@ -334,13 +334,13 @@ def absolute(home: str, path: str, module: str) -> str:
 
 
 def _roots(kind: str, name: str) -> tuple[str, ...]:
-    """A variable as it is written, and by its last part."""
+    """Return the roots for a variable: by its name as written, and by the last part of it."""
     last = name.rpartition("::")[2]
     return (f"{kind}:{name}", f"{kind}:{last}") if last != name else (f"{kind}:{name}",)
 
 
 def _spelled(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
-    """Ends with the texts that macros of other files spell; those whose text is not known are left out."""
+    """Yield ends with macros of other files replaced by their texts, without ends whose text is not known."""
     texts: dict[str, set[str]] = {}
     for one in ends:
         if one.end.says == "spells":
@@ -359,7 +359,7 @@ def _spelled(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
 
 
 def below(names: Iterable[PythonName], path: str) -> tuple[PythonName, ...]:
-    """The names of what hangs on others under a path."""
+    """Append a path to some names."""
     return tuple(PythonName(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
 
 
@@ -368,7 +368,7 @@ def _at_most(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, ...
 
 
 def _best(names: Iterable[PythonName]) -> tuple[PythonName, ...]:
-    """Each name once, the surest first, then the first found."""
+    """Return each name once, most trusted first, then in the order found."""
     found: dict[str, Trust] = {}
     for one in names:
         found[one.name] = max(one.trust, found.get(one.name, one.trust))

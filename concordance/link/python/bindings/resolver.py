@@ -1,9 +1,9 @@
-"""What Python names mean in C and C++: what is bound, who asks for it, and which stub declares it.
+"""Join Python names with the C and C++ code behind them, with their Python users, and with stubs.
 
 In: the ends of the bridges pybind11 and C API. Out: `Bridge` rows: `binds` (the place that binds a name, and the
-function or class behind it), `wraps` (a lambda that calls but one function of the repository), `asks` (Python code that
-uses the name), `runs` (what is run when a lambda or a class is called), `slot` (a field of a type that has no name in
-Python) and `declares` (a stub's symbol).
+function or class behind it), `wraps` (a lambda that calls exactly one function of the repository), `asks` (Python code
+that uses the name), `runs` (what runs when a lambda or a class is called), `slot` (a field of a type that has no name
+in Python) and `declares` (a stub's symbol).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
 _TYPES = frozenset(("class", "struct", "union", "enum", "type", "variable"))
 _KINDS = {"class": _TYPES, "constructor": _TYPES | _FUNCTIONS, "field": _FIELDS, "value": _FIELDS | _FUNCTIONS}
 _MAKERS = ("__new__", "__init__")
-_MOST = 3  # definitions of a name that are still said to be candidates
+_MOST = 3  # the most definitions of a name that are still listed as candidates
 _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
 _ROLES = (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.READ)
 
@@ -32,17 +32,17 @@ class BoundName(NamedTuple):
     stated: StatedEnd
     names: tuple[PythonName, ...]
     target: LinkedName
-    around: bool = False  # whether the target is only what the place stands in
-    wraps: tuple[LinkedName, ...] = ()  # what a lambda calls
+    around: bool = False  # True if the target is only the symbol around the place
+    wraps: tuple[LinkedName, ...] = ()  # the functions that a lambda calls
 
     @property
     def is_module(self) -> bool:
-        """Whether the name is a module's."""
+        """True if the name is a module's."""
         return more(self.stated, "as") == "module" or more(self.stated, "value").startswith(("def:", "is:", "init:"))
 
 
 def join(crossing: BridgeContext, bridge: str) -> Iterator[Bridge]:
-    """The rows of one of the two bridges."""
+    """Yield the rows of one of the two bridges."""
     modules = crossing.once(Modules)
     table = [one for one in crossing.once(_all) if one.stated.end.bridge == bridge]
     known: dict[str, list[BoundName]] = {}
@@ -74,7 +74,7 @@ def _trust(one: BoundName, name: PythonName) -> Trust:
 
 
 def _behind(one: BoundName) -> LinkedName:
-    """What is behind a name; of what the repository does not define, the place that binds it."""
+    """Return what is behind a name; if the repository does not define it, the place that binds it."""
     if one.target.target:
         return one.target
     return LinkedName(one.stated.id, one.target.trust, f"bound here, {one.target.by}")
@@ -94,14 +94,14 @@ def _binds(one: BoundName) -> Iterator[Bridge]:
 
 
 def _asks(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
-    """Who uses a name leads to what is behind it; only what is called there is run."""
+    """Join a user of a name with what is behind the name; `runs` rows are added only for calls."""
     named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
     role = next((role for role in _ROLES if ask.roles & _BITS[role]), Role.MENTION)
     target = _behind(one)
     writes, kind = bool(ask.roles & _BITS[Role.WRITE]), more(one.stated, "as")
     if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == _BITS[Role.WRITE]):
         return
-    if one.is_module and not ask.roles & _BITS[Role.IMPORT]:  # `a.b` in `a.b.c`, which is asked for itself
+    if one.is_module and not ask.roles & _BITS[Role.IMPORT]:  # `a.b` in `a.b.c`, which is requested itself
         return
     if target.target:
         shown = Role.MENTION if one.around or target is not one.target else role
@@ -114,7 +114,7 @@ def _asks(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
 
 
 def _made(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
-    """Who calls a class runs what makes an instance of it."""
+    """Join a call of a class with what creates its instance."""
     for inner in one.wraps if one.around else (one.target,):
         if inner.target:
             trust = min(inner.trust, Trust.VIA_IMPORT)
@@ -124,7 +124,7 @@ def _made(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
 def _declares(
     crossing: BridgeContext, modules: Modules, known: dict[str, list[BoundName]], bridge: str
 ) -> Iterator[Bridge]:
-    """The symbols of stubs whose names are bound."""
+    """Join the symbols of stubs whose names are bound."""
     heads = {name.rpartition(".")[0] for name in known}
     for row in crossing.files:
         if not row.path.endswith(STUBS):
@@ -142,7 +142,7 @@ def _declares(
 
 
 def _exported(modules: Modules, table: list[BoundName]) -> dict[str, list[BoundName]]:
-    """The values of enumerations that are names of the module, too."""
+    """Return the values of enumerations that are also exported as names of the module."""
     exporting = [one for one in modules.stated if one.end.says == "exports"]
     enums = {named.name for one in exporting for named in below(modules.of(one), one.end.name)}
     found: dict[str, list[BoundName]] = {}
@@ -155,7 +155,10 @@ def _exported(modules: Modules, table: list[BoundName]) -> dict[str, list[BoundN
 
 
 def _taken(crossing: BridgeContext, known: dict[str, list[BoundName]]) -> dict[str, list[BoundName]]:
-    """The names that are asked for by a module that takes all public ones of a compiled module: `from m import *`."""
+    """Return the names that users request from a module with a star import of a compiled module.
+
+    A star import takes only public names.
+    """
     found: dict[str, list[BoundName]] = {}
     homes = {home for name in known if (home := name.rpartition(".")[0])}
     stars: dict[str, list[str]] = {}
@@ -174,13 +177,13 @@ def _taken(crossing: BridgeContext, known: dict[str, list[BoundName]]) -> dict[s
 
 
 class Bindings:
-    """Finds what is behind each name that is bound."""
+    """Finds what is behind each bound name."""
 
     def __init__(self, crossing: BridgeContext, modules: Modules) -> None:
         self._crossing, self._modules = crossing, modules
 
     def all(self) -> Iterator[BoundName]:
-        """Every name that is bound, by path, in the order of the text."""
+        """Yield every bound name, by path, in the order of the text."""
         called: dict[tuple[int, str, str, str], list[StatedEnd]] = {}
         for one in self._modules.stated:
             if one.end.says == "wraps":
@@ -207,7 +210,7 @@ class Bindings:
                 yield BoundName(one, names, target)
 
     def _added(self, one: StatedEnd) -> BoundName:
-        """What is added to a module by a call: a type, or a value."""
+        """Return what a call adds to a module: a type, or a value."""
         key = self._modules.type_of(one) if more(one, "value").startswith("type:") else None
         kind = self._modules.types[key] if key is not None else None
         name = one.end.name or (kind.end.name.rpartition(".")[2] if kind is not None else "")
@@ -228,7 +231,7 @@ class Bindings:
         return place is not None and place.kind in _FUNCTIONS | _FIELDS | _TYPES
 
     def _meant(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
-        """What a name means: what the linker says, else who alone carries it."""
+        """Return the targets of a name: the linker's, else the only symbol that has it."""
         return self._linked(one, kinds) or self._named(one, kinds)
 
     def _linked(self, one: StatedEnd, kinds: frozenset[str]) -> list[LinkedName]:
@@ -261,5 +264,5 @@ def _lambda(one: StatedEnd) -> tuple[int, str, str, str]:
 
 
 def _is_within(place: Place, homes: list[str]) -> bool:
-    """Whether a symbol lies in what its name is written with: of `a::b::f`, at least in `b`."""
+    """True if a symbol is in the scope that its name is written with: for `a::b::f`, at least in `b`."""
     return homes[-1] in place.home.split(".")

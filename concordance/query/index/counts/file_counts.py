@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-Rows = dict[str, Any]  # by path; plain values
+Rows = dict[str, Any]  # plain values by path
 
 
 # ---
@@ -16,14 +16,14 @@ Rows = dict[str, Any]  # by path; plain values
 
 
 class FileCounts:
-    """The rows that are known, by what they count."""
+    """Tables of per-file counts, by the name of the count."""
 
     def __init__(self, kept: Mapping[str, Rows], changed: Collection[str]) -> None:
         self._rows = {name: dict(rows) for name, rows in kept.items()}
         self._stale = {name: set(changed) for name in kept}
 
     def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> Rows:
-        """A row for each of some files."""
+        """Return a count for each of some files; `count` is called only if the count is unknown or stale."""
         found, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
         if list(found) == paths:
             found.update((path, count(path)) for path in found.keys() & stale)
@@ -34,7 +34,7 @@ class FileCounts:
 
     @property
     def rows(self) -> Mapping[str, Rows]:
-        """All that is to be kept."""
+        """All tables, without the rows that are stale, for the notes of the next build."""
         return {
             name: {path: row for path, row in rows.items() if path not in self._stale[name]}
             if self._stale.get(name) else rows

@@ -15,29 +15,29 @@ from concordance.query.index.updates.reads import kept, shared
 
 
 class Ledger:
-    """All files of a repository."""
+    """All files of a repository, with their numbers of tests."""
 
     def __init__(self, index: Index) -> None:
         self.files: dict[str, File] = index.files
-        # How many tests stand in each file.
+        # How many tests each file has.
         self.tests: Counter[str] = Counter({path: len(ids) for path, ids in sorted(index.tests_in.items())})
 
 
 @shared
 def ledger(index: Index) -> Ledger:
-    """The ledger of the repository that is asked."""
+    """Return the ledger of the repository."""
     return Ledger(index)
 
 
-@kept(2048)  # a folder's files are asked for by its index, its page and its chapter
+@kept(2048)  # the index, the page and the chapter of a folder ask for the same files
 def outline(index: Index, path: str) -> FileOutline:
-    """What a file defines and says of itself."""
+    """Return the outline of a file: its symbols in short and the doc comment of the file itself."""
     index.reads.note(Aspect.TEXT, path)
     return index.facts.outline(path)
 
 
 def size_of(size: int) -> str:
-    """A size for people."""
+    """Format a size in bytes for people."""
     if size < 1024:
         return f"{size} byte{'' if size == 1 else 's'}"
     kilo = size / 1024

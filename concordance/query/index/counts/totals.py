@@ -18,7 +18,7 @@ from concordance.query.index.repository import Index
 
 
 def counted(counts: Counts, root: str, book: Book) -> Totals:
-    """The totals of a repository, of findings those that its book says."""
+    """Compute the totals of a repository; only findings that the book shows are counted."""
     ruled = ActiveRules(Index(counts, root, book))
     found = Counter(one.severity for path, findings in counts.all_findings() for one in ruled.said(path, findings))
     return Totals(

@@ -1,6 +1,7 @@
-"""The bridges between languages as pages and answers see them: by name, and by the files that they begin and end in.
+"""Look-up of the bridges between languages, by name and by the files in which they begin and end.
 
-In: an index. Out: `Bridge` rows, and where each is stated. Each look is heard by its key: a name, or a path.
+In: an index. Out: `Bridge` rows, and the line that states each one. Every look-up is recorded under its key (a name or
+a path), so that a page is rebuilt when the bridges it read change.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import EVERY, lasting, unless
 
-# What a bridge says, as a verb between its two sides, and from the other side; "" where it is no sentence.
+# For each kind of statement, the verb that joins source to target, and the verb for the opposite direction.
 VERBS = {
     "binds": ("binds", "is bound by"),
     "wraps": ("wraps", "is wrapped by"),
@@ -49,18 +50,18 @@ VERBS = {
 
 
 class Bridges:
-    """All bridges."""
+    """All bridges of a repository, indexed by name, file and symbol."""
 
     def __init__(self, index: Index, rows: list[Bridge]) -> None:
         self._index, self.rows = index, rows
 
     def named(self, name: str) -> list[Bridge]:
-        """The bridges of a name."""
+        """Return the bridges with this name."""
         self._index.reads.note(Aspect.ACROSS, name)
         return self._by_name.get(name, [])
 
     def all_names(self) -> list[str]:
-        """Every name that a bridge has, in the order of the rows."""
+        """Return the names of all bridges, in the order of the rows."""
         self._index.reads.note(Aspect.ACROSS, EVERY)
         return list(self._by_name)
 
@@ -72,12 +73,12 @@ class Bridges:
         return found
 
     def out_of(self, path: str) -> list[Bridge]:
-        """The bridges that are stated in a file."""
+        """Return the bridges that are stated in a file."""
         self._index.reads.note(Aspect.CROSSED, path)
         return self._out.get(path, [])
 
     def into(self, path: str) -> list[Bridge]:
-        """The bridges that lead to a file, or to what it defines; those from itself are left out."""
+        """Return the bridges from other files whose target is a file or one of its symbols."""
         self._index.reads.note(Aspect.CROSSED, path)
         return self._into.get(path, [])
 
@@ -98,12 +99,12 @@ class Bridges:
         return found
 
     def runs_into(self, target: int) -> list[Bridge]:
-        """The bridges by which somebody runs a symbol."""
+        """Return the bridges through which a symbol is called."""
         self._index.reads.note(Aspect.CROSSED, self._index.path_of(target))
         return self._run[0].get(target, [])
 
     def runs_from(self, source: int) -> list[Bridge]:
-        """The bridges by which a symbol runs another."""
+        """Return the bridges through which a symbol calls another."""
         self._index.reads.note(Aspect.CROSSED, self._index.path_of(source))
         return self._run[1].get(source, [])
 
@@ -118,7 +119,7 @@ class Bridges:
 
     @cached_property
     def between(self) -> dict[tuple[int, int], Bridge]:
-        """A bridge from a source to a target by which the one runs the other, or else any, by their ids."""
+        """One bridge for each pair of source id and target id; a bridge that is a call is preferred."""
         found: dict[tuple[int, int], Bridge] = {}
         for row in self.rows:
             pair = (row.source, row.target)
@@ -127,7 +128,7 @@ class Bridges:
         return found
 
     def line(self, row: Bridge) -> int:
-        """The line in which a bridge is stated; 0 where it is a name of Python that asks."""
+        """Return the line that states a bridge; 0 if no bridge end states it, because a Python name led to it."""
         if row.end < 0:
             return 0
         ends = self._index.opened(self._index.path_of(row.source)).ends
@@ -136,10 +137,10 @@ class Bridges:
 
 @lasting(unless(Aspect.BRIDGES))
 def crossings(index: Index) -> Bridges:
-    """The bridges of a repository."""
+    """Return the bridges of a repository."""
     return Bridges(index, bridges_from(index.facts.passed("bridges")))
 
 
 def all_names(index: Index) -> list[str]:
-    """Every name that a bridge has."""
+    """Return the names of all bridges."""
     return crossings(index).all_names()

@@ -1,7 +1,7 @@
-"""How the files of a repository stand to one another: layers, cycles, groups, and which folders use which.
+"""How files relate to one another: layers, import cycles, clusters, and which folders use which.
 
-In: what the analyses over the whole laid in the store, by ids. Out: the same by paths, in words that are true of any
-repository. What is asked of one file is looked up; what needs all files is made once.
+In: the results of whole-repository analyses from the store, by file id. Out: the same by path, in terms that suit any
+repository.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import NamedTuple
 
 from concordance.facts.links.graph import Pair
 
-_MOSTLY = 0.6  # the share of a group's files that its folder holds, at least
+_MOSTLY = 0.6  # at least this share of a cluster's files is in the folder it is named after
 
 
 class Band(StrEnum):
-    """Where a file stands among those that need one another (a closed list)."""
+    """The position of a file among those that need one another (a closed list)."""
 
-    ALONE = "alone"  # it needs no file of the repository, and none but tests needs it
-    BASE = "base"  # it needs none, and others need it
+    ALONE = "alone"  # it needs no file of the repository, and only tests need it, if any
+    BASE = "base"  # it needs no other file, and others need it
     LOW = "low"
     MIDDLE = "middle"
     HIGH = "high"
-    TOP = "top"  # it needs others, and none but tests needs it
+    TOP = "top"  # it needs others, and only tests need it, if any
 
 
 class Layer(NamedTuple):
-    """How high a file stands."""
+    """How far a file is above its dependencies and below its dependents."""
 
-    height: int  # files in the longest chain of what it needs
-    depth: int  # files in the longest chain of who needs it, tests and examples aside
+    height: int  # files in the longest chain of its dependencies
+    depth: int  # files in the longest chain of its dependents, tests and examples aside
 
     @property
     def band(self) -> Band:
-        """Its layer in a word."""
+        """The layer in a word."""
         if not self.depth:
             return Band.TOP if self.height else Band.ALONE
         if not self.height:
@@ -45,16 +45,16 @@ class Layer(NamedTuple):
 
 
 class FileCluster(NamedTuple):
-    """Files that use one another more than others."""
+    """Files that use one another more than they use others."""
 
-    name: str  # the folder that it is mostly about; with the key file where another is about the same, or none is
-    key: str  # the file that it is about: used by most of it, and by few beside
-    folders: tuple[tuple[str, int], ...]  # where its files lie, most first
+    name: str  # the folder that holds most of it; the key file if that folder is not unique or only the root
+    key: str  # the central file: used by most of the cluster and by few others
+    folders: tuple[tuple[str, int], ...]  # number of files by folder, most first
     files: tuple[str, ...]
 
 
 def clusters(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, FileCluster]:
-    """The group of each file that is in one."""
+    """Return the cluster of each file that is in one."""
     made: list[tuple[str, str, Counter[str], list[str]]] = []
     for key, ids in rows:
         members = [paths[one] for one in ids]
@@ -70,7 +70,7 @@ def clusters(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) ->
 
 
 def _home(folders: Counter[str], size: int) -> str:
-    """The deepest folder that holds most of some files; "" where only the root does."""
+    """Return the deepest folder that holds most of some files; "" if only the root does."""
     inside: Counter[str] = Counter()
     for folder, count in folders.items():
         around = folder
@@ -92,7 +92,7 @@ class LoadGraph:
             self.needed.setdefault(paths[target], []).append(paths[user])
 
     def ring(self, path: str, within: Sequence[str]) -> tuple[str, ...]:
-        """The shortest way from a file back to itself, through files of its cycle; of several, the first by paths."""
+        """Return the shortest path from a file back to itself within its cycle; of several, the first by path names."""
         inside = set(within)
         before: dict[str, str] = {}
         waiting = deque([path])
@@ -114,8 +114,10 @@ Edges = dict[str, dict[tuple[str, str], int]]
 
 
 def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> Edges:
-    """By folder, which of the files and folders right in it use which, and by how many pairs of files. A folder's name
-    ends in a slash."""
+    """Return, by folder, how many pairs of files connect each two files or subfolders directly in it.
+
+    A subfolder's name ends in a slash.
+    """
     found: Edges = {}
     split = {one: path.rpartition("/") for one, path in paths.items()}
     known: dict[tuple[str, str], tuple[str, str, str]] = {}
@@ -132,7 +134,7 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> Edges:
 
 
 def edges_after(edges: Edges, gone: Edges, come: Edges) -> Edges:
-    """The same where some pairs are gone, and others have come; a folder's row is another where it changed."""
+    """Return the edges after some pairs were removed and others added; the row of a changed folder is a new object."""
     found = dict(edges)
     for sign, more in ((-1, gone), (1, come)):
         for folder, rows in more.items():
@@ -148,7 +150,7 @@ def edges_after(edges: Edges, gone: Edges, come: Edges) -> Edges:
 
 
 def _apart(here: str, there: str) -> tuple[str, str, str]:
-    """The folder around two folders, and in which of its folders each lies; "" where it is that folder itself."""
+    """Return the common parent of two folders and the child of it that holds each; "" if it is the parent itself."""
     first, second = here.split("/") if here else [], there.split("/") if there else []
     shared = 0
     while shared < min(len(first), len(second)) and first[shared] == second[shared]:

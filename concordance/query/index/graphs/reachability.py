@@ -1,8 +1,8 @@
-"""Walks from what is asked about to all that lead to it, and says each way in words.
+"""Finds the tests and examples that may run a symbol, by walking the link graph backwards, and explains each path.
 
-In: symbols or a file. Out: tests (or examples) that may run them, nearest first, and for a row of the answer the chain
-of names between. A walk counts its steps: a call, a function handed on, a constructor behind a class, a fixture
-behind a parameter. It is bounded, and who asks is told where it stopped.
+In: symbols or a file. Out: the tests (or examples) that may run them, nearest first, and for each row of the answer the
+chain of names in between. A walk counts its steps: a call, a function passed on, a constructor behind a class, a
+fixture behind a parameter. The number of edges it looks at is bounded, and the caller can see where it stopped.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _LOADS = frozenset((int(EdgeKind.LOADS),))
 VERBS = {
     EdgeKind.CALLS: "calls",
     EdgeKind.READS: "uses",
-    EdgeKind.HOLDS: "holds",
-    EdgeKind.MAKES: "makes",
-    EdgeKind.ASKS: "asks for the fixture",
+    EdgeKind.HOLDS: "contains",
+    EdgeKind.MAKES: "creates",
+    EdgeKind.ASKS: "requests the fixture",
     EdgeKind.SETS_UP: "is set up by",
     EdgeKind.IS_WRAPPED: "is wrapped in",
-    EdgeKind.STANDS_FOR: "stands for",
+    EdgeKind.STANDS_FOR: "is another name for",
     EdgeKind.REPEATS: "is another definition of",
     EdgeKind.LOADS: "uses, when it is loaded,",
     EdgeKind.PASSES: "names",
@@ -40,33 +40,33 @@ VERBS = {
     EdgeKind.IMPORTS: "imports",
     EdgeKind.MENTIONS: "mentions",
 }
-_SHOWN = 5  # names of a chain; of a longer one the first and the last
+_SHOWN = 5  # names of a chain that are shown; a longer one is cut in the middle
 
 
 class ReachedSymbol(NamedTuple):
-    """One who reaches what was asked about. Sorted, the nearest come first, and of those as near, by path and line."""
+    """A test or example that reaches what was asked about; sorts by distance, then by path and line."""
 
     steps: int
     order: int
-    id: int  # of a test, or of a file that is one
-    met: int  # where in the walk it was met
+    id: int  # of a test, or of a file that as a whole is one
+    met: int  # the symbol of the walk at which it was found
     behind: str = ""  # what the start of the walk leads to in turn
 
 
 class ReachedSymbols(NamedTuple):
-    """Who reaches what was asked about, nearest first."""
+    """The tests or examples that reach what was asked about, nearest first, and the walk that found them."""
 
     rows: list[ReachedSymbol]
     walk: GraphWalk
 
 
 def starts_in(index: Index, file: File) -> list[int]:
-    """What of a file runs: its functions. The rest runs once, when it is imported."""
+    """Return the functions of a file; its other code runs only once, when the file is imported."""
     return [one.id for one in index.facts.symbols_in(file.path) if one.kind in RUN]
 
 
 def starts_of(index: Index, places: Iterable[Place]) -> list[int]:
-    """Symbols with their declarations; of a class also all that is in it."""
+    """Return symbols with their declarations, and for classes and namespaces everything inside of them."""
     found: dict[int, None] = {}
     for place in together(index, places):
         found[place.id] = None
@@ -76,7 +76,7 @@ def starts_of(index: Index, places: Iterable[Place]) -> list[int]:
 
 
 def inside(index: Index, place: Place) -> Iterator[Place]:
-    """What stands in a symbol, at any depth."""
+    """Yield the symbols inside of a symbol, at any depth."""
     home = [*clean(place.home), place.name]
     for one in index.facts.symbols_in(place.path):
         if clean(one.home)[: len(home)] == home:
@@ -84,13 +84,13 @@ def inside(index: Index, place: Place) -> Iterator[Place]:
 
 
 def around(index: Index, place: Place) -> Iterator[Place]:
-    """What a symbol stands in."""
+    """Yield the symbols that directly contain a symbol."""
     home = clean(place.home)
     return (one for one in index.facts.symbols_in(place.path) if [*clean(one.home), one.name] == home)
 
 
 def reached(index: Index, starts: Collection[int], category: Category, most: int = MOST) -> ReachedSymbols:
-    """The tests or examples that may run what is asked about; the walk looks at so many edges."""
+    """Return the tests or examples that may run the given symbols; the walk looks at no more than `most` edges."""
     walk = index.graph.back(starts, RUNS, _LOADS, STEPS, most)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
@@ -102,7 +102,7 @@ def reached(index: Index, starts: Collection[int], category: Category, most: int
 
 
 def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category) -> list[ReachedSymbol]:
-    """The files that as a whole are tests or examples."""
+    """Return the files that as a whole are tests or examples."""
     found: dict[int, ReachedSymbol] = {}
     for identity in ids:
         path = index.path_of(identity)
@@ -115,7 +115,7 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
 
 
 def overridden(index: Index, places: Iterable[Place], category: Category) -> Iterator[ReachedSymbols]:
-    """The tests that call what a method overrides, and make an instance of the class that overrides it."""
+    """Yield the tests that call what a method overrides and also create an instance of the overriding class."""
     for place in places:
         owner = next(around(index, place), None)
         above = [identity for identity, _ in index.facts.overridden(place.id)]
@@ -134,13 +134,13 @@ def _constructors(index: Index, owner: Place) -> list[int]:
 
 
 def command(index: Index, place: Place) -> str:
-    """The command that runs a test."""
+    """Return the command that runs a test."""
     name = ".".join([*clean(place.home), place.name]) if place.name else ""
     return index.runners.command(place.path, place.language, name)
 
 
 def places(index: Index, ids: Iterable[int]) -> dict[int, Place]:
-    """The symbols and files of some ids."""
+    """Return the symbols and files with these ids."""
     wanted = set(ids)
     files = {one: index.path_of_base(one) for one in wanted}
     found = index.facts.places(one for one in wanted if not files[one])
@@ -151,18 +151,18 @@ def places(index: Index, ids: Iterable[int]) -> dict[int, Place]:
     return found
 
 
-# --- in words
+# --- explanations
 
 
 def reasons(index: Index, rows: Iterable[ReachedSymbol], walk: GraphWalk) -> list[str]:
-    """Why each is in the answer."""
+    """Return for each row the reason why it is in the answer."""
     chains = [(_chain(walk, row.met), row.behind) for row in rows]
     known = places(index, (identity for chain, _ in chains for identity, _ in chain if identity))
     return [_said(chain, known) + (f", {behind}" if behind else "") for chain, behind in chains]
 
 
 def _chain(walk: GraphWalk, met: int) -> list[tuple[int, int]]:
-    """The symbols from a test to what it reaches, each with the way that leads to it; without those in the middle."""
+    """Return the chain from a test to what it reaches: symbols with the edges to them; (0, 0) marks a cut."""
     steps = walk.steps
     chain: list[tuple[int, int]] = []
     distance, following, way = steps[met]
@@ -174,9 +174,9 @@ def _chain(walk: GraphWalk, met: int) -> list[tuple[int, int]]:
 
 
 def _said(chain: list[tuple[int, int]], known: dict[int, Place]) -> str:
-    """A chain in words: the first way as a verb, then names."""
+    """Describe a chain: the first edge as a verb, followed by names."""
     if not chain:
-        return "stands there"
+        return "defined here"
     names: list[str] = []
     for identity, _ in chain:
         place = known.get(identity)

@@ -1,1 +1,1 @@
-"""What a page read, which pages are stale, and how an open index follows an update."""
+"""Incremental updates: what a page read, which pages are stale, and how an open index is refreshed."""

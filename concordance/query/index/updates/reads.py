@@ -1,10 +1,14 @@
-"""What a page reads of the whole repository, so that it is made again only when that changed.
+"""Records what a page reads of the whole repository, so that it is rebuilt only when that changes.
 
-In: each look at what is not the page's own. Out: the slots that were read (`facts.touched.slot`). Whatever pages share
-and is worked out once is worked out unheard (`shared`, `SharedProperty`); what is looked up in it is heard by its key.
-Every other value that outlives a page is memoised together with the slots that were read for it (`kept` by key,
-`recorded` in the object that it belongs to), and each use notes those slots again. So the slots of a page do not depend
-on which pages were made before it.
+In: every access to data that is not the page's own. Out: the slots that were read: hashes of an aspect and a key
+(`facts.store_delta.slot`).
+
+The obvious way, to record whatever is read while a page is made, fails with caches: the page that fills a cache would
+record what went into it, and the pages that find it filled would not. So a value that outlives a page is handled in one
+of two ways. A table that pages share is computed without recording (`SharedProperty`), and each look-up in it is
+recorded by its key (`RecordedTable`). Any other value is memoised together with the slots that were read to compute it
+(by key in a `Memo`, or in the object that it belongs to), and each use records those slots again. So the slots of a
+page do not depend on which pages were made before it.
 """
 
 from __future__ import annotations
@@ -17,22 +21,22 @@ from typing import Any, Generic, Protocol, Self, TypeVar, overload
 from concordance.facts.updates.store_delta import slot
 
 Value = TypeVar("Value")
-Touched = Mapping[str, Collection[str]]  # keys by aspect
-EVERY = "*"  # the key of all that is in a table
-BELOW, ANY = "below", "any"  # whatever is said of files below a folder; anything at all
-MOVED = "moved"  # files whose symbols have other ids than before: what is kept by ids is made again
-NAMES_BELOW = "names below"  # which names and words files below a folder have, and use
+Touched = Mapping[str, Collection[str]]  # changed keys, by aspect
+EVERY = "*"  # the key for a whole table
+BELOW, ANY = "below", "any"  # the aspects of anything about files below a folder, and of anything at all
+MOVED = "moved"  # files whose symbols have new ids: values cached by id are computed again
+NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
 class ReadRecorder:
-    """Hears what is read."""
+    """Collects the slots that are read while somebody listens."""
 
     def __init__(self) -> None:
-        self.listener: set[int] | None = None  # where slots are noted; None where nobody listens
+        self.listener: set[int] | None = None  # the set that collects slots; None while nobody listens
         self._slots: dict[tuple[str, str], int] = {}
 
     def note(self, what: str, key: str) -> None:
-        """Something was looked at."""
+        """Record that something was read."""
         if self.listener is not None:
             asked = (what, key)
             number = self._slots.get(asked)
@@ -41,13 +45,13 @@ class ReadRecorder:
             self.listener.add(number)
 
     def again(self, slots: Iterable[int]) -> None:
-        """What was worked out of some slots was handed out once more."""
+        """Record slots that were read when a cached value was computed."""
         if self.listener is not None:
             self.listener.update(slots)
 
     @contextmanager
     def heard(self) -> Iterator[set[int]]:
-        """What is read inside; who listens outside hears it, too."""
+        """Collect the slots that are read inside the block; an outer listener gets them too."""
         outside, inside = self.listener, set[int]()
         self.listener = inside
         try:
@@ -58,7 +62,7 @@ class ReadRecorder:
 
     @contextmanager
     def unheard(self) -> Iterator[None]:
-        """What is read inside is for all, and nobody's."""
+        """Record nothing inside the block: what is read there serves all pages."""
         outside, self.listener = self.listener, None
         try:
             yield
@@ -67,15 +71,15 @@ class ReadRecorder:
 
 
 class Recording(Protocol):
-    """Whatever knows who listens."""
+    """An object that has a recorder."""
 
     reads: ReadRecorder
 
 
 class HasCache(Recording, Protocol):
-    """An index: it holds what was worked out."""
+    """An index: it also holds cached values."""
 
-    worked_out: dict[Any, Any]  # by the function that makes it
+    worked_out: dict[Any, Any]  # by the function that computes it
 
 
 Index = TypeVar("Index", bound=HasCache)
@@ -83,7 +87,7 @@ Owner = TypeVar("Owner", bound=Recording)
 
 
 class SharedProperty(Generic[Value]):
-    """A property that is worked out once for all, as `cached_property`, and unheard."""
+    """A `cached_property` whose computation is not recorded, because all pages share the value."""
 
     def __init__(self, make: Callable[[Any], Value]) -> None:
         self._make, self.__doc__ = make, make.__doc__
@@ -98,7 +102,7 @@ class SharedProperty(Generic[Value]):
     def __get__(self, instance: object, owner: type[Any] | None = None) -> Value: ...
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Self | Value:
-        """What it is; who asks first makes it, and the next finds it in the instance itself."""
+        """Compute the value and store it in the instance, where the next access finds it without this descriptor."""
         if instance is None:
             return self
         with instance.reads.unheard():
@@ -108,19 +112,19 @@ class SharedProperty(Generic[Value]):
 
 
 def shared(make: Callable[[Index], Value]) -> Callable[[Index], Value]:
-    """What is worked out once for a repository, and again after each update."""
+    """Decorate a function of an index: computed once, unrecorded, and again after each update."""
     return _shared(make, lambda touched: False)
 
 
 def lasting(
     stays: Callable[[Touched], bool],
 ) -> Callable[[Callable[[Index], Value]], Callable[[Index], Value]]:
-    """The same, of what stays as it is after updates of which `stays` says so."""
+    """The same, but the value survives an update for which `stays` returns True."""
     return lambda make: _shared(make, stays)
 
 
 def going_on(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], Value]:
-    """What is worked out again after each update, of what it was the last time."""
+    """Decorate a function that is computed again after each update and is given its previous value."""
 
     @lasting(unless())
     def last(index: Index) -> list[Value]:
@@ -136,7 +140,7 @@ def going_on(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], 
 
 
 def unless(*aspects: str) -> Callable[[Touched], bool]:
-    """Whether an update touched none of some aspects, for `lasting`."""
+    """Return a predicate that is True for an update that touched none of these aspects."""
     return lambda touched: not any(touched.get(one) for one in aspects)
 
 
@@ -158,7 +162,7 @@ class _Once(Generic[Value]):
 
 
 def renewed(worked_out: Mapping[Any, Any], touched: Touched) -> dict[Any, Any]:
-    """What is still right after an update, of what was worked out; of what is kept by key (`Memo`), see `forget`."""
+    """Return the cached values that are still valid after an update; a `Memo` drops its stale entries separately."""
     return {
         make: one for make, one in worked_out.items()
         if isinstance(one, Memo) or (isinstance(one, _Once) and one.stays(touched))
@@ -166,15 +170,18 @@ def renewed(worked_out: Mapping[Any, Any], touched: Touched) -> dict[Any, Any]:
 
 
 def forget(worked_out: Mapping[Any, Any], slots: set[int]) -> None:
-    """Lets go of what was made of some slots."""
+    """Drop the memoised values that were computed from any of these slots."""
     for one in worked_out.values():
         if isinstance(one, Memo):
             one.forget(slots)
 
 
 def kept(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
-    """What is worked out for a key, kept for those who ask again; of more than `most`, the oldest are forgotten. It
-    hangs on the row of its key in the table `of`, too, which who asks hears by itself."""
+    """Memoise a function of an index and a key, and record what it read at each use.
+
+    At most `most` values are kept; the oldest is dropped first. `of` names a table whose row for the key also
+    invalidates the value; the caller records that row itself.
+    """
 
     def around(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
         @wraps(make)
@@ -198,14 +205,14 @@ def kept(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], C
 
 
 class Memo(dict[str, tuple[Value, frozenset[int]]]):
-    """What was worked out, by key, with what was read for it."""
+    """Memoised values by key, each with the slots that were read to compute it."""
 
     def __init__(self, of: str = "") -> None:
         super().__init__()
         self._of = of
 
     def forget(self, slots: set[int]) -> None:
-        """Lets go of what was made of some slots."""
+        """Drop the values that were computed from any of these slots."""
         of = self._of
         stale = [
             key for key, (_, read) in self.items() if not slots.isdisjoint(read) or (of and slot(of, key) in slots)
@@ -215,8 +222,10 @@ class Memo(dict[str, tuple[Value, frozenset[int]]]):
 
 
 def recorded(make: Callable[[Owner], Value]) -> Callable[[Owner], Value]:
-    """Memoises a function of an object in that object, as `cached_property` does, for objects that more than one page
-    uses. What was read for the value is noted for each listener that asks for it, not only for the first."""
+    """Memoise a function of an object in that object, as `cached_property` does, for objects that several pages use.
+
+    What was read for the value is recorded for every listener that asks for it, not only for the first.
+    """
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
@@ -240,16 +249,16 @@ class _Recorded(Generic[Value]):
 
     def __init__(self, value: Value, slots: set[int], told: set[int] | None) -> None:
         self.value, self.slots = value, slots
-        self.told = told  # the listener that has noted the slots last: a page asks for one value many times
+        self.told = told  # the listener that recorded the slots last, as a page may ask many times
 
 
 def plain(table: dict[str, Value]) -> dict[str, Value]:
-    """A table as a plain one, unheard: for what is worked out of all of it."""
+    """Return a plain copy of a table without recording, for values that are computed from all of it."""
     return dict(dict.items(table))
 
 
 class RecordedTable(dict[str, Value]):
-    """A table by path or name, each look into which is heard."""
+    """A table by path or name that records each look-up."""
 
     def __init__(self, reads: ReadRecorder, name: str, rows: Mapping[str, Value]) -> None:
         super().__init__(rows)
@@ -259,8 +268,8 @@ class RecordedTable(dict[str, Value]):
         self._reads.note(self._name, key)
         return super().__getitem__(key)
 
-    def get(self, key: str, default: Any = None) -> Any:  # as `dict` has it, whose types say more than can be said here
-        """What stands there, or else a default."""
+    def get(self, key: str, default: Any = None) -> Any:  # types as loose as `dict.get` needs
+        """Return the value of a key, or a default."""
         self._reads.note(self._name, key)
         return super().get(key, default)
 
@@ -273,23 +282,23 @@ class RecordedTable(dict[str, Value]):
         return super().__iter__()
 
     def items(self) -> Any:
-        """All of it."""
+        """Return all items, and record that the whole table was read."""
         self._reads.note(self._name, EVERY)
         return super().items()
 
     def values(self) -> Any:
-        """All of it."""
+        """Return all values, and record that the whole table was read."""
         self._reads.note(self._name, EVERY)
         return super().values()
 
     def keys(self) -> Any:
-        """All of it."""
+        """Return all keys, and record that the whole table was read."""
         self._reads.note(self._name, EVERY)
         return super().keys()
 
 
 class RecordedTableById(dict[int, Value]):
-    """The same by the id of a file, which is heard by its path."""
+    """A table by the id of a file that records each look-up under the file's path."""
 
     def __init__(self, reads: ReadRecorder, name: str, rows: Mapping[int, Value], paths: Mapping[int, str]) -> None:
         super().__init__(rows)
@@ -300,6 +309,6 @@ class RecordedTableById(dict[int, Value]):
         return super().__getitem__(key)
 
     def get(self, key: int, default: Any = None) -> Any:
-        """What stands there, or else a default."""
+        """Return the value of a key, or a default."""
         self._reads.note(self._name, self._paths.get(key, ""))
         return super().get(key, default)

@@ -1,8 +1,11 @@
-"""An index that goes on after an update: what is still right is kept, the rest is worked out again.
+"""Refreshes an open index after an update of the store, keeping what is still valid.
 
-In: an index, and the store as it is now. Out: whether it could go on. A process that follows a repository makes a new
-index only where there are other files, or very many have other symbols: to read all names again takes longer than all
-else. What is kept is what a new index would have.
+In: an index, and the store as it is now. Out: True if the index could be refreshed. A long-running process builds a new
+index only if files were added or removed, or if the symbols of very many files changed: reading all names again takes
+longer than everything else. A refreshed index has the same content as a new one would.
+
+The census is updated too (`CensusUpdate`). A file whose symbols changed gets new ids after all existing ones; its old
+ids refer to nothing any more.
 """
 
 from __future__ import annotations
@@ -23,15 +26,15 @@ from concordance.query.index.updates.reads import MOVED, Touched, renewed
 from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
-Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a file, its terms before, and now
-_MANY = 200  # files whose symbols are others; with more, all is read again
-# What is worked out of what analyses gave.
+Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a path, the file's terms before, and now
+_MANY = 200  # changed files above which the whole index is read again
+# Attributes that are computed from the results of analyses.
 _OF_PASSES = ("layers", "cycles", "clusters", "_tested")
 _OF_BASES = ("by_base", "starts", "_ids", "bases")
 
 
 def renew(index: Index, facts: Facts) -> bool:
-    """Goes on with a store that was updated meanwhile; False where that is not worth it."""
+    """Switch an index to the updated store; False if that is not possible or not worthwhile."""
     before, now = index.facts.meta(), facts.meta()
     touched: dict[str, set[str]] = facts.touched_since(int(before.get("update", "0")))
     if before.get("born") != now.get("born") or touched[Aspect.PATHS]:
@@ -43,7 +46,7 @@ def renew(index: Index, facts: Facts) -> bool:
     index.facts.close()
     index.facts = facts
     known = index.__dict__
-    index.open.clear()  # they ask the store as it was
+    index.open.clear()  # they read from the old store
     for path in touched[Aspect.TEXT] if "files" in known else ():
         file = facts.file(path)
         if file is not None:
@@ -67,14 +70,14 @@ def renew(index: Index, facts: Facts) -> bool:
 
 
 def _rank(index: Index) -> None:
-    """Ranks files anew."""
+    """Read the files' ranks again."""
     ranks = index.__dict__.pop("ranks", None)
     if ranks != index.ranks:
         index.__dict__.pop("bands", None)
 
 
 def _pair(index: Index, paths: dict[int, str]) -> None:
-    """Finds who uses whom between files; `paths` are those that ids had."""
+    """Recompute which files use which; `paths` maps the old ids to paths."""
     known = index.__dict__
     before: Neighbours | None = known.pop("neighbours", None)
     edges: Edges | None = known.pop("_folder_edges", None)
@@ -90,7 +93,7 @@ def _pair(index: Index, paths: dict[int, str]) -> None:
 
 
 def _refiled(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[RenumberedFile] | None:
-    """The files whose symbols are others, or have other ids; None where they are many."""
+    """Return the files whose symbols or ids changed; None if there are too many or the ids do not add up."""
     paths = sorted(touched[Aspect.TEXT])
     bases = {path: facts.base(path) for path in paths}
     other = bool(touched[Aspect.NAME] or touched[Aspect.NAMES])
@@ -106,12 +109,12 @@ def _refiled(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[R
         new = range(bases[path], bases[path] + 1 + len(symbols))
         found.append(RenumberedFile(path, range(old, end), new, symbols))
     more = sum(file.new.start - file.old.start for file in found)
-    # Of a file that has other ids the text is another, too; were it not so, all is read again.
+    # A file can have new ids only if its text changed. If that does not explain all ids, everything is read again.
     return found if facts.sum_of_bases() == sum(index.starts) + more else None
 
 
 def _recounted(index: Index, files: list[RenumberedFile], touched: dict[str, set[str]]) -> CensusChanges:
-    """Puts the symbols of some files in place of those that they had."""
+    """Replace the old symbols of some files by the new ones in all tables."""
     known = index.__dict__
     recount = CensusUpdate(index.census, files) if "census" in known else None
     if recount is not None:
@@ -136,18 +139,18 @@ def _recounted(index: Index, files: list[RenumberedFile], touched: dict[str, set
 
 
 def _rebase(index: Index, moved: list[RenumberedFile]) -> None:
-    """Gives files the ids that they have now."""
+    """Give renumbered files their new ids."""
     if moved:
         now = {file.path: file.new.start for file in moved}
         rows = [row for row in index.bases if row[1] not in now]
-        rows += sorted((now[row[1]], *row[1:]) for row in index.bases if row[1] in now)  # they lie behind all others
+        rows += sorted((now[row[1]], *row[1:]) for row in index.bases if row[1] in now)  # after all others
         for name in _OF_BASES:
             index.__dict__.pop(name, None)
         index.bases = rows
 
 
 def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
-    """Notes the symbols that a file has."""
+    """Add the new symbols of a file to the tables."""
     if "tests_in" in known:
         index.tests_in.pop(file.path, None)
         tests = [symbol[0] for symbol in file.symbols if symbol[4]]
@@ -167,34 +170,29 @@ def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
             put_in(known["_prototypes"], bare(key), identity, index.path_of)
 
 
-# ---
-# The census of a repository some of whose files were read again: what is the same is kept.
-#
-# In: a census, the store as it is now, and the files whose symbols are others, or have other ids (`RenumberedFile`).
-# Out: the same tables that a new census would have, for what a few files cost. A file whose symbols are others has them
-# at ids behind all others; those that it had stand for nothing any more.
+# Updating the census at the cost of the changed files alone.
 
 
 class RenumberedFile(NamedTuple):
-    """A file whose symbols are others, or have other ids."""
+    """A file whose symbols changed or have new ids."""
 
     path: str
-    old: range  # the ids that it and its symbols had …
-    new: range  # … and have
-    symbols: list[tuple[int, str, str, int, int]]  # id, key, kind, whether it is only declared, whether it is a test
+    old: range  # the ids of the file and its symbols before …
+    new: range  # … and after the update
+    symbols: list[tuple[int, str, str, int, int]]  # id, key, kind, is only declared, is a test
 
     @property
     def is_moved(self) -> bool:
-        """Whether its ids are others."""
+        """True if the ids changed."""
         return self.old.start != self.new.start
 
 
 class CensusChanges(NamedTuple):
-    """What is other than it was."""
+    """What the update of a census changed."""
 
-    names: set[str]  # that have other symbols, or symbols of other ids
+    names: set[str]  # names whose symbols, or their ids, changed
     terms: list[Terms]
-    used: set[str] | None  # files whose symbols are used by others, or have other ids; None where it may be any
+    used: set[str] | None  # files with changed users or ids; None if it may be any
 
 
 def _path(file: CensusFile) -> str:
@@ -202,7 +200,7 @@ def _path(file: CensusFile) -> str:
 
 
 def take_out(found: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
-    """Takes a file's symbols out of a list that follows the paths; where none is left, the list, too."""
+    """Remove a file's symbols from a list of ids in the order of paths; an empty list is removed as well."""
     ids = found.get(key, [])
     first = bisect_left(ids, file.path, key=path_of)
     last = first
@@ -214,19 +212,19 @@ def take_out(found: dict[str, list[int]], key: str, file: RenumberedFile, path_o
 
 
 def put_in(found: dict[str, list[int]], key: str, identity: int, path_of: Callable[[int], str]) -> None:
-    """Puts a symbol into such a list."""
+    """Insert a symbol into such a list."""
     insort(found.setdefault(key, []), identity, key=lambda one: (path_of(one), one))
 
 
 class CensusUpdate:
-    """Brings one census up to date."""
+    """Updates one census."""
 
     def __init__(self, census: Census, files: Sequence[RenumberedFile]) -> None:
         self._census, self._known, self._files = census, census.__dict__, files
         self._names: set[str] = set()
 
     def before(self, path_of: Callable[[int], str]) -> None:
-        """Forgets the symbols that were; `path_of` says whose they were."""
+        """Remove the old symbols; `path_of` maps old ids to paths."""
         census, known = self._census, self._known
         for file in self._files if "names" in known else ():
             ids = [one for one in file.old if census.names[one]]
@@ -241,7 +239,7 @@ class CensusUpdate:
     def after(
         self, facts: Facts, bases: list[tuple[int, str, str, str]], touched: Touched, path_of: Callable[[int], str]
     ) -> CensusChanges:
-        """Learns those that are; `path_of` says whose they are."""
+        """Add the new symbols; `path_of` maps new ids to paths."""
         census, known = self._census, self._known
         census.facts, census.bases = facts, bases
         for file in self._files if "names" in known else ():
@@ -273,13 +271,13 @@ class CensusUpdate:
         self._count(file.path, len(file.symbols))
 
     def _count(self, path: str, more: int) -> None:
-        """Counts symbols in the folders around a file."""
+        """Adjust the number of symbols in the folders above a file."""
         while path and "defined" in self._known:
             path = path.rpartition("/")[0]
             self._census.defined[path] += more
 
     def _list(self, moved: Sequence[RenumberedFile]) -> None:
-        """Lists files that moved; of those that stood before them, and now do, the last id is another, too."""
+        """Update the rows of renumbered files, and of those before their old and new places, whose last ids changed."""
         census, bases = self._census, self._census.bases
         starts = [row[0] for row in bases]
         places = {bisect_right(starts, one) - 1 for file in moved for one in (file.old.start, file.new.start)}
@@ -305,7 +303,7 @@ class CensusUpdate:
     # --- uses
 
     def _uses(self, touched: Touched, moved: Sequence[RenumberedFile]) -> set[str] | None:
-        """Counts uses anew; gives the files whose symbols are used otherwise."""
+        """Count the uses again; return the files whose symbols have changed users, or None if it may be any."""
         if "outside" not in self._known or "names" not in self._known:
             self._known.pop("outside", None)
             self._known.pop("used_by", None)
@@ -327,15 +325,15 @@ class CensusUpdate:
                 left = census.outside[base][:]
                 for file in moved:
                     del left[bisect_left(left, file.old.start) : bisect_left(left, file.old.stop)]
-                left.extend(sorted(targets))  # they lie behind all others
+                left.extend(sorted(targets))  # after all others
                 other |= self._swap(base, base, left)
         if "used_by" in self._known and any(one in census.used_by for file in moved for one in file.old):
-            del self._known["outside"], self._known["used_by"]  # it is not as it must be: all is counted anew
+            del self._known["outside"], self._known["used_by"]  # inconsistent: count everything again
             return None
         return had.keys() | {census.bases[bisect_right(starts, one) - 1][1] for one in other}
 
     def _aimed(self, moved: Iterable[RenumberedFile], starts: Sequence[int]) -> dict[int, set[int]]:
-        """What each file uses of those that moved, by the file's id."""
+        """Return what each file uses of the renumbered files, by the id of the user's file."""
         found: dict[int, set[int]] = {}
         for file in moved:
             for user, target in self._census.facts.used_pairs_into(file.new.start, file.new.stop - 1):
@@ -343,7 +341,7 @@ class CensusUpdate:
         return found
 
     def _swap(self, old: int, new: int, targets: array[int]) -> set[int]:
-        """Puts what a file uses in place of what it used, and gives what is only in one of them."""
+        """Replace what a file uses, and return the ids that are only in the old or only in the new set."""
         outside, known = self._census.outside, "used_by" in self._known
         before = outside.pop(old)
         outside[new] = targets

@@ -1,7 +1,7 @@
-"""Which pages are to be made: all of them, or those that read something that changed since they were made.
+"""Decides which pages to write: all of them, or those that read something that changed since they were written.
 
-In: an index, the notes of the book, and the pages that are not on the disk as they were written. Out: the subjects to
-be made, those that are gone, and what is to be noted when all is done.
+In: an index, the notes of the book (what each page read), and the pages that are missing on disk or were altered. Out:
+the subjects whose pages are to be written, those that no longer exist, and what to note when all is done.
 """
 
 from __future__ import annotations
@@ -17,25 +17,28 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import forget
 from concordance.query.index.updates.tables import changed, digests
 
-_SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages tell
+_SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages show
 
 
 class PagesToWrite(NamedTuple):
-    """What is to be done for a book."""
+    """The work to do for a book."""
 
     work: list[Subject]
-    replaced: set[str]  # pages that do not stay as they are, unless all are made
+    replaced: set[str]  # pages to be replaced or removed, unless all are written
     gone: list[Subject]
     shared: dict[str, Digests]
-    anew: bool  # whether all pages are made
+    anew: bool  # True if all pages are written
 
 
 class StalePages:
-    """Decides for one book."""
+    """Selects the pages of one book."""
 
     def __init__(self, index: Index, notes: PageNotes, made_of: str, listed: str, whole: bool) -> None:
-        """`listed` is the mark of what the book's manifest lists: git may have put another in its place. `whole` says
-        that all pages are made where anything changed."""
+        """Prepare the selection.
+
+        `listed` is a checksum of what the book's manifest lists, as git may have replaced the manifest. `whole` means
+        that all pages are written if anything changed.
+        """
         self.index, self.notes = index, notes
         self._before = notes.meta()
         store = index.facts.meta()
@@ -47,27 +50,30 @@ class StalePages:
 
     @property
     def is_current(self) -> bool:
-        """Whether nothing changed since all pages were made."""
+        """True if nothing changed since all pages were written."""
         return self._before == self._now
 
     def choice(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
-        """What is to be made; `subjects` are all, with their places in the order of the work, `astray` are pages that
-        are not on the disk as they were written."""
+        """Return the work to do.
+
+        `subjects` returns all subjects with their positions in the order of work; `astray` are pages that are missing
+        on disk or differ from what was written.
+        """
         if self._is_known:
             with suppress(NotesBroken):
                 return self._since(subjects, astray)
-        self.index.summaries = FileCounts({}, ())  # an index that goes on has those of the last time
+        self.index.summaries = FileCounts({}, ())  # a refreshed index has those of the last build
         self.index.worked_out.clear()
         return PagesToWrite(list(subjects()), set(), [], digests(self.index, {}, None), True)
 
     def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
-        """What changed since the last time."""
+        """Return the work that results from changes since the last build."""
         index = self.index
         touched = index.facts.touched_since(int(self._before["update"]))
         stale = touched[Aspect.TEXT] | touched[Aspect.OUT] | touched[Aspect.NAMES]
         index.summaries = FileCounts(self.notes.summaries(), stale)
         before = self.notes.shared()
-        # Before tables are made, too: they may be made of what was kept.
+        # Forget stale values before the tables are computed, because tables may be computed from cached values.
         forget(index.worked_out, {slot(aspect, key) for aspect, keys in touched.items() for key in keys})
         shared = digests(index, before, touched)
         known = self.notes.subjects()
@@ -83,8 +89,10 @@ class StalePages:
         return PagesToWrite(work, replaced, gone, shared, False)
 
     def note(self, choice: PagesToWrite, made: dict[Subject, PageRecord], listed: str) -> None:
-        """Notes what was made, and the mark of what is listed now. Where that fails, there are no notes, and the next
-        run makes all pages."""
+        """Save what was written and read, and the checksum of the manifest.
+
+        If that fails, the notes are dropped and the next run writes all pages.
+        """
         self._now["listed"] = listed
         try:
             if choice.anew:
@@ -93,5 +101,5 @@ class StalePages:
                 self.notes.update(self._now, made, choice.gone, choice.shared, self.index.summaries.rows)
         except NotesBroken as error:
             self.notes.drop()
-            advice = "All pages are written, but the next build will make them all again. Free some space on that disk"
+            advice = "All pages are written, but the next build will write them all again. Free some space on that disk"
             raise NotesBroken(error.message, advice) from error

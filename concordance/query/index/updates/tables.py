@@ -1,8 +1,8 @@
-"""The tables that pages share, each look-up as a number: what differs from the last time has changed for its readers.
+"""Digests of the tables that pages share: a row whose digest changed is stale for the pages that read it.
 
-In: an index, the numbers of the last time, and what the store says has changed since. Out: the numbers as they are now,
-and the slots of all that changed. Of tables that only hang on what has not changed, the last numbers are taken. The
-names of the tables are those by which look-ups are heard (`reads`).
+In: an index, the digests of the last build, and what the store says has changed since. Out: the digests as they are
+now, and the slots of everything that changed. Digests of tables that depend only on unchanged data are taken over. The
+names of the tables are those under which look-ups are recorded (`reads`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from concordance.query.index.updates.reads import ANY, BELOW, EVERY, MOVED, NAME
 from concordance.query.names.public_names import public_names
 from concordance.query.search.related_files import stem_of
 
-# The tables by path whose changes pages of the folders around are made again for.
+# Tables by path; a change in one of them also makes the pages of the enclosing folders stale.
 _STIRRING = frozenset(("ranks", "tests", "uses", "users", "used", "command"))
 _OF_LINKS = (
     "uses", "users", "fan", "edges", "bands", "ranks", "layers", "cycles", "clusters", "tests", "used", "linked",
@@ -36,7 +36,7 @@ _OF_LINKS = (
 
 
 def digests(index: Index, before: Mapping[str, Digests], touched: Touched | None) -> dict[str, Digests]:
-    """All tables; `touched` is None where nothing is known of the last time."""
+    """Return the digests of all tables; `touched` is None if nothing is known of the last build."""
     with index.reads.unheard():
         found = _of_paths(index, before, touched)
         found["passes"] = {**index.marks, "bases": _bases_mark(index)}
@@ -68,7 +68,7 @@ def _bases_mark(index: Index) -> int:
 
 
 def _chapters(index: Index) -> Digests:
-    """How each chapter stands to the others."""
+    """Return a digest of each chapter's relation to the others."""
     ordered = plan(index).ordered
     names = ["", *(one.name for one in ordered), ""]
     inside = [[other.name for other in ordered if other.folder.startswith(f"{one.folder}/")] for one in ordered]
@@ -79,7 +79,7 @@ def _chapters(index: Index) -> Digests:
 
 
 def _of_paths(index: Index, before: Mapping[str, Digests], touched: Touched | None) -> dict[str, Digests]:
-    """What hangs on which files there are, and on what some of them say."""
+    """Return the digests that depend on which files there are, and on the content of some of them."""
     paths = [row[1] for row in index.bases]
     texts: Collection[str] = touched[Aspect.TEXT] if touched is not None else paths
     moved = touched is None or bool(touched[Aspect.PATHS])
@@ -103,7 +103,7 @@ def _of_paths(index: Index, before: Mapping[str, Digests], touched: Touched | No
 def _renewed(
     before: Digests, keys: Iterable[str], changed: Collection[str], anew: bool, number: Callable[[str], int]
 ) -> Digests:
-    """A table of which some keys are looked at again."""
+    """Return a table in which some keys are computed again."""
     again = set(changed)
     return {key: number(key) if anew or key in again or key not in before else before[key] for key in keys}
 
@@ -136,8 +136,11 @@ _BY_PATHS: dict[str, Callable[[Index], Digests]] = {"folder": _folder_lists, "st
 def changed(
     index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: Touched, besides: bool
 ) -> set[int]:
-    """The slots of all that changed; where anything did (`besides`: what no slot is of), that of whoever reads of
-    everything."""
+    """Return the slots of everything that changed.
+
+    If anything changed, they include the slot of pages that read everything; `besides` is True if something changed
+    that has no slot of its own.
+    """
     stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.NAMES], *touched[Aspect.PATHS]}
     named = {key for aspect in (Aspect.WORDS, Aspect.NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]}
     slots = {slot(aspect, key) for aspect, keys in touched.items() for key in keys}
@@ -166,7 +169,7 @@ def changed(
 
 
 def _words(index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: Touched) -> list[str]:
-    """The files of which other words are telling now: a word that many more files have tells nothing."""
+    """Return the files whose characteristic words may differ now, as words that many files share do not count."""
     common = set(touched[Aspect.TERM])
     everywhere = now["read"] != before.get("read")
     if not common and not everywhere:
@@ -177,29 +180,26 @@ def _words(index: Index, before: Mapping[str, Digests], now: Mapping[str, Digest
     ]
 
 
-# ---
-# The tables that hang on who uses whom, each look-up as a number (see `tables`).
-#
-# In: an index. Out: the numbers. An index that goes on after an update has those of the last time, with what they
-# were made of: a number is made again only where that is another.
+# Digests of the tables that depend on who uses what. A refreshed index keeps the last digests with the rows that they
+# were computed from, and computes a digest again only if its row differs.
 
 
 def number(value: object) -> int:
-    """A value as a number."""
+    """Return a digest of a value, as a number."""
     return crc32(repr(value).encode("utf-8", "backslashreplace"))
 
 
 class LinkTables:
-    """The numbers of one index."""
+    """The digests of one index's tables of links."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, Mapping[Any, Any]] = {}  # what each table was made of last
+        self._rows: dict[str, Mapping[Any, Any]] = {}  # the rows that each table was computed from last
         self._found: dict[str, Digests] = {}
         self._made_of: object = None
-        self.stale: set[str] | None = None  # files whose symbols are used otherwise than then; None where any may be
+        self.stale: set[str] | None = None  # files whose symbols' users changed since; None if it may be any
 
     def of(self, index: Index) -> dict[str, Digests]:
-        """All of them. Who is given a table may keep it: another one takes its place where it changes."""
+        """Return all tables. The caller may keep them: a changed table is replaced, never modified."""
         if self._made_of is not index.neighbours:
             self._made_of = index.neighbours
             self._passed(index)
@@ -214,7 +214,7 @@ class LinkTables:
     def _again(
         self, name: str, rows: Mapping[Any, Any], make: Callable[[Any], int], path_of: Callable[[Any], str] = str
     ) -> None:
-        """Makes the numbers of a table of which some rows are others."""
+        """Compute the digests of a table again for the rows that changed."""
         before, known = self._rows.get(name, {}), self._found.get(name, {})
         if rows is before:
             return
@@ -227,7 +227,7 @@ class LinkTables:
         self._found[name] = found
 
     def _passed(self, index: Index) -> None:
-        """What analyses over the whole gave."""
+        """Compute the digests of the results of whole-repository analyses."""
         crc = {row[0]: crc32(row[1].encode("utf-8", "surrogateescape")) for row in index.bases}
         path_of, neighbours = index.path_of_base, index.neighbours
 
@@ -250,7 +250,7 @@ class LinkTables:
         self._again("tests", index.tested_rows, _tests(index), path_of)
 
     def _use(self, index: Index, paths: set[str] | list[str]) -> None:
-        """How often symbols are used, and which are."""
+        """Compute how often the symbols of some files are used, and which are used at all."""
         used_by = index.census.used_by
         used, linked = dict(self._found["used"]), dict(self._found["linked"])
         ends = dict(zip(index.starts, [*index.starts[1:], len(index.keys)], strict=True))
@@ -265,7 +265,7 @@ class LinkTables:
 
 
 def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]:
-    """Makes numbers of the tests of files; where tests have other ids, but are the same, so are the numbers."""
+    """Return a function that digests a file's tests by path and key, so that mere new ids change nothing."""
     known: dict[int, int] = {}
 
     def of(test: int) -> int:
@@ -288,7 +288,7 @@ def _once(known: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
     return found
 
 
-@lasting(unless())  # `renewal` says what of it is stale
+@lasting(unless())  # `refresh` sets what is stale in it
 def link_tables(index: Index) -> LinkTables:
-    """The numbers of an index, as far as they were made."""
+    """Return the digests of an index, as far as they were computed."""
     return LinkTables()

@@ -1,8 +1,8 @@
-"""Patterns and idioms of a file's code, each with the lines that show it.
+"""Detects design patterns and idioms in a file's code, each with the lines that show it.
 
-In: a file as its pages see it. Out: rows: a pattern's name, the names concerned, the lines. A pattern is read from
-definitions (their bases, decorators, members) or from a line that cannot mean anything else; what would need a guess
-is none. The tables of languages are beside: one small function a pattern.
+In: a file's model. Out: one row per pattern: its name, the names concerned, and the lines. A pattern is recognised from
+definitions (their bases, decorators, members) or from lines that can mean nothing else; nothing is guessed. Each
+language has a table of patterns in a module of this package, with one small function per pattern.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from concordance.query.index.file_model import FileModel
 from concordance.query.sections.patterns import build, c, python, script
 from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
-_NAMED = 8  # names that are listed; of more, so many are counted and the first three named
-_FIRST = 3
+_NAMED = 8  # names listed at most; if there are more, they are counted and only the first few named
+_FIRST = 3  # names listed then
 
 Table = Sequence[tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]]]
 _TABLES: dict[str, Table] = {
@@ -30,15 +30,15 @@ _TABLES: dict[str, Table] = {
 
 
 class Pattern(NamedTuple):
-    """One pattern that a file shows."""
+    """One pattern found in a file."""
 
     name: str
-    said: list[Piece]
-    lines: list[int]  # those that show it, rising
+    said: list[Piece]  # the names concerned, with details
+    lines: list[int]  # the lines that show it, in ascending order
 
 
 def patterns(one: FileModel) -> list[Pattern]:
-    """The patterns of a file, in the order of the language's table."""
+    """Return the patterns of a file, in the order of its language's table."""
     table = _TABLES.get(one.file.language)
     if table is None or one.file.skip != Skip.NONE:
         return []
@@ -47,13 +47,13 @@ def patterns(one: FileModel) -> list[Pattern]:
 
 
 def of_language(language: str) -> Table:
-    """The patterns that are looked for in a language."""
+    """Return the table of patterns for a language."""
     return _TABLES.get(language, ())
 
 
 def shown(seen: PatternFile, table: Table) -> Iterator[tuple[str, list[PatternPlace]]]:
-    """Each pattern that is there, with all that show it, in the order of the text; of those that say the same, the
-    first, for an overloaded name is one."""
+    """Yield each pattern that occurs, with its places in source order. Places with the same name and words are listed
+    once, since overloads of a name count as one."""
     for name, find in table:
         found: dict[tuple[object, ...], PatternPlace] = {}
         for row in sorted(find(seen)):
@@ -68,7 +68,7 @@ def _few(found: list[PatternPlace]) -> list[PatternPlace]:
 
 
 def _said(one: FileModel, found: list[PatternPlace]) -> list[Piece]:
-    """The names concerned, each with a few words where there is something to say of it."""
+    """Return the names concerned, each with its detail in brackets if there is one."""
     pieces: list[Piece] = []
     few = _few(found)
     if len(few) < len(found):

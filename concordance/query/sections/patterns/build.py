@@ -1,6 +1,6 @@
-"""The patterns of files that build, run or set up: Make, CMake, Docker, workflows, Bazel.
+"""Patterns of build and automation files: CMake, Make, Docker, GitHub workflows and Bazel.
 
-In: a file that is looked through. Out: what shows each pattern.
+In: a `PatternFile`. Out: the places that show each pattern.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TARGET = re.compile(r"\S++[ \t]*+")
 
 
 def _text(pattern: str, flags: int = 0) -> _Find:
-    """What fits a pattern at the beginning of a line, by its first group; `\\S` at its start keeps comments out."""
+    """Return a finder for lines that match a pattern from their beginning; a place is named by the first group."""
     wanted = re.compile(pattern, re.M | flags)
 
     def find(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -27,7 +27,7 @@ def _text(pattern: str, flags: int = 0) -> _Find:
 
 
 def _stages(seen: PatternFile) -> Iterator[PatternPlace]:
-    """The stages of a Dockerfile that has several."""
+    """Yield the stages of a Dockerfile that has more than one."""
     found = list(
         seen.found(re.compile(r"^FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?", re.M | re.I), seen.plain)
     )
@@ -43,7 +43,7 @@ def _phony(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 def _pattern_rules(seen: PatternFile) -> Iterator[PatternPlace]:
-    """Lines that begin with a word with `%` and a colon, and are no assignment."""
+    """Yield lines that begin with a word with `%` and a colon and are not assignments."""
     for number, line in enumerate(seen.plain.split("\n") if "%" in seen.plain else (), 1):
         at = line.find("%")
         colon = line.find(":", max(at, line.rfind("=")) + 1) if at >= 0 else -1
@@ -52,7 +52,7 @@ def _pattern_rules(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 def _workflow(pattern: str) -> _Find:
-    """A key of a workflow: a file with jobs or steps that lies where workflows do."""
+    """Return a finder for a pattern in workflows and actions only, which are recognised by their folder."""
     find = _text(pattern)
 
     def inside(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -63,7 +63,7 @@ def _workflow(pattern: str) -> _Find:
 
 
 def _matrix(seen: PatternFile) -> Iterator[PatternPlace]:
-    """What a job is run with, over and over."""
+    """Yield the jobs with a matrix, and its dimensions."""
     if "/workflows/" not in f"/{seen.path}":
         return
     for place, symbol in enumerate(seen.symbols):
@@ -80,9 +80,9 @@ _CMAKE: tuple[tuple[str, _Find], ...] = (
     ("Programs", _text(r"^[ \t]*\w*add_executable[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
     ("Functions", _text(r"^[ \t]*function[ \t]*\([ \t\n]*(\w+)", re.I)),
     ("Macros", _text(r"^[ \t]*macro[ \t]*\([ \t\n]*(\w+)", re.I)),
-    ("Searched packages", _text(r"^[ \t]*find_package[ \t]*\([ \t\n]*([\w${}.-]+)", re.I)),
+    ("Packages looked up", _text(r"^[ \t]*find_package[ \t]*\([ \t\n]*([\w${}.-]+)", re.I)),
     ("Generated files", _text(r"^[ \t]*configure_file[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
-    ("Own build steps",
+    ("Custom build steps",
      _text(r"^[ \t]*add_custom_(?:command|target)[ \t]*\([ \t\n]*(?:OUTPUT[ \t\n]+|TARGET[ \t\n]+)?([^\s)]+)", re.I)),
     ("Tests", _text(r"^[ \t]*add_test[ \t]*\([ \t\n]*(?:NAME[ \t\n]+)?([^\s)]+)", re.I)),
 )  # fmt: skip
@@ -90,31 +90,31 @@ _MAKE: tuple[tuple[str, _Find], ...] = (
     ("Phony targets", _phony),
     ("Pattern rules", _pattern_rules),
     ("Included makefiles", _text(r"^-?s?include[ \t]+(.+)$")),
-    ("Defaults of variables", _text(r"^([A-Za-z_]\w*)[ \t]*\?=")),
+    ("Variable defaults", _text(r"^([A-Za-z_]\w*)[ \t]*\?=")),
     ("Functions", _text(r"^define[ \t]+(\w+)")),
 )  # fmt: skip
 _DOCKER: tuple[tuple[str, _Find], ...] = (
     ("Stages", _stages), ("Build arguments", _text(r"^ARG[ \t]+(\w+)", re.I)),
-    ("Not run as root", _text(r"^USER[ \t]+((?!root\b|0\b)\S+)", re.I)),
+    ("Runs as a non-root user", _text(r"^USER[ \t]+((?!root\b|0\b)\S+)", re.I)),
     ("Entry point", _text(r"^(?:ENTRYPOINT|CMD)[ \t]+(.+)$", re.I)),
     ("Copies between stages", _text(r"^COPY[ \t]+--from=(\S+)", re.I)),
     ("Health check", _text(r"^HEALTHCHECK[ \t]+(.+)$", re.I)),
 )  # fmt: skip
 _YAML: tuple[tuple[str, _Find], ...] = (
-    ("Matrix of jobs", _matrix),
+    ("Job matrix", _matrix),
     ("Called by other workflows", _workflow(r"^[ \t]+(workflow_call)[ \t]*:")),
     ("Calls other workflows",
      _workflow(r"^[ \t]+uses:[ \t]+[\"']?((?:\.|[\w.-]+/[\w.-]+)/\.github/workflows/\S+?)[\"']?$")),
-    ("Started by hand", _workflow(r"^[ \t]+(workflow_dispatch)[ \t]*:")),
+    ("Manual trigger", _workflow(r"^[ \t]+(workflow_dispatch)[ \t]*:")),
     ("Schedule", _workflow(r"^[ \t]+-[ \t]+cron:[ \t]*[\"']?([^\"'\n#]+)")),
     ("One run at a time", _workflow(r"^[ \t]*(concurrency)[ \t]*:")),
     ("Restricted permissions", _workflow(r"^[ \t]*(permissions)[ \t]*:")),
     ("Secrets", _workflow(r"^[^#\n]*\$\{\{[ \t]*secrets\.(\w+)")),
 )  # fmt: skip
 _BAZEL: tuple[tuple[str, _Find], ...] = (
-    ("Macros", _text(r"^def[ \t]+(\w+)\(")), ("Rules of its own", _text(r"^(\w+)[ \t]*=[ \t]*(?:repository_)?rule\(")),
-    ("Choices by configuration", _text(r"^[^#\n]*\b(select)\(\{")),
-    ("Files by pattern", _text(r"^[^#\n]*\bglob\(\[[ \t\n]*[\"']([^\"'\n]+)")),
+    ("Macros", _text(r"^def[ \t]+(\w+)\(")), ("Custom rules", _text(r"^(\w+)[ \t]*=[ \t]*(?:repository_)?rule\(")),
+    ("Configuration choices", _text(r"^[^#\n]*\b(select)\(\{")),
+    ("File globs", _text(r"^[^#\n]*\bglob\(\[[ \t\n]*[\"']([^\"'\n]+)")),
     ("Visibility", _text(r"^[^#\n]*\bvisibility[ \t]*=[ \t]*\[[ \t\n]*[\"']([^\"'\n]+)")),
 )  # fmt: skip
 TABLES = {"cmake": _CMAKE, "make": _MAKE, "dockerfile": _DOCKER, "yaml": _YAML, "starlark": _BAZEL}

@@ -1,7 +1,7 @@
-"""The patterns of C, C++, CUDA and Objective-C, one small function each.
+"""Patterns of C, C++, CUDA and Objective-C, one small function each.
 
-In: a file that is looked through. Out: what shows each pattern. Macros that register something stand at the beginning
-of a line, outside of any function, and are known by their names in capitals.
+In: a `PatternFile`. Out: the places that show each pattern. A macro counts as a registration if it has a known name,
+begins a line, and is outside of any function.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MARKS = ("REGISTER_", "TORCH_LIBRARY", "TORCH_MODULE", "OPERATOR_SCHEMA", "BENC
 _IF = ("#if", "#elif", "# if", "# elif", "#  if", "#   if")
 _STATIC = re.compile(r"(?:static\s+|inline\s+|const\s+|C10_\w+\s+|TORCH_API\s+)*([\w:]+)\s*[&*]")
 _PLACE = re.compile(r"^(?:(?:public|private|protected|virtual)\s+)+")
-_SHORT = 4000  # characters of a function that only gives out what it keeps
+_SHORT = 4000  # characters up to which a function may be an accessor of a static
 _NOT_WRITTEN = frozenset(("= delete", "= default"))
 _WORD = re.compile(r"\b(?:[A-Z]\w*_[A-Z]\w*|_[A-Z_]\w+|__\w+)\b")
 _RAII = re.compile(r"(?:Guard|Scope|Scoped|Lock|Locker|RAII|Holder|Cleanup)\d?$|^(?:Auto|Scoped|Unique|RAII)[A-Z]")
@@ -131,7 +131,7 @@ def _abstract(seen: PatternFile) -> Iterator[PatternPlace]:
             wanted.setdefault(symbol.parent, []).append(symbol.name)
     for place, names in wanted.items():
         shown = [name for name in dict.fromkeys(names) if not name.startswith("~")] or names
-        yield seen.shown(place, f"to be filled in: {', '.join(shown)}")
+        yield seen.shown(place, f"abstract methods: {', '.join(shown)}")
 
 
 def _templates(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -199,7 +199,7 @@ def _operators(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 def _made_once(seen: PatternFile) -> Iterator[PatternPlace]:
-    """A function that gives out what it keeps in a static variable of its own."""
+    """Yield functions that return a static local variable of the type they return."""
     if "static" not in seen.slashed:
         return
     for place, symbol in seen.functions:
@@ -241,7 +241,7 @@ def _asserts(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 def _features(seen: PatternFile) -> Iterator[PatternPlace]:
-    """What is compiled only where a macro says so; the guard of the whole file aside."""
+    """Yield the macros that enable parts of the code, except the include guard."""
     had = {match[1] for _, match in seen.found(_GUARD, seen.slashed, "ifndef")}
     for line, match in seen.found(_FEATURE, seen.slashed, *_IF):
         for word in _WORD.findall(match[1].partition("//")[0]):
@@ -272,8 +272,8 @@ _CPP: tuple[_Row, ...] = (
     ("Dispatch on element type", _type_dispatch), ("Kernels", _kernels), ("Kernel launches", _launches),
     ("Shared memory", _shared), ("Abstract class", _abstract), ("Class template", _templates),
     ("Function template", _function_templates), ("Curiously recurring template", _crtp), ("Scope guard", _raii),
-    ("Not copyable", _uncopied), ("Hidden implementation", _pimpl), ("Operator overloading", _operators),
-    ("Made once, at first use", _made_once), ("X-macro", _each_macro), ("Anonymous namespace", _hidden),
+    ("Not copyable", _uncopied), ("Pointer to implementation", _pimpl), ("Operator overloading", _operators),
+    ("Created once, on first use", _made_once), ("X-macro", _each_macro), ("Anonymous namespace", _hidden),
     ("Parallel loops", _parallel), ("Compile-time checks", _asserts), ("C linkage", _extern),
     ("Conditional compilation", _features), ("Parametrised tests", _suites), ("Test fixture", _fixtures),
 )  # fmt: skip

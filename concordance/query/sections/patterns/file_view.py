@@ -1,6 +1,6 @@
-"""A file as patterns are looked for in it: its definitions by what they stand in, and its lines without comments.
+"""`PatternFile`, the view of a file in which patterns are searched: definitions by parent, and text without comments.
 
-In: a file's facts and lines. Out: look-ups, each made when a pattern first asks for it.
+In: a file's facts and lines. Out: look-ups, each computed when a pattern first needs it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concordance.base.model import FileFacts, Kind, Symbol
 TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.UNION))
 _LINE_END = re.compile(r"\n")
 RUNS = frozenset((Kind.FUNCTION, Kind.METHOD))
-_LONG = {  # text that runs over lines and is no code, by what opens it
+_LONG = {  # multi-line strings and comments, by their opening mark
     '"""': re.compile(r'"""(?:[^\\"]++|\\.|"(?!""))*+"""', re.S),
     "'''": re.compile(r"'''(?:[^\\']++|\\.|'(?!''))*+'''", re.S),
     "/*": re.compile(r"/\*.*?\*/", re.S),
@@ -28,13 +28,13 @@ class PatternPlace(NamedTuple):
     """One place that shows a pattern."""
 
     line: int
-    place: int = -1  # of the symbol that it is about, -1 for none
-    name: str = ""  # of what it is about, where that is no symbol
-    words: str = ""  # what is to be said of it
+    place: int = -1  # the position of the symbol concerned, -1 if it is not a symbol
+    name: str = ""  # the name of what is concerned if it is not a symbol
+    words: str = ""  # a detail, such as "frozen"
 
 
 class PatternFile:
-    """A file that is looked through."""
+    """A file in which patterns are searched."""
 
     def __init__(self, facts: FileFacts, path: str, lines: Sequence[str]) -> None:
         self.facts, self.path, self.lines = facts, path, lines
@@ -42,7 +42,7 @@ class PatternFile:
 
     @cached_property
     def members(self) -> dict[int, dict[str, int]]:
-        """The symbols directly inside of each (-1: the file), by name; of one name the first."""
+        """The symbols directly inside of each symbol (-1: the file), by name; the first of each name."""
         found: dict[int, dict[str, int]] = {}
         for place, symbol in enumerate(self.symbols):
             found.setdefault(symbol.parent, {}).setdefault(symbol.name, place)
@@ -50,45 +50,45 @@ class PatternFile:
 
     @cached_property
     def classes(self) -> list[tuple[int, Symbol]]:
-        """The types that are defined here."""
+        """The types that the file defines."""
         return [(n, s) for n, s in enumerate(self.symbols) if s.kind in TYPES and not s.declaration]
 
     @cached_property
     def functions(self) -> list[tuple[int, Symbol]]:
-        """The functions and methods."""
+        """The functions and methods, including declarations."""
         return [(n, s) for n, s in enumerate(self.symbols) if s.kind in RUNS]
 
     @cached_property
     def decorated(self) -> list[tuple[int, Symbol, str]]:
-        """Each decorator of a symbol without its arguments."""
+        """Each symbol with each of its decorators, without arguments."""
         found = []
         for place, symbol in enumerate(self.symbols):
             found += [(place, symbol, one.partition("(")[0].strip()) for one in symbol.modifiers]
         return found
 
     def of(self, place: int) -> dict[str, int]:
-        """The members of a symbol."""
+        """Return the members of a symbol by name."""
         return self.members.get(place, {})
 
     def shown(self, place: int, words: str = "") -> PatternPlace:
-        """A symbol as what shows a pattern."""
+        """Return the place of a symbol that shows a pattern."""
         return PatternPlace(self.symbols[place].line, place, "", words)
 
     # --- text
 
     @cached_property
     def plain(self) -> str:
-        """The text as it is."""
+        """The unchanged text."""
         return "\n".join(self.lines)
 
     @cached_property
     def hashed(self) -> str:
-        """The text of a language with `#` for comments, without strings that run over lines."""
+        """The text without multi-line strings, for languages with `#` comments; line numbers are preserved."""
         return self._without('"""', "'''")
 
     @cached_property
     def slashed(self) -> str:
-        """The text of a language with `//` for comments, without comments that run over lines."""
+        """The text without `/* */` comments, for languages with `//` comments; line numbers are preserved."""
         return self._without("/*")
 
     def _without(self, *marks: str) -> str:
@@ -98,7 +98,7 @@ class PatternFile:
         while opened:
             mark = min(opened, key=opened.__getitem__)
             match = _LONG[mark].match(text, opened[mark])
-            if match is None:  # nothing closes it, nor any later one
+            if match is None:  # not closed, and neither is any later one
                 del opened[mark]
                 continue
             pieces += (text[reached : match.start()], "\n" * match[0].count("\n"))
@@ -108,8 +108,11 @@ class PatternFile:
         return "".join((*pieces, text[reached:])) if pieces else text
 
     def found(self, pattern: re.Pattern[str], text: str, *words: str) -> Iterator[tuple[int, re.Match[str]]]:
-        """Where a pattern fits the beginning of a line that holds one of some words, or of any line without words:
-        lines and matches. To look for words first costs a hundredth. One that begins with a line end begins a line."""
+        """Yield the number and match of each line that a pattern matches from its beginning.
+
+        If words are given, only lines that contain one of them are tried: searching for words first takes a hundredth
+        of the time. A word that begins with a line end must be at the beginning of the line.
+        """
         begins = set() if words else {0, *(match.end() for match in _LINE_END.finditer(text))}
         for word in words:
             own = word.startswith("\n")
@@ -118,7 +121,7 @@ class PatternFile:
             at = text.find(word)
             while at >= 0:
                 begins.add(at + 1 if own else text.rfind("\n", 0, at) + 1)
-                end = at + 1 if own else text.find("\n", at)  # a line that holds a word often is looked at once
+                end = at + 1 if own else text.find("\n", at)  # a line that contains a word several times is tried once
                 at = text.find(word, end) if end >= 0 else -1
         line, before = 1, 0
         for begin in sorted(begins):
@@ -129,7 +132,7 @@ class PatternFile:
                 yield line, match
 
     def around(self, line: int) -> int:
-        """The innermost function around a line: its place, -1 for none."""
+        """Return the position of the innermost function around a line, -1 if there is none."""
         place = bisect_right(self._lines_of_functions, (line, len(self.symbols))) - 1
         while place >= 0 and self._last_lines[place] >= line:
             symbol = self.symbols[self._lines_of_functions[place][1]]
@@ -144,9 +147,9 @@ class PatternFile:
 
     @cached_property
     def _last_lines(self) -> list[int]:
-        """The last line of each function and those before it: none that ends earlier has to be looked at."""
+        """For each function, the last line of it and all before it, which tells `around` when to stop searching."""
         return list(accumulate((self.symbols[place].end_line for _, place in self._lines_of_functions), max))
 
     def body(self, symbol: Symbol) -> str:
-        """The lines of a symbol."""
+        """Return the text of a symbol."""
         return "\n".join(self.lines[symbol.start_line - 1 : symbol.end_line])

@@ -1,7 +1,7 @@
-"""The patterns of Python, one small function each.
+"""Patterns of Python, one small function each.
 
-In: a file that is looked through. Out: what shows each pattern. Names are taken as they are written: a base `nn.Module`
-is that class in all code that people write.
+In: a `PatternFile`. Out: the places that show each pattern. Names are compared as they are written, without resolving
+them: in practice, a base written `nn.Module` is that class.
 """
 
 from __future__ import annotations
@@ -12,13 +12,9 @@ from collections.abc import Callable, Iterator
 from concordance.base.model import Kind, Symbol
 from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
-# ---
-# The patterns of Python that a file shows as a whole: how it is run, what it needs, what it warns of, how it tests.
-#
-# In: a file that is looked through. Out: what shows each pattern; `patternspython` has the table.
+# --- patterns of files: how they are run, what they import, what they deprecate, how they test
 
-
-_TYPES_ONLY = "TYPE_CHECKING"  # the name of what is false when code runs
+_TYPES_ONLY = "TYPE_CHECKING"  # a constant that is false at run time
 _MAIN = re.compile(r"""^if[ ]__name__[ ]==[ ]["']__main__["'][ ]*:""", re.M)
 _CLI = re.compile(
     r"[^#\n]*?\b(argparse\.ArgumentParser|ArgumentParser|optparse\.OptionParser|typer\.Typer|fire\.Fire)\("
@@ -47,7 +43,7 @@ def optional(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 def waiting(seen: PatternFile) -> Iterator[PatternPlace]:
-    """Imports that wait until a function is called."""
+    """Yield imports inside of functions, which run only when the function is called."""
     had = set()
     for one in seen.facts.imports:
         scope = one.scope
@@ -99,7 +95,7 @@ def deprecated(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 def patched(seen: PatternFile) -> Iterator[PatternPlace]:
-    """An attribute of an imported module that is set from outside of it."""
+    """Yield assignments to attributes of imported modules."""
     modules = {one.alias or one.module.partition(".")[0] for one in seen.facts.imports if not one.name}
     for line, match in seen.found(_SET, seen.hashed, *(f"\n{name}." for name in sorted(modules))):
         if match[1] in modules and match[3].partition(".")[0] not in ("None", "True", "False"):
@@ -170,8 +166,7 @@ def skipped(seen: PatternFile) -> Iterator[PatternPlace]:
             yield PatternPlace(symbol.start_line, place, "", name)
 
 
-# ---
-
+# --- patterns of classes and functions
 
 _ENUMS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _DATA = frozenset(("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attr.define", "attr.frozen",
@@ -190,7 +185,7 @@ _EMPTY = re.compile(r"=\s*(?:\{\}|\[\]|(?:dict|list|set|(?:collections\.)?Ordere
 
 
 def _last(name: str) -> str:
-    """The last part of a base or decorator, without what stands in brackets."""
+    """Return the last component of a base's or decorator's name, without anything in brackets."""
     return name.partition("[")[0].partition("(")[0].rpartition(".")[2].strip()
 
 
@@ -208,7 +203,7 @@ def _with_members(seen: PatternFile, *names: str) -> Iterator[int]:
 
 
 def _decorated(seen: PatternFile, *names: str) -> Iterator[PatternPlace]:
-    """What is decorated by one of some names, in whatever module."""
+    """Yield symbols with a decorator of one of the given names, from any module."""
     for place, _, name in seen.decorated:
         if name.rpartition(".")[2] in names:
             yield seen.shown(place)
@@ -255,7 +250,7 @@ def _abstract(seen: PatternFile) -> Iterator[PatternPlace]:
         ):
             wanted.setdefault(symbol.parent, []).append(symbol.name)
     for place, names in wanted.items():
-        yield seen.shown(place, f"to be filled in: {', '.join(dict.fromkeys(names))}")
+        yield seen.shown(place, f"abstract methods: {', '.join(dict.fromkeys(names))}")
 
 
 def _protocol(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -318,7 +313,7 @@ def _metaclass(seen: PatternFile) -> Iterator[PatternPlace]:
         if any(base in ("type", "ABCMeta", "abc.ABCMeta", "EnumMeta", "enum.EnumMeta") for base in symbol.bases):
             yield seen.shown(place, "a metaclass")
         elif used and _last(used[1]) != "ABCMeta":
-            yield seen.shown(place, f"of the metaclass {used[1]}")
+            yield seen.shown(place, f"metaclass {used[1]}")
 
 
 def _lazy_module(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -358,11 +353,11 @@ def _singleton(seen: PatternFile) -> Iterator[PatternPlace]:
         own = seen.of(place)
         held = next((name for name in ("_instance", "_instances", "__instance", "_singleton") if name in own), "")
         if held and ("__new__" in own or "__call__" in own or "instance" in own or "get_instance" in own):
-            yield seen.shown(place, f"kept in {held}")
+            yield seen.shown(place, f"stored in {held}")
 
 
 def _registry(seen: PatternFile) -> Iterator[PatternPlace]:
-    """A table of the module that a function fills, one that is named for it or that takes in what it decorates."""
+    """Yield module-level tables filled by a function that is a decorator or has a name such as `register`."""
     lines: dict[str, list[int]] | None = None
     for place, symbol in enumerate(seen.symbols):
         is_table = symbol.parent < 0 and symbol.kind in (Kind.VARIABLE, Kind.CONSTANT)
@@ -377,7 +372,7 @@ def _registry(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 def _lines_that_fill(seen: PatternFile) -> dict[str, list[int]]:
-    """By the name of a table, the lines that begin by adding to it."""
+    """Return, by the name of a table, the lines that add to it."""
     lines: dict[str, list[int]] = {}
     for line, match in seen.found(_FILL, seen.hashed, "[", ".append(", ".add(", ".setdefault("):
         lines.setdefault(match[1], []).append(line)
@@ -385,7 +380,7 @@ def _lines_that_fill(seen: PatternFile) -> dict[str, list[int]]:
 
 
 def _outermost(seen: PatternFile, place: int) -> int:
-    """The function around a function that is in no other."""
+    """Return the outermost function around a function."""
     while place >= 0:
         parent = seen.symbols[place].parent
         if parent < 0 or seen.symbols[parent].kind not in (Kind.FUNCTION, Kind.METHOD):
@@ -462,7 +457,7 @@ _PYTHON: tuple[tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]], ...]
     ("Registry", _registry), ("Decorator", _decorator), ("Context manager", _context), ("Data class", _data_class),
     ("Named tuple", _named_tuple), ("Typed dictionary", _typed_dict), ("Enumeration", _enumeration),
     ("Abstract class", _abstract), ("Protocol", _protocol), ("Generic class", _generic), ("Mixin", _mixin),
-    ("Own exceptions", _exceptions), ("Metaclass", _metaclass), ("Descriptor", _descriptor),
+    ("Custom exceptions", _exceptions), ("Metaclass", _metaclass), ("Descriptor", _descriptor),
     ("Subclass hook", _subclass_hook), ("Singleton", _singleton), ("Alternative constructor", _alternative),
     ("Property with setter", _setter), ("Cache", _cached), ("Iterator", _iterator), ("Generator", _generator),
     ("Container", _container), ("Callable object", _callable), ("Operator overloading", _operators),

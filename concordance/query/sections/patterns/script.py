@@ -1,6 +1,6 @@
-"""The patterns of shells, JavaScript, TypeScript, Go, Rust and Java, one small function each.
+"""Patterns of shell scripts, JavaScript, TypeScript, Go, Rust and Java, one small function each.
 
-In: a file that is looked through. Out: what shows each pattern.
+In: a `PatternFile`. Out: the places that show each pattern.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _Find = Callable[[PatternFile], Iterator[PatternPlace]]
 
 
 def _text(pattern: str, *words: str, hashed: bool = False) -> _Find:
-    """What fits a pattern at the beginning of a line that holds one of some words, by its first group."""
+    """Return a finder for lines that contain one of some words and match a pattern from their beginning."""
     wanted = re.compile(pattern, re.M)
 
     def find(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -27,7 +27,7 @@ def _text(pattern: str, *words: str, hashed: bool = False) -> _Find:
 
 
 def _modified(pattern: str, *kinds: str) -> _Find:
-    """The symbols that have a modifier."""
+    """Return a finder for symbols that have a modifier, optionally of certain kinds only."""
     wanted = re.compile(pattern)
 
     def find(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -71,22 +71,22 @@ def _builders(seen: PatternFile) -> Iterator[PatternPlace]:
 _SHELL: tuple[tuple[str, _Find], ...] = (
     ("Stops at the first error",
      _text(r"^[ \t]*set[ \t]++(-(?=[a-z]*e)[a-z]++(?:[ \t]+(?:-o[ \t]+)?pipefail)?)\b", "set ", hashed=True)),
-    ("Cleans up at the end",
+    ("Cleans up on exit",
      _text(r"^[ \t]*trap[ \t]++(.+?)(?<![ \t])[ \t]++(?:EXIT|0|ERR|INT|TERM)\b", "trap ", hashed=True)),
     ("Options", _text(r"^[ \t]*while[ \t]+(getopts\b[^;\n]*)", "getopts", hashed=True)),
-    ("Defaults of variables", _text(r"^[ \t]*:[ \t]+\"?\$\{(\w+):?=", "${", hashed=True)),
+    ("Variable defaults", _text(r"^[ \t]*:[ \t]+\"?\$\{(\w+):?=", "${", hashed=True)),
     ("Here document", _text(r"[^#\n]*?<<-?[ \t]*[\"']?([A-Z_]+)[\"']?[ \t]*(?:>.*)?$", "<<", hashed=True)),
 )  # fmt: skip
 _ECMA: tuple[tuple[str, _Find], ...] = (
     ("Default export",
      _text(r"^export[ \t]+default[ \t]+(?:async[ \t]+)?(?:function|class)?[ \t]*(\w*)", "\nexport default")),
-    ("Interfaces", _of_kind(Kind.INTERFACE)), ("Asynchronous functions", _asynchronous), ("Own errors", _errors),
+    ("Interfaces", _of_kind(Kind.INTERFACE)), ("Asynchronous functions", _asynchronous), ("Custom errors", _errors),
     ("React hooks", _text(r"^[ \t]*(?:const|let)[ \t].*=[ \t]*(use[A-Z]\w*)[(<]", "= use")),
     ("Generator", _text(r"^[ \t]*(?:export[ \t]+)?function\*[ \t]*(\w+)", "function*")),
     ("Test suite", _text(r"^[ \t]*(?:describe|suite)(?:\.\w+)?\([ \t]*[\"'`]([^\"'`\n]+)", "describe", "suite")),
 )  # fmt: skip
 _GO: tuple[tuple[str, _Find], ...] = (
-    ("Interfaces", _of_kind(Kind.INTERFACE)), ("Runs when it is loaded", _go_init),
+    ("Interfaces", _of_kind(Kind.INTERFACE)), ("Runs on load", _go_init),
     ("Goroutines", _text(r"^[ \t]*go[ \t]+(func\b|[\w.]+)\(?", "go ")),
     ("Deferred calls", _text(r"^[ \t]*defer[ \t]+([\w.]+)\(", "defer ")),
     ("Channels", _text(r"[^\n]*?\bmake\((chan[ \t][^,)]{1,400})", "make(chan")),
@@ -109,7 +109,8 @@ _RUST: tuple[tuple[str, _Find], ...] = (
 _JAVA: tuple[tuple[str, _Find], ...] = (
     ("Interfaces", _of_kind(Kind.INTERFACE)), ("Abstract class", _modified(r"^abstract$", Kind.CLASS)),
     ("Builder", _builders),
-    ("Own exceptions", _errors), ("Overrides", _modified(r"^@Override\b")), ("Native methods", _modified(r"^native$")),
+    ("Custom exceptions", _errors), ("Overrides", _modified(r"^@Override\b")),
+    ("Native methods", _modified(r"^native$")),
     ("Synchronised", _modified(r"^synchronized$")),
     ("Parametrised tests", _modified(r"^@ParameterizedTest\b")),
 )  # fmt: skip
