@@ -153,7 +153,7 @@ def edits(root: Path, out: Path) -> None:
             (copy / path).write_bytes("\n".join(new).encode())
         expected: Counter[tuple[str, int]] = Counter()
         for page, one in pages.items():
-            for claim, _ in claims.unpacked((out / claims_of(page)).read_bytes()) if one.claims else ():
+            for claim, _ in claims.decode_claims((out / claims_of(page)).read_bytes()) if one.claims else ():
                 if claim.path in changed:
                     old, new = changed[claim.path]
                     first, last = claim.first, claim.last

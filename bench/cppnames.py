@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from bench.clangrefs import Reference, many
-from concordance.base.model import FileFacts, Links, Role, Symbol, Trust, unpacked
+from concordance.base.model import FileFacts, Links, Role, Symbol, Trust, unpack_column
 from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
 
@@ -89,11 +89,11 @@ class Judge:
         """What we say of a file's references."""
         facts, links = self.facts(path), self.store.links(path)
         first: dict[int, tuple[int, int, str]] = {}
-        rows = zip(unpacked(links.use), unpacked(links.target), links.trust, links.by, strict=True)
+        rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True)
         for use, target, trust, by in rows:
             first.setdefault(use, (target, trust, links.resolvers[by]))
         here, declared = {}, {}
-        for one, use in zip(facts.occurrences.rows(), unpacked(facts.occurrences.use), strict=True):
+        for one, use in zip(facts.occurrences.rows(), unpack_column(facts.occurrences.use), strict=True):
             here[one.line, one.col] = one, use - 1
             if one.role in _BINDS and one.bound >= 0:
                 declared.setdefault((one.bound, one.name), one.line)

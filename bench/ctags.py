@@ -75,7 +75,7 @@ def files(root: Path) -> list[tuple[str, str]]:
     for path in found:
         language = EXTENSIONS[Path(path).suffix.lower()]
         if path.endswith(".h"):
-            language = classify.header((root / path).read_bytes()[:100_000].decode("utf-8", "replace"), undecided)
+            language = classify.header_content_language((root / path).read_bytes()[:100_000].decode("utf-8", "replace"), undecided)
         if language in READERS:
             rows.append((path, language))
     return rows
@@ -83,7 +83,7 @@ def files(root: Path) -> list[tuple[str, str]]:
 
 def table(root: Path, paths: list[str]) -> macros.Macros:
     """What the repository's macros do."""
-    return macros.merge(macros.learn((root / path).read_bytes(), path) for path in paths)
+    return macros.merge(macros.read_defines((root / path).read_bytes(), path) for path in paths)
 
 
 def read(job: tuple[str, str, str, macros.Macros]) -> Result:
@@ -168,7 +168,7 @@ def run(root: Path, workers: int = 2) -> tuple[list[tuple[object, ...]], list[tu
     listed = files(root)
     known = table(root, [path for path, _ in listed])
     jobs = [
-        (str(root), path, language, macros.mentioned((root / path).read_bytes(), known)) for path, language in listed
+        (str(root), path, language, macros.macros_in((root / path).read_bytes(), known)) for path, language in listed
     ]
     with ProcessPoolExecutor(workers) as pool:
         results = list(pool.map(read, jobs, chunksize=16))

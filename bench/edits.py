@@ -29,7 +29,7 @@ from bench.editsteps import BOOK, EDITS, Desk
 from bench.stored import dump
 from concordance import api
 from concordance.base.config import Book
-from concordance.base.progress import quiet
+from concordance.base.progress import ignore_progress
 from concordance.render.output import manifest
 from concordance.workflow import builds
 from concordance.workflow.stages import pages
@@ -135,7 +135,7 @@ class _Kept:
         changed = {path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)}
         self._seen = now
         if self._current is None:
-            self._current = CurrentBook(str(self.root), None, Book, 2, quiet)
+            self._current = CurrentBook(str(self.root), None, Book, 2, ignore_progress)
         with _forking(len(changed) % 2 == 1):
             done = self._current.update(changed - {"HEAD"}, whole or "HEAD" in changed)
         if done is not None and done.book.failed:

@@ -29,11 +29,11 @@ from clang import cindex
 from concordance.base import plugins
 from concordance.base.model import File, Import, Origin, Target
 from concordance.facts.read import Facts
-from concordance.link.cfamily.system_headers import standard
+from concordance.link.cfamily.system_headers import standard_group
 from concordance.link.languages import c as c_family
 from concordance.link.languages import python
 from concordance.link.paths.tree import Tree
-from concordance.link.python.module_finder import STANDARD, ModuleFinder
+from concordance.link.python.module_finder import STANDARD_MODULES, ModuleFinder
 from concordance.workflow.store_location import FOLDER
 
 CORPORA = ("pytorch", "torch-wheel", "django", "numpy")
@@ -165,7 +165,7 @@ def _why_theirs(tree: Tree, modules: ModuleFinder, pair: Pair, listed: list[Impo
         target = resolve(path, one)
         if target.origin in (Origin.UNRESOLVED, Origin.GENERATED) and (last in words or relative):
             return "the package around a module that is not there"
-        if target.origin == Origin.STANDARD and words[0] in STANDARD:
+        if target.origin == Origin.STANDARD and words[0] in STANDARD_MODULES:
             return "a module named like the standard library's"
         if target.origin == Origin.THIRD_PARTY and last in words:
             return "a required distribution's name"
@@ -242,7 +242,7 @@ def compare_includes(tree: Tree, imports: Rows) -> Includes:
     found, roots, resolve = Includes(), include_roots(tree), c_family.imports(tree)
     for path, listed in imports.items():
         for one in listed if tree.language(path) in c_family.LANGUAGES else ():
-            if not one.form or standard(one.module):
+            if not one.form or standard_group(one.module):
                 continue
             wanted, target = search(tree, roots, path, one), resolve(path, one)
             ours = target.paths[0] if target.origin == Origin.REPOSITORY and target.paths else ""

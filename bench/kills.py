@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from concordance.base.errors import ConcordanceError
 from concordance.collect import walk
-from concordance.facts.fulltext.index import shelves
+from concordance.facts.fulltext.index import open_shards
 from concordance.facts.read import Facts
 from concordance.render.output import manifest
 from concordance.workflow.store_location import FOLDER
@@ -152,7 +152,7 @@ class Bench:
         with Facts(folder) as facts:
             ledger = {file.path: file.digest for file in facts.files()}
             symbols = sum(1 for file in ledger if facts.of(file))
-        texts = [number for shelf in shelves(folder) for number in (shelf._files.num_docs, shelf._pieces.num_docs)]
+        texts = [number for shelf in open_shards(folder) for number in (shelf._files.num_docs, shelf._pieces.num_docs)]
         return State(ledger, [*texts, symbols], self.book())
 
     def book(self) -> dict[str, str]:
@@ -180,7 +180,7 @@ class Bench:
                 connection.close()
                 if said != ("ok",):
                     self.amiss("corrupt stores", str(said))
-                shelves(str(store.parent))
+                open_shards(str(store.parent))
             except (ConcordanceError, sqlite3.Error, ValueError, OSError) as error:
                 self.amiss("corrupt stores", repr(error))
         left = self.book()

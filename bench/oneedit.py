@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from bench import measure
 from concordance.base.config import Book
 from concordance.base.model import Kind, Skip, Symbol
-from concordance.base.progress import quiet
+from concordance.base.progress import ignore_progress
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.output import manifest
@@ -173,7 +173,7 @@ class Resident:
     """One process that stays, and is told which files changed."""
 
     def __init__(self, root: Path) -> None:
-        self.current = CurrentBook(str(root), None, Book, None, quiet)
+        self.current = CurrentBook(str(root), None, Book, None, ignore_progress)
         self.current.update([], True)
         self.current.look_ahead()  # as `concord watch` does
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from concordance.base.model import Bridge
-from concordance.facts.links.bridge_rows import bridges_from
+from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
 
@@ -112,7 +112,7 @@ class Bench:
     def __init__(self, root: Path) -> None:
         self.root, self.facts = root, Facts(str(root / FOLDER))
         self.rows: dict[str, list[Bridge]] = defaultdict(list)
-        for row in bridges_from(self.facts.passed("bridges")):
+        for row in unpack_bridges(self.facts.passed("bridges")):
             self.rows[row.says].append(row)
         self.entries = table(root / FUNCTIONS)
 

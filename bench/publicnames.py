@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from concordance.facts.read import Facts
-from concordance.link.python.exports import said_from
-from concordance.workflow.stages.public_names import SAID, named
+from concordance.link.python.exports import unpack_exports
+from concordance.workflow.stages.public_names import EXPORTS, names_by_file
 from concordance.workflow.store_location import FOLDER
 
 _DIRECTIVE = re.compile(r"\s*(?:\.\.|[`~:]{3,}\{?)\s*(?:py:)?([a-z]+)(?:\}|::)\s*(.*)")
@@ -145,8 +145,8 @@ def main(words: list[str]) -> None:
     docs = root / words[1] if words[1:] else next(one for one in map(root.joinpath, ("docs/source", "docs", "doc")) if one.is_dir())
     wanted = asked(root, docs)
     with Facts(str(root / FOLDER)) as facts:
-        said = said_from(facts.passed(SAID))
-        for told, by_file in (("as built", named(said)), ("without the documents", named(said, False))):
+        said = unpack_exports(facts.passed(EXPORTS))
+        for told, by_file in (("as built", names_by_file(said)), ("without the documents", names_by_file(said, False))):
             ours = {(path, name): one.dotted for path, names in by_file.items() for name, one in names.items()}
             wrong = {there: paths for there, paths in wanted.items() if ours.get(there) not in paths}
             every = sum(map(len, wanted.values()))

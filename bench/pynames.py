@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
-from concordance.base.model import FileFacts, Role, Trust, unpacked
+from concordance.base.model import FileFacts, Role, Trust, unpack_column
 from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
 
@@ -123,10 +123,10 @@ class Ours:
         facts = self.of(path)
         links = self.facts.links(path)
         best: dict[int, tuple[int, int, int]] = {}
-        for use, target, trust, by in zip(unpacked(links.use), unpacked(links.target), links.trust, links.by, strict=True):
+        for use, target, trust, by in zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True):
             best.setdefault(use, (target, trust, by))
         first: dict[tuple[int, str], int] = {}
-        rows = list(zip(facts.occurrences.rows(), unpacked(facts.occurrences.use), strict=True))
+        rows = list(zip(facts.occurrences.rows(), unpack_column(facts.occurrences.use), strict=True))
         for row, _ in rows:
             if row.bound >= 0 and row.role in (Role.WRITE, Role.DEFINE, Role.IMPORT):
                 first.setdefault((row.bound, row.name), row.line)

@@ -89,14 +89,14 @@ def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
     timed("classify", lambda: classifier.read_text(path, data))
 
     def macro_table() -> macros.Macros:
-        table = macros.merge([macros.learn(data, "x.h")])
-        return macros.mentioned(data, table) if form.has_macros else {}
+        table = macros.merge([macros.read_defines(data, "x.h")])
+        return macros.macros_in(data, table) if form.has_macros else {}
 
     used = timed("macros", macro_table)
     facts = timed("extract", lambda: engine.extract(text, language, used))
     facts = timed("pack", lambda: unpack(pack(facts)))
-    timed("words", lambda: index.prepared(path, text, facts, WordNormalizer()))
-    timed("highlight", lambda: highlight.spans(text, language))
+    timed("words", lambda: index.prepare_file(path, text, facts, WordNormalizer()))
+    timed("highlight", lambda: highlight.highlight_spans(text, language))
     return seconds, [
         f.message
         for f in facts.findings

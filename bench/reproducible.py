@@ -51,7 +51,7 @@ VARIATIONS = (
 
 def child(arguments: list[str]) -> None:
     """Runs `concord`; the first argument is the seed of the order in which batches are handed out, or 0."""
-    rng, each = random.Random(int(arguments[0])), workers_pool.each
+    rng, each = random.Random(int(arguments[0])), workers_pool.map_batches
 
     def shuffled(pool: workers_pool.Pool, work: Callable[[list[Any]], Any], batches: Iterable[list[Any]]) -> Iterator[Any]:
         every = list(batches)
@@ -59,7 +59,7 @@ def child(arguments: list[str]) -> None:
         return each(pool, work, every)
 
     if arguments[0] != "0":
-        workers_pool.each = shuffled
+        workers_pool.map_batches = shuffled
     sys.argv = ["concord", *arguments[1:]]
     cli.main()
 

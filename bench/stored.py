@@ -11,16 +11,16 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from concordance.base.model import unpacked
+from concordance.base.model import unpack_column
 from concordance.facts import schema
-from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, clusters_from, cycles_from, standings_from
-from concordance.facts.fulltext.index import shelves
-from concordance.facts.links.bridge_rows import bridges_from
-from concordance.facts.links.graph import LinkGraph, unpacked_pairs
+from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, unpack_clusters, unpack_cycles, unpack_standings
+from concordance.facts.fulltext.index import open_shards
+from concordance.facts.links.bridge_rows import unpack_bridges
+from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import untimed
-from concordance.link.python.exports import said_from
-from concordance.workflow.stages.public_names import SAID
+from concordance.facts.updates.store_delta import without_times
+from concordance.link.python.exports import unpack_exports
+from concordance.workflow.stages.public_names import EXPORTS
 
 
 def dump(folder: Path) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def dump(folder: Path) -> dict[str, Any]:
         said = {file.path: facts.of(file.path) for file in files}
         terms = {term.text for one in said.values() for term in one.terms}
         found = {
-            "ledger": [untimed(file) for file in files],
+            "ledger": [without_times(file) for file in files],
             "facts": said,
             "findings": {file.path: facts.findings(file.path) for file in files},
             "flows": {file.path: facts.flow(file.path) for file in files},
@@ -71,7 +71,7 @@ def _linked(facts: Facts, connection: sqlite3.Connection, names: dict[int, str],
     links = {}
     for path in paths:
         one = facts.links(path)
-        columns = (unpacked(one.use), unpacked(one.target), one.trust, one.by)
+        columns = (unpack_column(one.use), unpack_column(one.target), one.trust, one.by)
         rows = [(use, named(to), trust, one.resolvers[by]) for use, to, trust, by in zip(*columns, strict=True)]
         links[path] = rows, one.imports
     asked = connection.execute
@@ -111,12 +111,12 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
     return {
         "graph": {name: rows for name, rows in users.items() if rows},
         "stray edges": len(graph) - sum(map(len, users.values())),
-        "pairs": sorted((named(a), named(b), times) for a, b, times in unpacked_pairs(facts.passed("pairs"))),
-        "loads": sorted((named(a), named(b), times) for a, b, times in unpacked_pairs(facts.passed("loads"))),
-        "cycles": [[named(one) for one in ring] for ring in cycles_from(facts.passed("cycles"))],
-        "layers": {named(one): standing for one, standing in standings_from(facts.passed("layers")).items()},
+        "pairs": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.passed("pairs"))),
+        "loads": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.passed("loads"))),
+        "cycles": [[named(one) for one in ring] for ring in unpack_cycles(facts.passed("cycles"))],
+        "layers": {named(one): standing for one, standing in unpack_standings(facts.passed("layers")).items()},
         "clusters": [
-            (named(key), [named(one) for one in ring]) for key, ring in clusters_from(facts.passed("clusters"))
+            (named(key), [named(one) for one in ring]) for key, ring in unpack_clusters(facts.passed("clusters"))
         ],
         "tests": {
             path: ([(named(one), steps) for one, steps in tested.of(base).near], tested.of(base).farther)
@@ -125,13 +125,13 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
         "ranks": facts.ranks(),
         "bridges": [
             (*row._replace(source=0, target=0), named(row.source), named(row.target) if row.target else "")
-            for row in bridges_from(facts.passed("bridges"))
+            for row in unpack_bridges(facts.passed("bridges"))
         ],
-        "offered": said_from(facts.passed(SAID)),
+        "offered": unpack_exports(facts.passed(EXPORTS)),
         "public": PublicNames(facts.passed(PUBLIC)).rows,
     }
 
 
 def _texts(home: str) -> list[tuple[int, int]]:
     """How many documents the parts of the full-text index have."""
-    return [(one._files.num_docs, one._pieces.num_docs) for one in shelves(home)]
+    return [(one._files.num_docs, one._pieces.num_docs) for one in open_shards(home)]

@@ -29,7 +29,7 @@ from concordance.base.config import Config
 from concordance.base.model import Category
 from concordance.facts.read import Facts
 from concordance.query.answers import full_name
-from concordance.query.index.graphs.reachability import reached, starts_in
+from concordance.query.index.graphs.reachability import find_reaching, functions_in
 from concordance.query.index.repository import Index
 from concordance.workflow.pipeline import Build
 from concordance.workflow.store_location import FOLDER
@@ -169,7 +169,7 @@ def ours(root: Path, source: str) -> Pairs:
         pairs = {name: set() for name in names.values()}
         for file in facts.files():
             if file.path.startswith(f"{source}/") and file.language == "python":
-                for test in reached(index, starts_in(index, file), Category.TEST).rows:
+                for test in find_reaching(index, functions_in(index, file), Category.TEST).rows:
                     pairs[names[test.id]].add(file.path)
     return pairs
 

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from concordance.base import plugins
 from concordance.base.errors import StoreBroken
-from concordance.base.progress import Progress, quiet
+from concordance.base.progress import Progress, ignore_progress
 from concordance.collect.walk import find_root
 from concordance.facts.integrity import lock
 from concordance.facts.read import Facts
@@ -35,14 +35,14 @@ class Repository:
     """
 
     def __init__(
-        self, root: str | os.PathLike[str] | None = None, update: bool = True, progress: Progress = quiet
+        self, root: str | os.PathLike[str] | None = None, update: bool = True, progress: Progress = ignore_progress
     ) -> None:
         """Open the repository at `root` (default: the one around the current folder).
 
         The store is built if it is missing, and updated first unless `update` is false.
         """
         self.root = os.fspath(root) if root is not None else find_root(os.getcwd())
-        self._index = Index(_opened(self.root, update, progress), self.root)
+        self._index = Index(_open_store(self.root, update, progress), self.root)
 
     def ask(
         self, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
@@ -74,24 +74,24 @@ class Repository:
         """Return the page of a file, folder or name, as Markdown."""
         from concordance.workflow import builds, show
 
-        self._index.book = builds.wishes_of(self.root)
-        return show.shown(self._index, asked, builds.book_folder(self.root))
+        self._index.book = builds.book_settings(self.root)
+        return show.render_pages(self._index, asked, builds.book_folder(self.root))
 
     def diff(self, *revisions: str) -> list[Row]:
         """Return what changed between two revisions, between a revision and the work tree, or since the last commit."""
         return self.compared(*revisions)[0]
 
-    def compared(self, *revisions: str, progress: Progress = quiet) -> tuple[list[Row], str]:
+    def compared(self, *revisions: str, progress: Progress = ignore_progress) -> tuple[list[Row], str]:
         """Return the same rows as `diff`, and the page that shows them."""
         from concordance.workflow import builds, show
 
-        said = builds.settings_of(self.root)
+        said = builds.read_settings(self.root)
         self._index.book = said.book
 
         def told(done: int, total: int) -> None:
             progress("compare", done, total, "")
 
-        return show.compared(self._index, revisions, builds.book_folder(self.root), said.config, told)
+        return show.compare_revisions(self._index, revisions, builds.book_folder(self.root), said.config, told)
 
     def close(self) -> None:
         """Close the store."""
@@ -106,7 +106,7 @@ class Repository:
         self.close()
 
 
-def _opened(root: str, update: bool, progress: Progress) -> Facts:
+def _open_store(root: str, update: bool, progress: Progress) -> Facts:
     """Return the store, updated first if that is wanted and no other process is building."""
     folder = check_store(root)
     there = os.path.exists(os.path.join(folder, "index.db"))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def cli() -> None:
     """Document a whole repository: every file, every folder, every keyword, checked against the source."""
 
 
-def _opened(repo: str | None, no_update: bool, store: str | None, yes: bool) -> Repository:
+def _open_repository(repo: str | None, no_update: bool, store: str | None, yes: bool) -> Repository:
     from concordance import api
     from concordance.workflow import store_location, terminal
     from concordance.workflow.store_location import use_store
 
     use_store(store)
     repo = store_location.root_of(repo, yes)
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         return api.Repository(repo, not no_update, bar.show)
 
 
@@ -96,7 +96,7 @@ _STORE = click.Option(
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )  # fmt: skip
 _YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder that is neither a repository nor indexed.")
-_OF_BATCH = ("as_json", "no_update", "repo", "store", "yes")  # options of `concord batch`, not of a question in it
+_BATCH_OPTIONS = ("as_json", "no_update", "repo", "store", "yes")  # options of `concord batch`, not of a question in it
 
 
 def _question(name: str, module: Any) -> click.Command:
@@ -104,7 +104,7 @@ def _question(name: str, module: Any) -> click.Command:
     from concordance.query.answers import options_of
 
     def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any) -> None:
-        with _opened(repo, no_update, store, yes) as repository:
+        with _open_repository(repo, no_update, store, yes) as repository:
             answer = _ask(repository, name, given)
             _print(answer, repository.root, as_json)
 
@@ -151,7 +151,7 @@ def _print(answer: Answer, root: str, as_json: bool) -> None:
     else:
         terminal.print_table(answer, root)
     if answer.note:
-        click.echo(visible(answer.note), err=True)
+        click.echo(escape_hidden(answer.note), err=True)
     if answer.cursor:
         more = f"continue with --cursor {shlex.quote(answer.cursor)}"
         click.echo(f"{len(answer.rows):,} of {answer.total:,}; {more}", err=True)
@@ -168,7 +168,7 @@ def batch(repo: str | None, no_update: bool, store: str | None, yes: bool) -> No
     echo '{"command": "define", "args": ["torch.nn.Module"]}' |
     concord batch
     """
-    with _opened(repo, no_update, store, yes) as repository:
+    with _open_repository(repo, no_update, store, yes) as repository:
         gc.freeze()  # what is loaded now stays: scanning it again and again would slow down single answers
         gc.set_threshold(100_000, 50, 1000)
         commands: dict[str, click.Command] = {}
@@ -182,7 +182,7 @@ def _reply(repository: Repository, commands: dict[str, click.Command], line: byt
     from concordance.base.errors import ConcordanceError
 
     try:
-        answer = _asked(repository, commands, line)
+        answer = _parse_and_ask(repository, commands, line)
     except click.ClickException as error:
         return {"ok": False, "error": error.format_message()}
     except ConcordanceError as error:
@@ -193,7 +193,7 @@ def _reply(repository: Repository, commands: dict[str, click.Command], line: byt
     return {"ok": True, "result": answer.rows, **more, **({"note": answer.note} if answer.note else {})}
 
 
-def _asked(repository: Repository, commands: dict[str, click.Command], line: bytes) -> Answer:
+def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], line: bytes) -> Answer:
     try:
         asked = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -212,7 +212,7 @@ def _asked(repository: Repository, commands: dict[str, click.Command], line: byt
     given = commands[name].make_context(name, list(args)).params
     if given["repo"] is not None or given["store"] is not None:
         raise click.UsageError("A batch is about one repository: pass --repo and --store to `concord batch`")
-    return _ask(repository, name, {key: value for key, value in given.items() if key not in _OF_BATCH})
+    return _ask(repository, name, {key: value for key, value in given.items() if key not in _BATCH_OPTIONS})
 
 
 def main() -> None:
@@ -240,7 +240,7 @@ def _run() -> None:
         if sys.stdout is not None:  # None if the caller closed it
             sys.stdout.flush()
     except ConcordanceError as error:
-        click.echo(visible(f"concord: {error}"), err=True)
+        click.echo(escape_hidden(f"concord: {error}"), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -250,7 +250,7 @@ def _run() -> None:
         sys.exit(1)
     except OSError as error:  # for example a full disk, or a current folder that was removed
         _drop_output()
-        click.echo(visible(f"concord: {error}"), err=True)
+        click.echo(escape_hidden(f"concord: {error}"), err=True)
         sys.exit(1)
 
 

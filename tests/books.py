@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from concordance.base.config import Book, Config
-from concordance.base.progress import quiet
+from concordance.base.progress import ignore_progress
 from concordance.collect import encoding, own_output
 from concordance.render.output import manifest
 from concordance.render.summary import Problem
@@ -35,7 +35,7 @@ def copied(folder: Path) -> Path:
 
 def write(root: Path, out: Path, jobs: int = 1, generated: bool = False) -> Any:
     """Builds and writes the book of a repository; every page can be made."""
-    _, written = builds.book(str(root), str(out), Book(generated=generated), jobs, quiet)
+    _, written = builds.book(str(root), str(out), Book(generated=generated), jobs, ignore_progress)
     assert not written.failed
     return written
 

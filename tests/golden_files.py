@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench import ctags, python
 from concordance.base.config import Book, Config
-from concordance.base.model import File, FileFacts, Role, Trust, unpacked
+from concordance.base.model import File, FileFacts, Role, Trust, unpack_column
 from concordance.extract.registry import language_of
 from concordance.facts.read import Facts
 from concordance.query.answers import qualified
@@ -45,11 +45,11 @@ def links(root: Path) -> str:
         for file in store.files():
             found, said = store.of(file.path), store.links(file.path)
             best: dict[int, tuple[int, int, int]] = {}
-            for use, *claim in zip(unpacked(said.use), unpacked(said.target), said.trust, said.by, strict=True):
+            for use, *claim in zip(unpack_column(said.use), unpack_column(said.target), said.trust, said.by, strict=True):
                 best.setdefault(use, (claim[0], claim[1], claim[2]))
             rows = [f"import   {i.line} {i.module} {i.name} -> {t.origin} {' '.join(t.paths) or t.package} ({t.by})"
                     for i, t in zip(found.imports, said.imports, strict=False)]  # fmt: skip
-            names = list(zip(found.occurrences.rows(), unpacked(found.occurrences.use), strict=False))
+            names = list(zip(found.occurrences.rows(), unpack_column(found.occurrences.use), strict=False))
             free = 0
             for one, use in names:
                 claimed = best.get(use - 1)

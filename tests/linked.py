@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from concordance.base.model import Category, File, FileFacts, Trust, unpacked
+from concordance.base.model import Category, File, FileFacts, Trust, unpack_column
 from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
 from concordance.facts.codec import pack, unpack_links
@@ -23,7 +23,7 @@ class Repository:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
         told = {language.name for language in registry.languages() if language.has_macros}
-        learned = [macros.learn(text.encode(), path) for path, (language, text) in files.items() if language in told]
+        learned = [macros.read_defines(text.encode(), path) for path, (language, text) in files.items() if language in told]
         table = macros.merge(learned)
         self.facts: dict[str, FileFacts] = {
             path: engine.extract(text, language, table if language in told else None)
@@ -60,8 +60,8 @@ class Repository:
         """What the name at a place leads to, best first: `path#key TRUST`."""
         facts = self.facts[path]
         links = unpack_links(self.links[path].links)
-        rows = list(zip(unpacked(links.use), unpacked(links.target), links.trust, links.by, strict=True))
-        for one, use in zip(facts.occurrences.rows(), unpacked(facts.occurrences.use), strict=True):
+        rows = list(zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True))
+        for one, use in zip(facts.occurrences.rows(), unpack_column(facts.occurrences.use), strict=True):
             if one.line == line and one.col <= column < one.col + len(one.name):
                 return [f"{self.said(t)} {Trust(trust).name.lower()}" for u, t, trust, _ in rows if u == use - 1]
         return ["no name stands there"]

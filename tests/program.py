@@ -166,7 +166,7 @@ def read_or_die(job: extract.Job, entries: list[ListedFile]) -> list[ExtractedFi
             time.sleep(1000)
         elif name == "faulty.py":
             raise RuntimeError("a fault in the program")
-    return extract.read(job, entries)
+    return extract.extract_files(job, entries)
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 120) -> Any:

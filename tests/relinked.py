@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from concordance.base.config import Config
-from concordance.base.model import ListedFile, unpacked
+from concordance.base.model import ListedFile, unpack_column
 from concordance.extract.cfamily import macros
 from concordance.facts import schema
-from concordance.facts.codec import PUBLIC, TestedFiles, clusters_from, cycles_from, standings_from, unpack_links
-from concordance.facts.links.bridge_rows import bridges_from
-from concordance.facts.links.graph import LinkGraph, unpacked_pairs
+from concordance.facts.codec import PUBLIC, TestedFiles, unpack_clusters, unpack_cycles, unpack_links, unpack_standings
+from concordance.facts.links.bridge_rows import unpack_bridges
+from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.read import Facts
 from concordance.facts.records import ExtractedFile, Linkable
@@ -59,7 +59,7 @@ class Book:
         self.moved: dict[int, int] = {}
         (home / "scratch").mkdir(parents=True)
         (home / "kept").mkdir()
-        extract.keep_macros(str(home / "scratch"), macros.merge([]))
+        extract.save_macros(str(home / "scratch"), macros.merge([]))
         self.job = extract.Job(str(self.root), Config(), str(home / "cache"), "", "cpp", str(home / "scratch"))
         self._write(files)
         self._bring_up(home / "kept", {**files}, set(), fresh=True)
@@ -98,7 +98,7 @@ class Book:
     def _read(self, path: str, text: str) -> ExtractedFile:
         if (path, text) not in self.known:
             entry = ListedFile(path, len(text.encode()), 1)
-            self.known[path, text] = extract.of_bytes(self.job, entry, text.encode())[0]
+            self.known[path, text] = extract.extract_bytes(self.job, entry, text.encode())[0]
         return self.known[path, text]
 
     def _bring_up(self, folder: Path, changed: Mapping[str, str], gone: set[str], fresh: bool) -> None:
@@ -148,18 +148,18 @@ def said(folder: Path) -> dict[str, list[Any]]:
             "SELECT path, link.packed, named, resolved FROM link JOIN linked USING (file) JOIN file ON id = link.file"
         ):
             one = unpack_links(packed)
-            rows = zip(unpacked(one.use), unpacked(one.target), one.trust, one.by, strict=True)
+            rows = zip(unpack_column(one.use), unpack_column(one.target), one.trust, one.by, strict=True)
             links += [(path, use, names[to], trust, one.resolvers[by]) for use, to, trust, by in rows]
             links += [(path, "imports", one.imports, named, resolved)]
         graph = LinkGraph(facts.passed("graph"))
         tests = TestedFiles(facts.passed("tests"))
-        passes: list[Any] = [("pair", names[a], names[b], n) for a, b, n in unpacked_pairs(facts.passed("pairs"))]
-        passes += [("load", names[a], names[b]) for a, b, _ in unpacked_pairs(facts.passed("loads"))]
-        passes += [("cycle", [names[one] for one in ring]) for ring in cycles_from(facts.passed("cycles"))]
-        passes += [("layer", names[one], s) for one, s in standings_from(facts.passed("layers")).items()]
-        passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in clusters_from(facts.passed("clusters"))]
+        passes: list[Any] = [("pair", names[a], names[b], n) for a, b, n in unpack_pairs(facts.passed("pairs"))]
+        passes += [("load", names[a], names[b]) for a, b, _ in unpack_pairs(facts.passed("loads"))]
+        passes += [("cycle", [names[one] for one in ring]) for ring in unpack_cycles(facts.passed("cycles"))]
+        passes += [("layer", names[one], s) for one, s in unpack_standings(facts.passed("layers")).items()]
+        passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in unpack_clusters(facts.passed("clusters"))]
         passes += [("rank", *row) for row in facts.ranks().items()]
-        passes += [("offered", facts.passed(public_names.SAID)), ("public", facts.passed(PUBLIC))]
+        passes += [("offered", facts.passed(public_names.EXPORTS)), ("public", facts.passed(PUBLIC))]
         near = {path: tests.of(base) for base, path in names.items() if "#" not in path}
         passes += [("tests", p, [(names[t], n) for t, n in one.near], one.farther) for p, one in near.items()]
         return {
@@ -173,6 +173,6 @@ def said(folder: Path) -> dict[str, list[Any]]:
             "passes": sorted(passes, key=repr),
             "bridges": [
                 (*row._replace(source=0, target=0, end=0), names[row.source], names.get(row.target))
-                for row in bridges_from(facts.passed("bridges"))
+                for row in unpack_bridges(facts.passed("bridges"))
             ],
         }

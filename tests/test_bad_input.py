@@ -252,7 +252,7 @@ def test_links(folder: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def reads_or_dies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract, "read", program.read_or_die)
+    monkeypatch.setattr(extract, "extract_files", program.read_or_die)
 
 
 @pytest.mark.usefixtures("reads_or_dies")

@@ -14,11 +14,11 @@ from program import GIT, git, sample, write
 
 from concordance.base.config import Book
 from concordance.collect import blame as blames
-from concordance.collect.blame import Blame, blame, head
-from concordance.collect.line_diff import aligned
+from concordance.collect.blame import Blame, blame, quick_head_commit
+from concordance.collect.line_diff import align_lines
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
-from concordance.render.site.files import Site, opened
+from concordance.render.site.files import Site, open_site
 from concordance.workflow import builds
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
@@ -56,7 +56,7 @@ def test_lines_by_commits(made: Path) -> None:
     assert [(one.when, one.author, one.oldest) for one in found.commits] == [
         (1_700_000_000, "Ada", False), (1_700_100_000, "Ada", False)
     ]  # fmt: skip
-    assert head(str(made)).startswith(found.commits[1].number)
+    assert quick_head_commit(str(made)).startswith(found.commits[1].number)
     assert blame(str(made / "sub"), "a.py", (made / "sub/a.py").read_bytes()) == found
 
 
@@ -133,7 +133,7 @@ def test_commits_to_be_passed_over(made: Path) -> None:
 def test_where_there_is_no_git(folder: Path) -> None:
     write(folder, {"a.py": "x\n"})
     assert of(folder, "a.py") == Blame(note="this is not a git repository")
-    assert head(str(folder)) == ""
+    assert quick_head_commit(str(folder)) == ""
     git(folder, "init", "-q")
     assert of(folder, "a.py") == Blame(note="nothing is committed yet")
 
@@ -175,18 +175,18 @@ def test_edits_as_git_tells_them(folder: Path) -> None:
 
 
 def test_lines_are_found_again() -> None:
-    assert aligned([], []) == []
-    assert aligned([b"a"], []) == []
-    assert aligned([], [b"a"]) == [-1]
-    assert aligned([b"a", b"b", b"c"], [b"b", b"x", b"c"]) == [1, -1, 2]
-    assert aligned([b"x", b"}", b"y", b"}"], [b"y", b"}", b"x", b"}"]) in ([2, 3, -1, -1], [-1, 1, -1, 3], [-1, -1, 0, 3])
+    assert align_lines([], []) == []
+    assert align_lines([b"a"], []) == []
+    assert align_lines([], [b"a"]) == [-1]
+    assert align_lines([b"a", b"b", b"c"], [b"b", b"x", b"c"]) == [1, -1, 2]
+    assert align_lines([b"x", b"}", b"y", b"}"], [b"y", b"}", b"x", b"}"]) in ([2, 3, -1, -1], [-1, 1, -1, 3], [-1, -1, 0, 3])
     many = [b"}"] * 30_000  # nothing that stands once, and too many to compare
-    found = aligned([b"a", *many, b"b"], [b"c", *many[1:], b"d", b"}"])
+    found = align_lines([b"a", *many, b"b"], [b"c", *many[1:], b"d", b"}"])
     assert len(found) == 30_002
     chance = random.Random(3)
     for _ in range(200):
         old, new = ([b"%d" % chance.randrange(12) for _ in range(chance.randrange(30))] for _ in range(2))
-        places = aligned(old, new)
+        places = align_lines(old, new)
         known = [place for place in places if place >= 0]
         assert known == sorted(set(known))
         assert all(old[place] == line for place, line in zip(places, new, strict=True) if place >= 0)
@@ -197,7 +197,7 @@ def test_lines_are_found_again() -> None:
 
 def site(folder: Path, *, server: bool = True) -> Site:
     index = Index(Facts(str(folder / ".concordance")), str(folder), Book(source=False))
-    return opened(index, str(folder / ".concordance/book"), api=server)
+    return open_site(index, str(folder / ".concordance/book"), api=server)
 
 
 def answer(found: Site, address: str) -> list[Any]:

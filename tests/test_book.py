@@ -33,7 +33,7 @@ from concordance.base.blocks import (
     Text,
     To,
 )
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.base.errors import BookFailed
 from concordance.query.pages import file as file_pages
 from concordance.render import page_links
@@ -316,13 +316,13 @@ def test_text_is_shown_as_it_is(evil: str) -> None:
     page = markdown.render(Page(Ref(To.FILE, "a.py"), ["Title ", evil], blocks), addresses).text
     assert books.is_safe(page) == []
     scanned = page_links.scan(page)
-    assert sorted(map(page_links.address, (link for _, link in scanned.links))) and not scanned.undefined
+    assert sorted(map(page_links.unescape_target, (link for _, link in scanned.links))) and not scanned.undefined
     tokens = books.PARSER.parse(page)
     assert [t.tag for t in tokens if t.type == "heading_open"] == ["h1", "h2", "h3"]
     assert sum(t.type == "table_open" for t in tokens) == 1 and sum(t.type == "tr_open" for t in tokens) == 3
     assert sum(t.type == "td_open" for t in tokens) == 4
     assert [t.content.rstrip("\n") for t in tokens if t.type == "fence"] == [evil.rstrip("\n"), f"{evil}\n\n{evil}".rstrip("\n")]
-    word = " ".join(visible(evil).split())
+    word = " ".join(escape_hidden(evil).split())
     shown = _shown(page)
     assert f"before {word} behind".replace(" ", "") in shown.replace(" ", "")
     assert shown.replace(" ", "").count(word.replace(" ", "")) >= 12

@@ -15,7 +15,7 @@ from cases import examples
 
 from concordance.base.config import Config
 from concordance.base.model import Trust
-from concordance.facts.links.bridge_rows import bridges_from
+from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.read import Facts
 from concordance.workflow.pipeline import Build
 from concordance.workflow.store_location import FOLDER
@@ -36,7 +36,7 @@ def joined(root: Path) -> list[str]:
 
 def _rows(facts: Facts) -> Iterator[str]:
     ends: dict[str, list[int]] = {}
-    for row in bridges_from(facts.passed("bridges")):
+    for row in unpack_bridges(facts.passed("bridges")):
         source = facts.place(row.source)
         assert source is not None
         if source.path not in ends:

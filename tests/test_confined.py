@@ -13,7 +13,7 @@ import pytest
 
 from concordance.base import confined_folder
 from concordance.base.config import Book
-from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside, split
+from concordance.base.confined_folder import ConfinedFolder, LinkRefused, NotRegularFile, is_inside, split_trusted
 from concordance.base.errors import UserError
 from concordance.collect.own_output import CLAIM
 from concordance.facts.fulltext.index import TextWriter
@@ -99,7 +99,7 @@ def test_links_are_not_followed(base: ConfinedFolder, outside: Path, place: str,
         lambda: base.unlink(f"{place}/index.md"), lambda: base.read(f"{place}/index.md"),
         lambda: base.lstat(f"{place}/index.md"), lambda: base.rmdir(f"{place}/.claims"), lambda: base.names(place),
     ):  # fmt: skip
-        with pytest.raises(NotFollowed, match=f"is a link to {outside.parent / target}"):
+        with pytest.raises(LinkRefused, match=f"is a link to {outside.parent / target}"):
             act()
     now = _listing(outside.parent)
     assert {path: now[path] for path in before} == before
@@ -115,7 +115,7 @@ def test_a_folder_that_becomes_a_link_after_it_was_looked_at(base: ConfinedFolde
     base.write("aside/1", "lib/a.py_docs.md", b"new")  # goes where the folder went
     base.unlink("lib/a.py_docs.md")
     base.close()
-    with pytest.raises(NotFollowed):
+    with pytest.raises(LinkRefused):
         base.write("aside/1", "lib/a.py_docs.md", b"new")
     assert _listing(outside) == before
 
@@ -129,7 +129,7 @@ def test_what_is_no_file_is_not_read(base: ConfinedFolder, outside: Path, kind: 
         place.mkdir()
     else:
         os.mkfifo(place)
-    with pytest.raises(NotRegular):
+    with pytest.raises(NotRegularFile):
         base.read("a")
     with pytest.raises(manifest.PathTaken):
         manifest.put(base, "a", b"x")
@@ -154,10 +154,10 @@ def test_what_is_trusted(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     repo.mkdir()
     (tmp_path / "alias").symlink_to(repo)
-    assert split(str(repo / "docs/book"), [str(repo)]) == (str(repo), "docs/book")
-    assert split(str(tmp_path / "alias/docs"), [str(repo)]) == (str(tmp_path / "alias"), "docs")
-    assert split(str(tmp_path / "else/where"), [str(repo)]) == (str(tmp_path / "else/where"), "")
-    assert split(str(repo / ".concordance/book"), [str(repo / ".concordance"), str(repo)]) == (str(repo), ".concordance/book")
+    assert split_trusted(str(repo / "docs/book"), [str(repo)]) == (str(repo), "docs/book")
+    assert split_trusted(str(tmp_path / "alias/docs"), [str(repo)]) == (str(tmp_path / "alias"), "docs")
+    assert split_trusted(str(tmp_path / "else/where"), [str(repo)]) == (str(tmp_path / "else/where"), "")
+    assert split_trusted(str(repo / ".concordance/book"), [str(repo / ".concordance"), str(repo)]) == (str(repo), ".concordance/book")
 
 
 # --- removing

@@ -14,11 +14,11 @@ from concordance import api
 from concordance.base.blocks import Heading, Page, Ref, To
 from concordance.base.config import Book
 from concordance.facts.read import Facts
-from concordance.query.index.definition_pages import has_page, with_pages
+from concordance.query.index.definition_pages import has_page, symbols_with_pages
 from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.site_pages import definition
-from concordance.render.site.files import Site, opened
+from concordance.render.site.files import Site, open_site
 from concordance.workflow import builds
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -85,7 +85,7 @@ class Made:
         builds.build(str(root))
         self.repository = api.Repository(root, update=False)
         self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False, drawn=True))
-        self.site: Site = opened(self.index, str(root / ".concordance/book"))
+        self.site: Site = open_site(self.index, str(root / ".concordance/book"))
 
     def page(self, subject: str) -> str:
         return self.html(self.site.addresses.page(Ref(To.DEFINITION, *subject.split("#"))))
@@ -117,12 +117,12 @@ def _titles(page: Page) -> list[str]:
 
 
 def test_who_has_a_page(made: Made) -> None:
-    keys = {made.index.opened("tree.py").symbols[place].key for place in with_pages(made.index, "tree.py")}
+    keys = {made.index.opened("tree.py").symbols[place].key for place in symbols_with_pages(made.index, "tree.py")}
     assert {"Tree", "Tree.grow", "Oak", "Oak.grow"} <= keys
     assert not {"unused", "Tree.fall"} & keys
-    assert with_pages(made.index, "leaf.cpp")  # declared in a header that others use
+    assert symbols_with_pages(made.index, "leaf.cpp")  # declared in a header that others use
     for _, path, _, _ in made.index.bases:
-        paged = with_pages(made.index, path)
+        paged = symbols_with_pages(made.index, path)
         for place in range(len(made.index.opened(path).symbols)):
             assert has_page(made.index, made.index.base_of(path) + 1 + place) == (place in paged), (path, place)
     assert made.site.answer("tree.py_defs/def-unused.html") is None

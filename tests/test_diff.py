@@ -17,10 +17,16 @@ from concordance.base.config import Config
 from concordance.base.errors import NotARepository, UnknownRevision, UserError
 from concordance.collect import revisions
 from concordance.extract import engine
-from concordance.query.diff.dependencies import DependencyGraph, Need, cycles_turned, files_turned, folders_turned
-from concordance.query.diff.moves import RemovedSymbols, alike_content, elsewhere, same_content
-from concordance.query.diff.symbol_pairs import differs, paired
-from concordance.query.diff.symbols import ComparableSymbol, digests, parts
+from concordance.query.diff.dependencies import (
+    DependencyGraph,
+    DependencySite,
+    changed_cycles,
+    changed_file_dependencies,
+    changed_folder_dependencies,
+)
+from concordance.query.diff.moves import UnpairedSymbols, find_moves, pair_equal_files, pair_similar_files
+from concordance.query.diff.symbol_pairs import differing_aspects, pair_symbols
+from concordance.query.diff.symbols import ComparableSymbol, comparable_symbols, line_digests
 from concordance.workflow import builds
 
 Row = dict[str, Any]
@@ -307,7 +313,7 @@ def test_shallow_clones_and_no_common_ancestor(history: Path, tmp_path: Path) ->
     with pytest.raises(UserError, match="no common ancestor"):
         revisions.sides(str(folder), ["one...other"], Config())
     one, other, _ = revisions.sides(str(folder), ["one..other"], Config())
-    assert len(list(revisions.differing(one, other))) > 3
+    assert len(list(revisions.differing_files(one, other))) > 3
 
 
 def test_partial_clones_and_line_ends(repo: Path, tmp_path: Path) -> None:
@@ -321,7 +327,7 @@ def test_partial_clones_and_line_ends(repo: Path, tmp_path: Path) -> None:
     assert b"\r\n" in (repo / "a.py").read_bytes()
     os.utime(repo / "a.py")
     one, other, _ = revisions.sides(str(repo), [], Config())
-    assert list(revisions.differing(one, other)) == []
+    assert list(revisions.differing_files(one, other)) == []
 
 
 def test_odd_files(repo: Path) -> None:
@@ -350,12 +356,12 @@ def test_odd_files(repo: Path) -> None:
 
 
 def made(path: str, text: str, language: str = "python") -> list[ComparableSymbol]:
-    return parts(path, language, engine.extract(text, language, {} if language == "cpp" else None), text, frozenset())
+    return comparable_symbols(path, language, engine.extract(text, language, {} if language == "cpp" else None), text, frozenset())
 
 
 def changes(before: str, after: str, language: str = "python") -> dict[str, tuple[str, ...]]:
-    found = paired(made("a", before, language), made("a", after, language))
-    return {one.qualified: what for one, other in found.pairs if (what := differs(one, other))}
+    found = pair_symbols(made("a", before, language), made("a", after, language))
+    return {one.qualified: what for one, other in found.pairs if (what := differing_aspects(one, other))}
 
 
 @pytest.mark.parametrize(
@@ -397,9 +403,9 @@ def found(before: dict[str, str], after: dict[str, str]) -> tuple[set[str], set[
     """What moved, and what was renamed, from where to where."""
     gone = []
     for path in sorted(before.keys() | after.keys()):
-        one = paired(made(path, before.get(path, "")), made(path, after.get(path, "")))
-        gone.append(RemovedSymbols(one.removed, one.added))
-    result = elsewhere(gone, {})
+        one = pair_symbols(made(path, before.get(path, "")), made(path, after.get(path, "")))
+        gone.append(UnpairedSymbols(one.removed, one.added))
+    result = find_moves(gone, {})
     told = [
         {f"{a.path}#{a.qualified} {b.path}#{b.qualified}" for a, b in rows} for rows in (result.moved, result.renamed)
     ]
@@ -437,16 +443,16 @@ def test_a_class_of_the_same_members_is_the_same_class() -> None:
 
 
 def test_renamed_files() -> None:
-    assert same_content({"a/x.py": "1", "b/y.py": "1"}, {"c/y.py": "1", "c/z.py": "1"}) == [
+    assert pair_equal_files({"a/x.py": "1", "b/y.py": "1"}, {"c/y.py": "1", "c/z.py": "1"}) == [
         ("a/x.py", "c/z.py"),
         ("b/y.py", "c/y.py"),
     ]
-    lines = [tuple(digests([f"line number {n} of {word}" for n in range(20)])) for word in ("one", "two")]
-    assert alike_content({"a": lines[0], "b": lines[1]}, {"c": (*lines[1], 7), "d": lines[0][:15]}) == [
+    lines = [tuple(line_digests([f"line number {n} of {word}" for n in range(20)])) for word in ("one", "two")]
+    assert pair_similar_files({"a": lines[0], "b": lines[1]}, {"c": (*lines[1], 7), "d": lines[0][:15]}) == [
         ("a", "d"),
         ("b", "c"),
     ]
-    assert alike_content({"a": lines[0]}, {"c": lines[1]}) == []
+    assert pair_similar_files({"a": lines[0]}, {"c": lines[1]}) == []
 
 
 def test_cycles_that_grow_and_fall_apart() -> None:
@@ -454,10 +460,10 @@ def test_cycles_that_grow_and_fall_apart() -> None:
         loads: dict[str, list[str]] = {}
         for edge in edges:
             loads.setdefault(edge[0], []).append(edge[1])
-        return DependencyGraph({one: {to: Need(1, False) for to in targets} for one, targets in loads.items()}, loads)
+        return DependencyGraph({one: {to: DependencySite(1, False) for to in targets} for one, targets in loads.items()}, loads)
 
     def turned(before: DependencyGraph, after: DependencyGraph) -> list[tuple[bool, tuple[str, ...], tuple[str, ...]]]:
-        return [(one.gained, one.members, one.before) for one in cycles_turned(before, after, {})]
+        return [(one.gained, one.members, one.before) for one in changed_cycles(before, after, {})]
 
     ring, grown = web("ab", "ba"), web("ab", "bc", "ca")
     assert turned(web("ab"), ring) == [(True, ("a", "b"), ())]
@@ -465,6 +471,6 @@ def test_cycles_that_grow_and_fall_apart() -> None:
     assert turned(ring, grown) == [(True, ("a", "b", "c"), ("a", "b"))]
     assert turned(grown, ring) == [(False, ("a", "b"), ("a", "b", "c"))]
     assert turned(ring, ring) == []
-    assert cycles_turned(ring, web("xb", "bx"), {"a": "x"}) == []
-    assert files_turned(ring, web("xb", "bx"), {"a": "x"}) == []
-    assert [(one.gained, one.members) for one in folders_turned(web("ab"), web(), {})] == []
+    assert changed_cycles(ring, web("xb", "bx"), {"a": "x"}) == []
+    assert changed_file_dependencies(ring, web("xb", "bx"), {"a": "x"}) == []
+    assert [(one.gained, one.members) for one in changed_folder_dependencies(web("ab"), web(), {})] == []

@@ -11,7 +11,14 @@ from program import concord, write
 from concordance.base.model import Import
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
-from concordance.query.sections.examples import Example, cut, doctest, examples, import_line, sample
+from concordance.query.sections.examples import (
+    Example,
+    cut_example,
+    find_code_block,
+    find_doctest,
+    find_examples,
+    import_line,
+)
 
 FILES = {
     "forest/__init__.py": "",
@@ -131,11 +138,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 def by_key(index: Index, path: str) -> dict[str, Example]:
-    return {example.key: example for example in examples(index, path)}
+    return {example.key: example for example in find_examples(index, path)}
 
 
 def test_own_documentation_comes_first(index: Index) -> None:
-    first = examples(index, "forest/trees.py")[0]
+    first = find_examples(index, "forest/trees.py")[0]
     assert (first.key, first.kind, first.path) == ("Tree", "documentation", "forest/trees.py")
     assert first.code == ">>> tree = Tree(3)\n>>> tree.size\n3\n"
     assert (first.first, first.last, first.language) == (8, 11, "python")
@@ -175,12 +182,12 @@ def test_a_header_and_its_include(index: Index) -> None:
 
 @pytest.mark.parametrize("path", ["lonely.py", "notes.txt", "forest/__init__.py", "examples/garden.py"])
 def test_no_examples(index: Index, path: str) -> None:
-    assert examples(index, path) == []
+    assert find_examples(index, path) == []
 
 
 def test_few_files_are_opened(index: Index) -> None:
     index.open.clear()
-    examples(index, "forest/trees.py")
+    find_examples(index, "forest/trees.py")
     assert len(index.open) <= 4
 
 
@@ -199,32 +206,32 @@ def test_blocks_are_not_cut_in_two() -> None:
         "",
         "    return b",
     ]
-    assert cut(lines, 4, "python", None) == (4, 7, "with a(x):\n    b = [\n        1,\n    ]")
+    assert cut_example(lines, 4, "python", None) == (4, 7, "with a(x):\n    b = [\n        1,\n    ]")
     endless = ["with a():", *["    b = ["] * 30]
-    assert cut(endless, 1, "python", None) is None
+    assert cut_example(endless, 1, "python", None) is None
     braces = ["void f() {", "", "  for (int i = 0; i < cut(3); i++) {", "    g(i);", "  }", "", "}"]
-    assert cut(braces, 3, "cpp", None) == (3, 5, "for (int i = 0; i < cut(3); i++) {\n  g(i);\n}")
+    assert cut_example(braces, 3, "cpp", None) == (3, 5, "for (int i = 0; i < cut(3); i++) {\n  g(i);\n}")
 
 
 def test_statements_over_lines() -> None:
     lines = ["", "x = f(", "    a,", "    b,", ")", "", "y = 1"]
-    assert cut(lines, 4, "python", None) == (2, 5, "x = f(\n    a,\n    b,\n)")
-    assert cut(["x = '" + "y" * 500 + "'"], 1, "python", None) is None
+    assert cut_example(lines, 4, "python", None) == (2, 5, "x = f(\n    a,\n    b,\n)")
+    assert cut_example(["x = '" + "y" * 500 + "'"], 1, "python", None) is None
 
 
 def test_doctests() -> None:
     lines = ["def f():", '    """F.', "", "    >>> f()", "    1", "", "    >>> f()", "    2", '    """']
-    assert doctest(lines, 1, 9) == (4, 8, ">>> f()\n1\n\n>>> f()\n2\n")
-    assert doctest(["def f():", "    pass"], 1, 2) is None
+    assert find_doctest(lines, 1, 9) == (4, 8, ">>> f()\n1\n\n>>> f()\n2\n")
+    assert find_doctest(["def f():", "    pass"], 1, 2) is None
 
 
 def test_code_of_documents() -> None:
     lines = ["# A", "", "```python", "a()", "b()", "```", "", "a()"]
-    assert sample(lines, 5, "markdown") == (4, 5, "a()\nb()")
-    assert sample(lines, 8, "markdown") is None
+    assert find_code_block(lines, 5, "markdown") == (4, 5, "a()\nb()")
+    assert find_code_block(lines, 8, "markdown") is None
     lines = ["So::", "", "    a()", "    b()", "", "Words of a()."]
-    assert sample(lines, 4, "rst") == (3, 4, "a()\nb()")
-    assert sample(lines, 6, "rst") is None
+    assert find_code_block(lines, 4, "rst") == (3, 4, "a()\nb()")
+    assert find_code_block(lines, 6, "rst") is None
 
 
 def test_imports() -> None:

@@ -243,7 +243,7 @@ def _hostile(item: str) -> str:
 
 def test_what_is_done_without_workers_is_bounded() -> None:
     before = resource.getrlimit(resource.RLIMIT_AS)
-    good, endless, large, last = pool.here(_hostile, ["good", "endless", "large", "last"], 0.05)
+    good, endless, large, last = pool.map_here(_hostile, ["good", "endless", "large", "last"], 0.05)
     assert (good, last) == ("good", "last")
     assert isinstance(endless, pool.FailedItem)
     assert isinstance(large, pool.FailedItem)
@@ -306,14 +306,14 @@ def test_who_holds_the_lock_is_said(folder: Path) -> None:
     try:
         assert holder.stdout is not None
         holder.stdout.readline()
-        with pytest.raises(StoreFailed, match=rf"is still held by process {holder.pid}, .*since \d\d:\d\d:\d\d, after 0 s .*kill {holder.pid}"), lock.held(str(home), said.append, 0.2):
+        with pytest.raises(StoreFailed, match=rf"is still held by process {holder.pid}, .*since \d\d:\d\d:\d\d, after 0 s .*kill {holder.pid}"), lock.hold_lock(str(home), said.append, 0.2):
             pass
         assert len(said) == 1
         assert said[0].startswith(f"another build of this repository is running (process {holder.pid}, ")
     finally:
         holder.kill()
         holder.communicate()
-    with lock.held(str(home), said.append):
+    with lock.hold_lock(str(home), said.append):
         assert len(said) == 1, "the system took it back"
 
 
@@ -328,7 +328,7 @@ def test_a_lock_that_a_dead_build_left_to_a_child(folder: Path, monkeypatch: pyt
     dead.wait()
     os.write(handle, f"{dead.pid} 12345 1 {lock._system()}\n".encode())
     said: list[str] = []
-    with lock.held(str(home), said.append, 60):
+    with lock.hold_lock(str(home), said.append, 60):
         assert f"the build of process {dead.pid} is dead" in said[-1]
         assert lock.is_held(str(home))
     os.close(handle)
@@ -341,7 +341,7 @@ def test_a_lock_of_another_machine_is_not_taken(folder: Path, monkeypatch: pytes
     handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT)
     fcntl.flock(handle, fcntl.LOCK_EX)
     os.write(handle, b"1073741824 12345 1 elsewhere\n")
-    with pytest.raises(StoreFailed, match="still held by process 1073741824 since"), lock.held(str(home), list, 0.3):
+    with pytest.raises(StoreFailed, match="still held by process 1073741824 since"), lock.hold_lock(str(home), list, 0.3):
         pass
     os.close(handle)
 
@@ -350,5 +350,5 @@ def test_a_lock_that_is_no_file(folder: Path) -> None:
     (folder / ".concordance").mkdir()
     os.mkfifo(folder / ".concordance/lock")
     assert not lock.is_held(str(folder / ".concordance"))
-    with pytest.raises(NoPermission, match="not a regular file"), lock.held(str(folder / ".concordance"), list):
+    with pytest.raises(NoPermission, match="not a regular file"), lock.hold_lock(str(folder / ".concordance"), list):
         pass

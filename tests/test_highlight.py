@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from concordance.extract.text.highlight import spans
+from concordance.extract.text.highlight import highlight_spans
 
 LIBRARY = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
 FILES = [path for path in LIBRARY if path.stat().st_size < 60_000]
@@ -41,7 +41,7 @@ _LETTERS = {tokenize.COMMENT: "c", tokenize.STRING: "s", tokenize.NUMBER: "n"}
 
 
 def _seen(text: str, language: str = "python") -> list[tuple[str, str]]:
-    return [(letter, text[start:end]) for start, end, letter in spans(text, language)]
+    return [(letter, text[start:end]) for start, end, letter in highlight_spans(text, language)]
 
 
 @pytest.mark.parametrize("path", random.Random(6).sample(FILES, min(len(FILES), 60)), ids=lambda path: path.name)
@@ -51,7 +51,7 @@ def test_python_as_the_interpreter_reads_it(path: Path) -> None:
         text = text.replace("\x0c", "")  # a line's end to Python's own methods, but not to its reader
     said, formed = _said(text)
     inside = {place for begin, end in formed for place in range(begin, end)}
-    seen = spans(text, "python")
+    seen = highlight_spans(text, "python")
     assert [piece for piece in seen if piece[0] not in inside] == said
     for begin, end in formed:  # from its first sign to its last
         parts = [piece for piece in seen if begin <= piece[0] < end]
@@ -66,7 +66,7 @@ def test_stretches_rise_and_do_not_meet() -> None:
         if path.is_file() and language:
             text = path.read_text(errors="replace")
             at = 0
-            for start, end, letter in spans(text, language):
+            for start, end, letter in highlight_spans(text, language):
                 assert at <= start < end <= len(text), path
                 assert letter in "csnkp", path
                 at = end
@@ -116,6 +116,6 @@ def test_what_nobody_closes_does_not_paint_the_rest(language: str, text: str) ->
 
 
 def test_huge_and_deep_texts_are_left_plain() -> None:
-    assert spans("a" * 3_000_001, "python") == []
-    assert spans("[" * 5000, "json") == []
-    assert spans("", "python") == []
+    assert highlight_spans("a" * 3_000_001, "python") == []
+    assert highlight_spans("[" * 5000, "json") == []
+    assert highlight_spans("", "python") == []

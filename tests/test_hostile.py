@@ -167,7 +167,7 @@ def test_what_is_no_file(folder: Path, tmp_path: Path) -> None:
 def test_files_that_change_between_the_list_and_the_reading(folder: Path, how: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write(folder, program.SAMPLE)
     program.age(folder)
-    walked = walk.walked
+    walked = walk.walk_with_counts
 
     def listed(root: str) -> Any:
         found = walked(root)
@@ -175,7 +175,7 @@ def test_files_that_change_between_the_list_and_the_reading(folder: Path, how: s
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(walk, "walked", listed)
+        patch.setattr(walk, "walk_with_counts", listed)
         books.write(folder, folder / OUT)
     held(folder)
 

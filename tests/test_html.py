@@ -35,7 +35,7 @@ from concordance.base.blocks import (
     Text,
     To,
 )
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.query.markup import markdown as authors
 from concordance.render import author_markdown
 from concordance.render.addresses import Addresses
@@ -163,7 +163,7 @@ def test_a_range_of_lines_is_one_link() -> None:
 @settings(max_examples=100, deadline=None)
 @given(WORDS, st.sampled_from(["python", "c++", "bash", "yaml", "json", "rust", "toml", "markdown", "cmake", "x"]))
 def test_code_is_shown_letter_by_letter(text: str, language: str) -> None:
-    assert _read(Code(text, language)).text.endswith(f"{visible(text)}\n".replace("\r", "")) or "\r" in text
+    assert _read(Code(text, language)).text.endswith(f"{escape_hidden(text)}\n".replace("\r", "")) or "\r" in text
 
 
 def test_columns_of_numbers() -> None:
@@ -205,7 +205,7 @@ def test_hostile_words(text: str) -> None:
 @given(WORDS)
 def test_any_words_stay_words(text: str) -> None:
     read = _read(*_everywhere(text))
-    assert visible(text).replace("\r", "") in read.text.replace("\r", "") or not text
+    assert escape_hidden(text).replace("\r", "") in read.text.replace("\r", "") or not text
 
 
 def _everywhere(text: str) -> list[Block]:
@@ -230,15 +230,15 @@ def _everywhere(text: str) -> list[Block]:
 @example("a [b] c [d](e)")
 def test_plain_words_are_what_the_parser_makes_of_them(text: str) -> None:
     """The short way gives what the long one gives, or leaves it to it."""
-    text = visible(text)
+    text = escape_hidden(text)
     found = plain_html(text, ())
-    assert found is None or found == author_markdown.by_parser(text)
+    assert found is None or found == author_markdown.parse_to_html(text)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(WORDS, st.just(Ref(To.FILE, "b/c.py", "", "c.py"))), min_size=1, max_size=5))
 def test_our_links_stand_where_they_are_and_nowhere_else(pieces: list[str | Ref]) -> None:
-    made = author_markdown.html_of(pieces, lambda ref: '<a href="ours">c.py</a>')
+    made = author_markdown.doc_to_html(pieces, lambda ref: '<a href="ours">c.py</a>')
     read = webpages.Read(made)
     assert not read.wrong
     assert read.hrefs.count("ours") <= sum(isinstance(piece, Ref) for piece in pieces)

@@ -14,7 +14,7 @@ import pytest
 from program import git, write
 
 from concordance.base.blocks import Diagram, Doc, Heading, Item, Items, Line, Mono, Node, Page, Ref, Table, Text, To
-from concordance.base.characters import HIDDEN, visible
+from concordance.base.characters import HIDDEN, escape_hidden
 from concordance.base.config import Book
 from concordance.query.markup import markdown as shown_doc
 from concordance.render.addresses import Addresses
@@ -126,12 +126,12 @@ def test_blocks(evil: str) -> None:
 
 
 def test_hidden_signs_are_shown() -> None:
-    assert visible("a\x1b[2J\u202eb\u200bc\td\n") == "a\\u001b[2J\\u202eb\\u200bc\td\n"
-    assert visible("\U000e0041") == "\\U000e0041"
+    assert escape_hidden("a\x1b[2J\u202eb\u200bc\td\n") == "a\\u001b[2J\\u202eb\\u200bc\td\n"
+    assert escape_hidden("\U000e0041") == "\\U000e0041"
     for kept in ("é", "👩\u200d🚀", "می\u200cخواهم", "1\ufe0f\u20e3", "漢\U000e0100字", "plain", "⚠\ufe0f"):
-        assert visible(kept) == kept
+        assert escape_hidden(kept) == kept
     for shown in ("a\u200db", "a\ufe0f", "x\u00ad", "\udcff"):
-        assert visible(shown).isascii()
+        assert escape_hidden(shown).isascii()
 
 
 # On a terminal

@@ -227,19 +227,19 @@ def test_damage_in_the_text_index(repo: Path, what: str) -> None:
     found = sorted((repo / ".concordance/text").rglob(what))
     flip(found[0], 2, 1)
     with pytest.raises(StoreBroken):
-        index.shelves(str(repo / ".concordance"))
+        index.open_shards(str(repo / ".concordance"))
     run(repo)
     assert dump(repo) == before
-    assert index.shelves(str(repo / ".concordance"))
+    assert index.open_shards(str(repo / ".concordance"))
 
 
 def test_an_index_that_is_being_changed_can_be_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(repo)
     with monkeypatch.context() as patch:
-        patch.setattr("concordance.facts.integrity.checksums.note", lambda place, made: None)
+        patch.setattr("concordance.facts.integrity.checksums.note_files", lambda place, made: None)
         write(repo, {"a.py": "def other(): pass\n"})
         run(repo)
-    assert index.shelves(str(repo / ".concordance"))
+    assert index.open_shards(str(repo / ".concordance"))
 
 
 # --- the book

@@ -20,7 +20,7 @@ from program import age, ask, build, concord, dump, write
 
 from concordance.base.errors import StoreBroken
 from concordance.extract import engine
-from concordance.facts.fulltext.index import TextWriter, astray, prepared, shelves
+from concordance.facts.fulltext.index import TextWriter, open_shards, outdated_paths, prepare_file
 from concordance.facts.fulltext.words import WordNormalizer
 
 STOPPING = Path(__file__).with_name("stopping.py")
@@ -61,7 +61,7 @@ def seen(folder: Path) -> State:
 
 def texts(folder: Path) -> dict[str, int]:
     """How many documents the parts of the full-text index have."""
-    found = shelves(str(folder / ".concordance"))
+    found = open_shards(str(folder / ".concordance"))
     return {f"{place} {name}": getattr(shelf, f"_{name}").num_docs for place, shelf in enumerate(found) for name in ("files", "pieces")}
 
 
@@ -166,7 +166,7 @@ def test_a_file_that_came_and_went_around_a_kill(folder: Path) -> None:
     asked = ("search", "ephemeral thing", "--repo", folder)
     assert "brief.py" not in [row["path"] for row in ask(*asked, "--no-update")]
     build(folder)
-    found = [shelf.path(file) for shelf in shelves(str(folder / ".concordance")) for file in _all(shelf)]
+    found = [shelf.path(file) for shelf in open_shards(str(folder / ".concordance")) for file in _all(shelf)]
     assert "brief.py" not in found and "a.py" in found
 
 
@@ -206,14 +206,14 @@ def test_what_a_killed_build_had_begun_of_the_index(tmp_path: Path) -> None:
     with pytest.raises(StoreBroken):
         _indexed(home, "1", "2", "b.py", "c.py")
     assert _indexed(home, "1", "2", "a.py", "b.py", "c.py").fresh
-    assert astray(str(home), "2") == frozenset() and astray(str(home), "1") is None
+    assert outdated_paths(str(home), "2") == frozenset() and outdated_paths(str(home), "1") is None
 
 
 def _indexed(home: Path, store: str | None, after: str, *paths: str) -> TextWriter:
     writer = TextWriter(str(home), store)
     for path in paths:
         facts = engine.extract("x = 1\n", "python")
-        writer.put(path, "source", 6, prepared(path, "x = 1\n", facts, WordNormalizer()))
+        writer.put(path, "source", 6, prepare_file(path, "x = 1\n", facts, WordNormalizer()))
     writer.finish(after)
     writer.place_it()
     return writer

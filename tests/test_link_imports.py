@@ -17,7 +17,7 @@ from concordance.base.model import File, Import, Skip, Target
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import engine, registry
-from concordance.link.paths.tree import Tree, joined
+from concordance.link.paths.tree import Tree, join_path
 
 HOME = Path(__file__).parent / "cases" / "link" / "imports"
 LANGUAGES = "concordance.link.languages"
@@ -112,9 +112,9 @@ def test_every_language_that_imports_has_a_case() -> None:
 
 
 def test_paths_stay_in_the_repository() -> None:
-    assert joined("a/b", "../c/./d") == "a/c/d"
-    assert joined("a", "../..") is None
-    assert joined("", "x//y") == "x/y"
+    assert join_path("a/b", "../c/./d") == "a/c/d"
+    assert join_path("a", "../..") is None
+    assert join_path("", "x//y") == "x/y"
 
 
 def test_a_tree_reads_nothing_that_is_not_there(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from concordance.base.model import Trust
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.sections import listing as listings
-from concordance.query.sections.listing import Listing, listing, parts_of
+from concordance.query.sections.listing import Listing, build_listing, page_count
 from concordance.render.site import addresses
 from concordance.render.site import source_listing as rendered
 from concordance.render.site.addresses import SiteAddresses
@@ -37,7 +37,7 @@ class Shown:
         self.addresses = SiteAddresses(self.paths, str(root), str(root / ".concordance/book"))
 
     def page(self, path: str, part: int = 1) -> Read:
-        made = listing(self.index, path, part)
+        made = build_listing(self.index, path, part)
         return Read(made, render(made, self.addresses).html)
 
 
@@ -90,7 +90,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Shown:
 def test_every_name_leads_where_define_says(sample: Shown) -> None:
     asked = 0
     for path in sample.paths:
-        made = listing(sample.index, path)
+        made = build_listing(sample.index, path)
         file = sample.index.opened(path)
         names = {start: made.goals[goal] for start, _, goal in made.names}
         for place, start in enumerate(file.columns[0]):
@@ -208,7 +208,7 @@ def test_what_is_not_shown_says_why(folder: Path) -> None:
 
 
 def test_long_files_have_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert listings.PART == addresses.LINES == rendered.LINES  # the number of a line says which part it stands on
+    assert listings.PAGE_LINES == addresses.LINES == rendered.LINES  # the number of a line says which part it stands on
     for module, name in ((listings, "PART"), (addresses, "LINES"), (rendered, "LINES")):
         monkeypatch.setattr(module, name, 100)
     (folder / "long.py").write_text("".join(f"x{n} = {n}\n" for n in range(150)) + "def last():\n    return x0\n")
@@ -222,4 +222,4 @@ def test_long_files_have_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert 'href="./long.py_source.2.html#L151"' in shown.page("use.py").html
     assert 'href="./long.py_source.2.html"' in first.html
     assert '<i class="k">return</i>' in second.html
-    assert [parts_of(lines) for lines in (0, 100, 101)] == [1, 1, 2]
+    assert [page_count(lines) for lines in (0, 100, 101)] == [1, 1, 2]

@@ -35,7 +35,7 @@ HEADER = b"""
 
 
 def test_roles() -> None:
-    table = macros.merge([macros.learn(HEADER)])
+    table = macros.merge([macros.read_defines(HEADER)])
     assert {name.decode(): role for name, role in table.items()} == {
         "API_EXPORT": macros.BLANK,
         "API": macros.BLANK,
@@ -53,7 +53,7 @@ def test_roles() -> None:
 
 def test_chains_hold_across_files_in_any_order() -> None:
     files = [b"#define A B\n", b"#define B C D\n", b"#define C\n", b"#define D __attribute__((x))\n"]
-    learned = [macros.learn(data) for data in files]
+    learned = [macros.read_defines(data) for data in files]
     table = macros.merge(learned)
     assert set(table) == {b"A", b"B", b"C", b"D"}
     assert macros.merge(reversed(learned)) == table
@@ -61,25 +61,25 @@ def test_chains_hold_across_files_in_any_order() -> None:
 
 
 def test_a_name_with_two_meanings_is_only_a_maybe() -> None:
-    learned = [macros.learn(b"#define WORD\n"), macros.learn(b"#define WORD do_it(3) + 1\n")]
+    learned = [macros.read_defines(b"#define WORD\n"), macros.read_defines(b"#define WORD do_it(3) + 1\n")]
     assert macros.merge(learned) == {b"WORD": macros.MAYBE}
 
 
 def test_what_a_source_file_defines_is_its_own() -> None:
-    assert macros.learn(b"#define vector\n", "a/b.c") == ()
-    assert macros.learn(b"#define vector\n", "a/b.h") == ((b"vector", "e"),)
-    table = macros.merge([macros.learn(b"#define API\n#define LOCAL\n", "x.h")])
-    used = macros.mentioned(b"#define LOCAL 1 + x\n#define MINE API\nMINE int f(); LOCAL", table)
+    assert macros.read_defines(b"#define vector\n", "a/b.c") == ()
+    assert macros.read_defines(b"#define vector\n", "a/b.h") == ((b"vector", "e"),)
+    table = macros.merge([macros.read_defines(b"#define API\n#define LOCAL\n", "x.h")])
+    used = macros.macros_in(b"#define LOCAL 1 + x\n#define MINE API\nMINE int f(); LOCAL", table)
     assert used == {b"API": macros.BLANK, b"MINE": macros.BLANK}
 
 
 def test_language_words_are_never_taken_out() -> None:
-    assert macros.learn(b"#define inline\n#define private public\n") == ()
+    assert macros.read_defines(b"#define inline\n#define private public\n") == ()
 
 
 def test_mentioned_and_digest() -> None:
-    table = macros.merge([macros.learn(HEADER)])
-    used = macros.mentioned(b"class API X {}; // NOTHINGNESS", table)
+    table = macros.merge([macros.read_defines(HEADER)])
+    used = macros.macros_in(b"class API X {}; // NOTHINGNESS", table)
     assert used == {b"API": macros.BLANK}
     assert macros.digest(used) != macros.digest(table)
     assert macros.digest({}) == ""
@@ -96,7 +96,7 @@ def test_the_same_word_as_a_name_stays(line: str) -> None:
 
 
 def test_blanking_moves_nothing() -> None:
-    table = macros.merge([macros.learn(HEADER)])
+    table = macros.merge([macros.read_defines(HEADER)])
     data = b'API class DEPRECATED("a\\")b") X {\r\n  BOTH\tvoid f();\n};\nDECLARE(a)\nint g();\n' + HEADER
     result = macros.blank_macros(directives.scan(data), table)
     assert len(result.data) == len(data)
@@ -106,7 +106,7 @@ def test_blanking_moves_nothing() -> None:
 
 
 def test_facts_come_from_the_original_text() -> None:
-    table = macros.merge([macros.learn(HEADER)])
+    table = macros.merge([macros.read_defines(HEADER)])
     facts = extract("class API Tensor {\n  API int rank();\n};\n", "cpp", table)
     assert [(s.key, s.signature) for s in facts.symbols] == [
         ("Tensor", "class API Tensor"),

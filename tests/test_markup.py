@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from concordance.base.blocks import Ref, To
-from concordance.query.markup import first_sentence, is_licence, markdown, prose_of
+from concordance.query.markup import first_sentence, is_licence, markdown, without_licence
 
 HOME = Path(__file__).parent / "cases" / "markup"
 _FENCE = re.compile(r"^~~~~ (\w+)\n(.*?)\n?^~~~~$", re.M | re.S)
@@ -328,6 +328,6 @@ def test_licences() -> None:
                       "under the BSD-style license found in the\nLICENSE file in the root directory of this source tree.")  # fmt: skip
     assert not is_licence("Check that every file has a license header.")
     assert not is_licence("")
-    assert prose_of("Grows trees.\n\nMore of it.") == "Grows trees.\n\nMore of it."
-    assert "Grows trees." in prose_of(f"{APACHE}\n\nGrows trees.")
+    assert without_licence("Grows trees.\n\nMore of it.") == "Grows trees.\n\nMore of it."
+    assert "Grows trees." in without_licence(f"{APACHE}\n\nGrows trees.")
     assert is_licence(APACHE)

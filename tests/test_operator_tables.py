@@ -8,14 +8,14 @@ import pytest
 from cases import examples
 from test_bridges import joined
 
-from concordance_torch.extract.operator_schema import full_name, parsed
-from concordance_torch.link.kernels import fit, spelling
+from concordance_torch.extract.operator_schema import full_name, parse_schema
+from concordance_torch.link.kernels import match_score, normalise_type
 
 CASES = Path(__file__).parent / "cases" / "bridges"
 
 
 def test_a_schema_has_a_name_types_and_returns() -> None:
-    schema = parsed("aten::add.out(Tensor self, Tensor(a!)[] many, int[2] size=[1, 2], *, Tensor(b!) out) -> Tensor(b!)")
+    schema = parse_schema("aten::add.out(Tensor self, Tensor(a!)[] many, int[2] size=[1, 2], *, Tensor(b!) out) -> Tensor(b!)")
     assert schema is not None
     assert (schema.name, schema.base, schema.overload) == ("aten::add.out", "add", "out")
     assert schema.types == ("Tensor", "Tensor[]", "int[2]", "Tensor")
@@ -26,11 +26,11 @@ def test_a_schema_has_a_name_types_and_returns() -> None:
 
 @pytest.mark.parametrize("text", ["", "not a schema", "add(Tensor self", "add.Tensor", "f(x) + g(y)", "1(Tensor self) -> Tensor"])
 def test_other_texts_are_no_schemas(text: str) -> None:
-    assert parsed(text) is None
+    assert parse_schema(text) is None
 
 
 def test_a_schema_that_writes_in_place_is_no_out() -> None:
-    schema = parsed("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+    schema = parse_schema("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
     assert schema is not None
     assert not schema.is_out
 
@@ -60,18 +60,18 @@ def test_names_have_a_namespace() -> None:
     ],
 )
 def test_types_of_cpp_as_a_schema_writes_them(written: str, schema: str) -> None:
-    assert spelling(written) == schema
+    assert normalise_type(written) == schema
 
 
 def test_parameters_fit_or_do_not() -> None:
     types = ("Tensor", "SymInt[2]", "Scalar?")
-    assert fit(types, ["const Tensor&", "IntArrayRef", "const optional<Scalar>&"]) > fit(
+    assert match_score(types, ["const Tensor&", "IntArrayRef", "const optional<Scalar>&"]) > match_score(
         types, ["const Tensor&", "IntArrayRef", "const Scalar&"]
     )
-    assert fit(types, ["const Tensor&", "IntArrayRef", "const Scalar&"]) > 0
-    assert fit(types, ["const Tensor&", "IntArrayRef"]) == 0
-    assert fit(types, ["const Tensor&", "int64_t", "const Scalar&"]) == 0
-    assert fit(("int[]", "ScalarType?", "Layout?", "Device?", "bool?"), ["IntArrayRef", "TensorOptions"]) > 0
+    assert match_score(types, ["const Tensor&", "IntArrayRef", "const Scalar&"]) > 0
+    assert match_score(types, ["const Tensor&", "IntArrayRef"]) == 0
+    assert match_score(types, ["const Tensor&", "int64_t", "const Scalar&"]) == 0
+    assert match_score(("int[]", "ScalarType?", "Layout?", "Device?", "bool?"), ["IntArrayRef", "TensorOptions"]) > 0
 
 
 EDITS = [

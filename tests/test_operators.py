@@ -11,9 +11,9 @@ from concordance.base.blocks import Ref, Table
 from concordance.base.errors import UserError
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
-from concordance.query.sections.cross_language import across
+from concordance.query.sections.cross_language import bridge_blocks
 from concordance.query.sections.file_sections import pieces_of
-from concordance_torch.query.operators import has, names, operator
+from concordance_torch.query.operators import coverage_of, names, operator
 from concordance_torch.query.pages import operator as pages
 
 FILES = {
@@ -83,12 +83,12 @@ def test_every_operator_has_a_page_and_every_overload_a_row(index: Index) -> Non
 def test_what_is_missing_is_said(index: Index) -> None:
     one = operator(index, "aten::twice")
     assert one is not None
-    found = has(one)
+    found = coverage_of(one)
     assert (found["CPU"], found["CUDA"], found["MPS"], found["Autograd"]) == ("kernel", "kernel", "", "")
     four = operator(index, "aten::four")
     assert four is not None
-    assert has(four)["CPU"] == "composite"
-    assert has(four)["Autograd"] == "implicit"
+    assert coverage_of(four)["CPU"] == "composite"
+    assert coverage_of(four)["Autograd"] == "implicit"
 
 
 def test_the_index_is_a_table_that_sorts(index: Index) -> None:
@@ -161,6 +161,6 @@ def test_no_path_says_what_was_searched(index: Index) -> None:
 
 
 def test_a_file_says_what_crosses(index: Index) -> None:
-    refs = [p for p in pieces_of(across(FileModel(index, "native/twice.cpp"))) if isinstance(p, Ref)]
+    refs = [p for p in pieces_of(bridge_blocks(FileModel(index, "native/twice.cpp"))) if isinstance(p, Ref)]
     assert Ref("operator", "aten::twice", "", "aten::twice") in refs
-    assert across(FileModel(index, "plain.py")) == []
+    assert bridge_blocks(FileModel(index, "plain.py")) == []

@@ -115,7 +115,7 @@ def test_a_manifest_hides_nothing_but_pages_below_it(repo: Path, hidden: str) ->
 
 def test_a_manifest_hides_pages_by_their_names(repo: Path) -> None:
     program.write(repo, {"lib/manifest.json": _manifest("deep/x_docs.md", "y.md"), "lib/deep/x_docs.md": "mine", "lib/y.md": "mine"})
-    found, passed = walk.walked(str(repo))
+    found, passed = walk.walk_with_counts(str(repo))
     paths = [entry.path for entry in found]
     assert "lib/deep/x_docs.md" not in paths and "lib/y.md" in paths
     assert passed == {"lib": 1}

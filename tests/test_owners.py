@@ -9,10 +9,10 @@ import pytest
 
 import concordance
 from concordance.base.blocks import Cite, Ref, To
-from concordance.query.index.codeowners import found, parsed
-from concordance.query.index.file_model import about
-from concordance.query.index.owners import owner
-from concordance.query.sections.overview import licence, stated
+from concordance.query.index.codeowners import found, parse_codeowners
+from concordance.query.index.file_model import model_of
+from concordance.query.index.owners import describe_owner
+from concordance.query.sections.overview import licence, stated_licence
 
 RULES = """# comment
 *           @all
@@ -47,7 +47,7 @@ apps/       @apps @other
     ],
 )
 def test_the_last_pattern_that_fits_names_the_owners(path: str, owners: tuple[str, ...]) -> None:
-    rule = found(parsed(RULES), path)
+    rule = found(parse_codeowners(RULES), path)
     assert rule is not None
     assert rule.owners == owners
 
@@ -55,10 +55,10 @@ def test_the_last_pattern_that_fits_names_the_owners(path: str, owners: tuple[st
 def test_an_owner_is_given_with_the_line_that_says_so(folder: Path) -> None:
     program.write(folder, {"CODEOWNERS": "# ours\n/a.py @one @two\n", "a.py": "x = 1\n", "b.py": "x = 1\n"})
     with concordance.open(folder) as repository:
-        assert owner(repository._index, "a.py") == [
+        assert describe_owner(repository._index, "a.py") == [
             "@one, @two", " by ", Ref(To.FILE, "CODEOWNERS", "", "CODEOWNERS"), Cite("CODEOWNERS", 2),
         ]  # fmt: skip
-        assert owner(repository._index, "b.py") is None
+        assert describe_owner(repository._index, "b.py") is None
 
 
 BSD = """/*
@@ -87,7 +87,7 @@ BSD = """/*
     ],
 )  # fmt: skip
 def test_a_header_states_its_licence(text: str, name: str, line: int) -> None:
-    found = stated(text)
+    found = stated_licence(text)
     assert found is not None
     assert (found.name, found.line) == (name, line)
 
@@ -95,12 +95,12 @@ def test_a_header_states_its_licence(text: str, name: str, line: int) -> None:
 @pytest.mark.parametrize("text", ["x = 1\n", "# asks for permission\n", "# see the license\n", "# licensed under nothing\n",
                                   "# distributed under the same license as the package\n"])
 def test_no_licence_is_made_up(text: str) -> None:
-    assert stated(text) is None
+    assert stated_licence(text) is None
 
 
 def test_the_nearest_licence_file_counts_where_a_header_states_none(folder: Path) -> None:
     files = {"LICENSE": "Ours\n", "a.py": "x = 1\n", "third/COPYING": "Theirs\n", "third/in/b.c": "int x;\n"}
     program.write(folder, files)
     with concordance.open(folder) as repository:
-        found = [licence(about(repository._index, path)) for path in ("a.py", "third/in/b.c")]
+        found = [licence(model_of(repository._index, path)) for path in ("a.py", "third/in/b.c")]
     assert [one and one.path for one in found] == ["LICENSE", "third/COPYING"]

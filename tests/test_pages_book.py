@@ -27,8 +27,8 @@ from concordance.base.blocks import (
 )
 from concordance.extract.ruleset import rules
 from concordance.query.book import glossary
-from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, in_order, plan
-from concordance.query.book.reading_paths import minutes_of, path_through, spell
+from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, order_by_use, plan
+from concordance.query.book.reading_paths import reading_minutes, reading_path, time_in_words
 from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import book, report, rule
@@ -99,10 +99,10 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 def test_what_is_used_comes_first() -> None:
     uses = Counter({(0, 1): 5, (1, 2): 3, (2, 0): 1})  # 0 uses 1, 1 uses 2, and 2 a little of 0
-    assert in_order([0, 1, 2], uses) == [2, 1, 0]
-    assert in_order([0, 1], Counter({(0, 1): 1})) == [1, 0]
-    assert in_order([], Counter()) == []
-    assert in_order([3, 4], Counter()) == [3, 4]
+    assert order_by_use([0, 1, 2], uses) == [2, 1, 0]
+    assert order_by_use([0, 1], Counter({(0, 1): 1})) == [1, 0]
+    assert order_by_use([], Counter()) == []
+    assert order_by_use([3, 4], Counter()) == [3, 4]
 
 
 def test_every_file_is_in_one_chapter(forest: Index, sample: Index) -> None:
@@ -178,16 +178,16 @@ def test_a_chapter(forest: Index) -> None:
 
 
 def test_reading_paths(forest: Index) -> None:
-    steps = path_through(forest, ["soil", "trees"])
+    steps = reading_path(forest, ["soil", "trees"])
     paths = [step.path for step in steps]
     assert paths.index("soil/ground.py") < paths.index("trees/oak.py") < paths.index("trees/ash.py")
-    assert minutes_of(forest, "soil/ground.py") == round(65 / 40)
-    assert [spell(n) for n in (1, 45, 90, 150)] == ["1 minute", "45 minutes", "2 hours", "2 hours"]
+    assert reading_minutes(forest, "soil/ground.py") == round(65 / 40)
+    assert [time_in_words(n) for n in (1, 45, 90, 150)] == ["1 minute", "45 minutes", "2 hours", "2 hours"]
     assert "To understand soil, read" in "\n".join(texts(page_of(forest, PATHS).blocks))
 
 
 def test_the_glossary(forest: Index) -> None:
-    entries = {entry.term: entry for entry in glossary.entries(forest)}
+    entries = {entry.term: entry for entry in glossary.glossary_entries(forest)}
     assert shown(entries["Seed"].words) == "“What a tree is made of, before it grows.”"
     assert Cite("GLOSSARY.md", 5) in entries["Seed"].words
     assert shown(entries["clearing"].words) == "“A clearing is a place without any trees.”"
@@ -198,7 +198,7 @@ def test_glossaries_in_rest(folder: Path) -> None:
     index = made(folder, {
         "docs/glossary.rst": "Glossary\n========\n\n.. glossary::\n\n    model\n        The source of data about trees.\n\n    view\n        What shows a model to its reader.\n",
     })  # fmt: skip
-    assert [entry.term for entry in glossary.entries(index)] == ["model", "view"]
+    assert [entry.term for entry in glossary.glossary_entries(index)] == ["model", "view"]
 
 
 def test_the_index_of_names(forest: Index) -> None:

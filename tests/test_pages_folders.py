@@ -11,13 +11,19 @@ import pytest
 import concordance
 from concordance.base.blocks import Block, Cite, Diagram, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
 from concordance.query.descriptions import describe
-from concordance.query.descriptions.document_opening import opening
-from concordance.query.descriptions.guide_entries import entry
-from concordance.query.descriptions.quotations import ended, first_sentence, is_statement, lines_of, spoken
+from concordance.query.descriptions.document_opening import read_opening
+from concordance.query.descriptions.guide_entries import quote_guide_entry
+from concordance.query.descriptions.quotations import (
+    find_lines,
+    first_sentence,
+    is_statement,
+    sentence_pieces,
+    with_full_stop,
+)
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of
-from concordance.query.index.counts.ledger import ledger, size_of
+from concordance.query.index.counts.ledger import format_size, ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page
 from concordance.query.pages import folder_index
@@ -93,14 +99,14 @@ def test_what_is_no_statement() -> None:
 
 
 def test_code_in_sentences() -> None:
-    pieces = spoken("Uses :class:`~a.B` and ``c`` of [this](http://x), **now**.")
+    pieces = sentence_pieces("Uses :class:`~a.B` and ``c`` of [this](http://x), **now**.")
     assert [str(p) for p in pieces if isinstance(p, Mono)] == ["a.B", "c"]
     assert "".join(map(str, pieces)) == "Uses a.B and c of this, now."
 
 
 def test_a_quotation_keeps_its_full_stop() -> None:
-    assert shown(ended(["“Done.", "”"])) == "“Done.”"
-    assert shown(ended(["2 files"])) == "2 files."
+    assert shown(with_full_stop(["“Done.", "”"])) == "“Done.”"
+    assert shown(with_full_stop(["2 files"])) == "2 files."
 
 
 # --- files
@@ -184,7 +190,7 @@ def test_every_file_of_the_sample_is_described(sample: Index) -> None:
 
 
 def test_sizes() -> None:
-    assert [size_of(n) for n in (1, 20, 1536, 20480, 3 << 20)] == ["1 byte", "20 bytes", "1.5 KB", "20 KB", "3.0 MB"]
+    assert [format_size(n) for n in (1, 20, 1536, 20480, 3 << 20)] == ["1 byte", "20 bytes", "1.5 KB", "20 KB", "3.0 MB"]
 
 
 # --- folders
@@ -196,8 +202,8 @@ def test_what_guides_say_of_paths(folder: Path) -> None:
         "web/README.md": "# Web\n\n- `core` - not that core at all here\n- `a.js` - shows the first page\n",
         "core/a.py": "x = 1\n", "web/a.js": "let x = 1;\n",
     })  # fmt: skip
-    assert shown(entry(index, "core")) == "“Files that all the others stand on.”"
-    assert [p for p in entry(index, "core") if isinstance(p, Cite)] == [Cite("CONTRIBUTING.md", 3, 4)]
+    assert shown(quote_guide_entry(index, "core")) == "“Files that all the others stand on.”"
+    assert [p for p in quote_guide_entry(index, "core") if isinstance(p, Cite)] == [Cite("CONTRIBUTING.md", 3, 4)]
     assert shown(describe_folder(index, "web")) == "“the site of it”"
     assert line(index, "web/a.js").startswith("“shows the first page”")
 
@@ -227,7 +233,7 @@ def test_readme_openings(folder: Path) -> None:
     index = made(folder, {
         "README.md": "[![Build](https://b/x.svg)](https://b)\n\n# Tool\n\n<p>badge</p>\n\nTool does two things:\n\n- one\n- two\n\n## More\n\nText.\n",
     })  # fmt: skip
-    found = opening(index, "README.md")
+    found = read_opening(index, "README.md")
     assert found is not None
     assert (found.text, found.first, found.last) == ("Tool does two things:\n\n- one\n- two", 7, 10)
     assert name_of(index) == "Tool"
@@ -235,15 +241,15 @@ def test_readme_openings(folder: Path) -> None:
 
 def test_an_opening_right_below_its_heading(folder: Path) -> None:
     index = made(folder, {"README.md": "# A tool\nIt makes other tools of wood.\n\n1. First, take some wood.\n"})
-    found = opening(index, "README.md")
+    found = read_opening(index, "README.md")
     assert found is not None
     assert found.text.startswith("It makes other tools of wood.")
 
 
 def test_lines_of_words_in_other_markup(folder: Path) -> None:
     index = made(folder, {"a.rst": "Title\n=====\n\nUses :class:`Tree <a.Tree>` and\nmore of it.\n"})
-    assert lines_of(index, "a.rst", "Uses Tree and more of it.") == (4, 5)
-    assert lines_of(index, "a.rst", "Not there at all") == (0, 0)
+    assert find_lines(index, "a.rst", "Uses Tree and more of it.") == (4, 5)
+    assert find_lines(index, "a.rst", "Not there at all") == (0, 0)
 
 
 # --- pages

@@ -17,7 +17,7 @@ from concordance.query.index.census import band
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import GROUPS
-from concordance.query.names.shards import DIGITS, LARGEST, OTHER, Shards, letter_of
+from concordance.query.names.shards import DIGITS, OTHER, PAGE_BYTES, Shards, letter_of
 from concordance.query.pages import keywords, letters, subtree
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -231,7 +231,7 @@ def test_the_terminal_names_the_section(trees: Index, folder: Path) -> None:
     ],
 )
 def test_names_in_samples(text: str, names: dict[str, tuple[int, int]]) -> None:
-    assert file_keywords.named(text.split("\n"), lambda name: name == "known_one") == names
+    assert file_keywords.names_in_samples(text.split("\n"), lambda name: name == "known_one") == names
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_names_in_samples(text: str, names: dict[str, tuple[int, int]]) -> None:
     ],
 )
 def test_names_are_told_by_how_they_are_written(text: str, names: list[str]) -> None:
-    assert list(file_keywords.written(text)) == names
+    assert list(file_keywords.names_by_spelling(text)) == names
 
 
 # --- folders
@@ -287,7 +287,7 @@ def test_shards_are_told_apart_by_their_names() -> None:
     assert shards.names == Shards(dict(reversed(sizes.items()))).names
     for part, inside in shards.names.items():
         assert all(letter_of(name) == part or name.lower().startswith(part.lower()) for name in inside)
-        assert part in (DIGITS, OTHER) or sum(sizes[name] for name in inside) <= 1.5 * LARGEST
+        assert part in (DIGITS, OTHER) or sum(sizes[name] for name in inside) <= 1.5 * PAGE_BYTES
 
 
 def test_the_front_page_leads_to_every_part(trees: Index) -> None:

@@ -14,25 +14,25 @@ import concordance
 from concordance.base.model import Category
 from concordance.collect.line_diff import changed_lines
 from concordance.extract.engine import extract
-from concordance.extract.reading.test_detection import places
+from concordance.extract.reading.test_detection import find_tests
 from concordance.facts.links.graph import (
     RUNS,
     EdgeKind,
     LinkGraph,
     edge,
-    joined,
-    packed_edges,
-    packed_pairs,
-    unpacked_pairs,
+    join_graph,
+    pack_edges,
+    pack_pairs,
+    unpack_pairs,
 )
 from concordance.passes import test_reach
-from concordance.passes.clusters import clusters
-from concordance.passes.cycles import components
-from concordance.passes.layers import standings
-from concordance.passes.rank import ranks
+from concordance.passes.clusters import find_clusters
+from concordance.passes.cycles import strongly_connected_components
+from concordance.passes.layers import compute_layers
+from concordance.passes.rank import compute_ranks
 from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
-from concordance.query.index.graphs.file_graph import clusters as named_clusters
-from concordance.query.index.graphs.reachability import reached, starts_in
+from concordance.query.index.graphs.file_graph import clusters_by_path as named_clusters
+from concordance.query.index.graphs.reachability import find_reaching, functions_in
 from concordance.query.index.test_commands import TestCommands, cmake_commands, cmake_target
 from concordance.query.index.updates.reads import ReadRecorder
 
@@ -60,7 +60,7 @@ from concordance.query.index.updates.reads import ReadRecorder
 def test_what_is_a_test(language: str, path: str, text: str, names: list[str]) -> None:
     facts = extract(text, language)
     category = "source" if language == "rust" else "test"
-    assert [facts.symbols[place].key for place in places(facts, language, category, path)] == names
+    assert [facts.symbols[place].key for place in find_tests(facts, language, category, path)] == names
 
 
 # --- the graph
@@ -68,10 +68,10 @@ def test_what_is_a_test(language: str, path: str, text: str, names: list[str]) -
 
 def test_the_graph_gives_users_and_walks_back() -> None:
     parts = [
-        packed_edges([edge(5, 7, EdgeKind.CALLS), edge(7, 9, EdgeKind.READS), edge(5, 8, EdgeKind.TYPES)]),
-        packed_edges([edge(9, 11, EdgeKind.ASKS), edge(5, 7, EdgeKind.CALLS)]),
+        pack_edges([edge(5, 7, EdgeKind.CALLS), edge(7, 9, EdgeKind.READS), edge(5, 8, EdgeKind.TYPES)]),
+        pack_edges([edge(9, 11, EdgeKind.ASKS), edge(5, 7, EdgeKind.CALLS)]),
     ]
-    graph = LinkGraph(joined(parts, 12))
+    graph = LinkGraph(join_graph(parts, 12))
     assert len(graph) == 5
     assert sorted(set(graph.users(5))) == [(7, EdgeKind.CALLS), (8, EdgeKind.TYPES)]
     assert graph.users(99) == []
@@ -80,27 +80,27 @@ def test_the_graph_gives_users_and_walks_back() -> None:
     assert walk.steps == {5: (0, 0, 0), 7: (1, 5, EdgeKind.CALLS), 9: (2, 7, EdgeKind.READS), 11: (3, 9, EdgeKind.ASKS)}
     assert graph.back([5], RUNS, frozenset({int(EdgeKind.TYPES)}), 1, 1000).steps.keys() == {5, 7, 8}
     assert not graph.back([5], RUNS, frozenset(), 10, 1).whole
-    twice = LinkGraph(joined([packed_edges([edge(1, 3, EdgeKind.LOADS), edge(2, 3, EdgeKind.MAKES), edge(3, 4, EdgeKind.CALLS)])], 9))
+    twice = LinkGraph(join_graph([pack_edges([edge(1, 3, EdgeKind.LOADS), edge(2, 3, EdgeKind.MAKES), edge(3, 4, EdgeKind.CALLS)])], 9))
     assert 4 in twice.back([1, 2], RUNS, frozenset({int(EdgeKind.LOADS)}), 10, 1000).steps  # it is gone on from by MAKES
     assert LinkGraph(b"").users(1) == []
 
 
 def test_the_graph_between_files() -> None:
     edges = [edge(11, 2, EdgeKind.CALLS), edge(12, 2, EdgeKind.CALLS), edge(12, 3, EdgeKind.READS), edge(13, 12, EdgeKind.CALLS), edge(3, 2, EdgeKind.CALLS)]
-    graph = LinkGraph(joined([packed_edges(edges)], 20))
+    graph = LinkGraph(join_graph([pack_edges(edges)], 20))
     pairs = graph.files([1, 10])
     assert pairs == [(1, 10, 3)]
-    assert unpacked_pairs(packed_pairs(pairs)) == pairs
+    assert unpack_pairs(pack_pairs(pairs)) == pairs
 
 
 def test_the_rank_is_high_where_much_leads_and_source_counts_more() -> None:
     files = ["source", "source", "source", "test", "test"]
-    found = ranks(files, [(0, 1, 4), (2, 1, 1), (0, 2, 1), (3, 4, 9)])
+    found = compute_ranks(files, [(0, 1, 4), (2, 1, 1), (0, 2, 1), (3, 4, 9)])
     assert found[1] == 1.0
     assert min(found) == 0.0
     assert found[2] > found[0] > found[4]
-    assert ranks([], []) == []
-    assert ranks(["source"], []) == [1.0]
+    assert compute_ranks([], []) == []
+    assert compute_ranks(["source"], []) == [1.0]
 
 
 def test_the_rank_of_many_files_takes_less_than_a_second() -> None:
@@ -108,7 +108,7 @@ def test_the_rank_of_many_files_takes_less_than_a_second() -> None:
     files = ["source"] * 20_000
     pairs = list({(random.randrange(20_000), int(random.paretovariate(1)) % 20_000, 3) for _ in range(150_000)})
     began = time.process_time()
-    ranks(files, pairs)
+    compute_ranks(files, pairs)
     assert time.process_time() - began < 2.0  # of which half a second on a quiet machine
 
 
@@ -194,10 +194,10 @@ def test_answers_come_in_pages(library: Any) -> None:
 
 def test_components_come_after_what_they_need() -> None:
     edges = [(0, 1), (1, 2), (2, 0), (2, 3), (4, 0), (5, 5)]
-    found = components(7, edges)
+    found = strongly_connected_components(7, edges)
     assert sorted(found) == [[0, 1, 2], [3], [4], [5], [6]]
     assert found.index([3]) < found.index([0, 1, 2]) < found.index([4])
-    chain = components(50_000, [(number, number + 1) for number in range(49_999)])
+    chain = strongly_connected_components(50_000, [(number, number + 1) for number in range(49_999)])
     assert chain[0] == [49_999]  # longer than Python's stack
 
 
@@ -210,12 +210,12 @@ def test_components_agree_with_who_reaches_whom() -> None:
             for user, target in edges:
                 reach[user] |= reach[target]
         wanted = {tuple(b for b in range(12) if b in reach[a] and a in reach[b]) for a in range(12)}
-        assert {tuple(one) for one in components(12, edges)} == wanted
+        assert {tuple(one) for one in strongly_connected_components(12, edges)} == wanted
 
 
 def test_a_file_stands_over_what_it_needs() -> None:
     edges = [(0, 1), (1, 2), (2, 1), (2, 3), (4, 0)]
-    found = standings(components(6, edges), edges, [True, True, True, True, False, True])
+    found = compute_layers(strongly_connected_components(6, edges), edges, [True, True, True, True, False, True])
     assert found == [(2, 0), (1, 1), (1, 1), (0, 2), (3, 0), (0, 0)]  # 4 is a test: it makes nothing deep
     bands = [Layer(*one).band for one in found]
     assert bands == [Band.TOP, Band.MIDDLE, Band.MIDDLE, Band.BASE, Band.TOP, Band.ALONE]
@@ -225,19 +225,19 @@ def test_files_that_use_one_another_are_a_group_with_its_key() -> None:
     inner = [(a, b, 4) for group in (range(5), range(5, 10)) for a in group for b in group if a != b and b == group[0]]
     ring = [(a, a + 1, 2) for a in (*range(4), *range(5, 9))]
     pairs = [*inner, *ring, (0, 9, 1)]
-    found = clusters(12, pairs)
-    assert found == clusters(12, pairs)
+    found = find_clusters(12, pairs)
+    assert found == find_clusters(12, pairs)
     assert [one.members for one in found] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
     assert [one.key for one in found] == [0, 5]
-    assert clusters(0, []) == []
-    assert clusters(3, []) == []
+    assert find_clusters(0, []) == []
+    assert find_clusters(3, []) == []
 
 
 def test_groups_of_many_files_take_about_a_second() -> None:
     random.seed(1)
     pairs = list({(random.randrange(20_000), int(random.paretovariate(1)) % 20_000, 3) for _ in range(150_000)})
     began = time.process_time()
-    clusters(20_000, pairs)
+    find_clusters(20_000, pairs)
     assert time.process_time() - began < 5.0  # of which one on a quiet machine
 
 
@@ -291,7 +291,7 @@ def test_the_tests_of_all_files_are_those_of_each(library: Any) -> None:
     for path in LIBRARY:
         if not path.endswith(".py"):
             continue
-        found = reached(index, starts_in(index, index.file(path)), Category.TEST)
+        found = find_reaching(index, functions_in(index, index.file(path)), Category.TEST)
         wanted = [(row.id, row.steps) for row in found.rows]
         had = index.tests_of(path)
         assert had.near == wanted[: len(had.near)], path
@@ -304,11 +304,11 @@ def test_tests_in_several_batches() -> None:
     tests = list(range(10_000, 30_000))  # more than a batch
     leads = {**{test: [1] for test in tests}, 1: [2], 2: [3], 3: [4]}
     owner = [0, 1, 0, 2, 3, *([0] * 30_000)]
-    found = test_reach.tested(tests, leads, owner, 10)
+    found = test_reach.find_reaching_tests(tests, leads, owner, 10)
     assert found.keys() == {0, 1, 2}
     assert (found[0].near, found[0].farther) == ([(1, tests)], 0)
     assert (found[1].near, found[1].farther) == ([(3, tests)], 0)  # without any nearer, the nearest are named
-    near = test_reach.tested([7, 8], {7: [1], 8: [2], 2: [3], 3: [1]}, [0, 1, 0, 0, 0, 0, 0, 0, 0], 10)
+    near = test_reach.find_reaching_tests([7, 8], {7: [1], 8: [2], 2: [3], 3: [1]}, [0, 1, 0, 0, 0, 0, 0, 0, 0], 10)
     assert (near[0].near, near[0].farther) == ([(1, [7])], 1)
 
 

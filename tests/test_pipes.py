@@ -29,11 +29,11 @@ def test_only_a_plain_file_is_opened(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("pipe")
     for path in (tmp_path / "pipe", tmp_path / "link", tmp_path, Path("/dev/zero")):
         with pytest.raises(OSError):
-            confined_folder.opened(str(path))
-        assert confined_folder.is_other(str(path))
-    assert not confined_folder.is_other(str(tmp_path / "none"))
+            confined_folder.open_regular_file(str(path))
+        assert confined_folder.is_special_file(str(path))
+    assert not confined_folder.is_special_file(str(tmp_path / "none"))
     (tmp_path / "file").write_text("x")
-    with confined_folder.opened(str(tmp_path / "file")) as file:
+    with confined_folder.open_regular_file(str(tmp_path / "file")) as file:
         assert file.read() == b"x"
 
 
@@ -58,7 +58,7 @@ def test_pipes_in_place_of_our_own_files(repo: Path) -> None:
     book.mkdir()
     _pipe(book / "manifest.json")
     assert manifest.read(str(book)).pages == {}
-    assert own_output.book(str(book), "") is None
+    assert own_output.read_book(str(book), "") is None
     concord("build", ".", "--no-book", cwd=repo)
     assert not (repo / ".concordance/index.db-journal").is_fifo()
 
@@ -71,7 +71,7 @@ def test_a_pipe_for_settings_is_named(repo: Path) -> None:
 def test_pieces_of_what_has_become_a_pipe(folder: Path) -> None:
     _pipe(folder / "a")
     with pytest.raises(Unreadable, match="no longer a regular file"):
-        list(walk.pieces(str(folder), ListedFile("a", 1, 0)))
+        list(walk.read_in_pieces(str(folder), ListedFile("a", 1, 0)))
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".mailmap"])

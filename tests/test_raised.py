@@ -8,7 +8,7 @@ import pytest
 
 from concordance import api
 from concordance.extract.engine import extract
-from concordance.query.search.error_messages import fit, plain
+from concordance.query.search.error_messages import message_coverage, normalise_message
 from concordance.workflow import builds
 
 MESSAGES = [
@@ -69,7 +69,7 @@ FITS = [
 
 @pytest.mark.parametrize(("pattern", "question", "fits"), FITS)
 def test_fit(pattern: str, question: str, fits: bool) -> None:
-    assert bool(fit(pattern, plain(question))) is fits
+    assert bool(message_coverage(pattern, normalise_message(question))) is fits
 
 
 def test_a_search_finds_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def test_nor_on_pages_that_were_begun_while_nobody_listened(opened: Opened) -> N
     chance = random.Random(5)
     for subject in chance.sample(subjects, 60):
         index = opened()
-        pages._look_around(index, [subject])
+        pages._preload_kinds(index, [subject])
         again = _read(index, subject)
         assert again == _read(opened(), subject), subject
 

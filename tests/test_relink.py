@@ -100,7 +100,7 @@ def _there_and_back(home: Path, files: dict[str, str], edited: dict[str, str]) -
 
 @pytest.mark.parametrize("seed", range(24))
 def test_edits_at_random(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invalidation, "MANY", 1000 if seed % 8 else 0)  # so that names are followed, however many ask for them
+    monkeypatch.setattr(invalidation, "ALWAYS_FOLLOWED_FILES", 1000 if seed % 8 else 0)  # so that names are followed, however many ask for them
     kinds = [("python",), ("c",), ("ecma",), ("bound", "table", "asking"), ("go", "rust", "java"), ("python", "shell")]
     made = Repository(7000 + seed, kinds[seed % len(kinds)])
     book = Book(tmp_path, made.text(), keeps=seed % 4 > 0)

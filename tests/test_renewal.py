@@ -14,15 +14,15 @@ from program import write
 from bench import editrepo, edits
 from bench.editsteps import EDITS, Desk
 from concordance.base.config import Book
-from concordance.base.progress import quiet
+from concordance.base.progress import ignore_progress
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import Aspect, untimed
+from concordance.facts.updates.store_delta import Aspect, without_times
 from concordance.query.folders import folders
 from concordance.query.index.census import Census
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import SharedProperty
-from concordance.query.index.updates.refresh import renew
-from concordance.query.index.updates.tables import digests
+from concordance.query.index.updates.refresh import refresh_index
+from concordance.query.index.updates.tables import table_digests
 from concordance.query.names import alphabet, shards
 from concordance.query.search.related_files import Neighbours
 from concordance.workflow.stages import pages
@@ -90,14 +90,14 @@ def _differing(index: Index, fresh: Index) -> list[str]:
     found += ["the order of shards"] * (list(index.alphabet.shards.names) != list(fresh.alphabet.shards.names))
     ours, theirs = folders(index), folders(fresh)
     found += ["used types"] * (ours.used_types != theirs.used_types) + ["used in"] * (ours.used_in != theirs.used_in)
-    now, new = digests(index, {}, None), digests(fresh, {}, None)
+    now, new = table_digests(index, {}, None), table_digests(fresh, {}, None)
     return found + [f"digests of {name}" for name in now.keys() | new.keys() if now.get(name) != new.get(name)]
 
 
 def _unplaced(name: str, value: Any) -> Any:
     """Tables of neighbours by name list files in any order; when a file was written is told on no page."""
     if name == "files" and isinstance(value, dict):
-        return {path: untimed(file) for path, file in value.items()}
+        return {path: without_times(file) for path, file in value.items()}
     return {key: sorted(rows) for key, rows in value.items()} if name in ("_stems", "_folders") else value
 
 
@@ -106,21 +106,21 @@ def test_an_index_that_goes_on_is_a_new_one(
     bench: Callable[[int], edits.Bench], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each edit every table that was kept is compared; in the end, the book."""
-    monkeypatch.setattr(shards, "LARGEST", 1500)  # so that letters are shared
+    monkeypatch.setattr(shards, "PAGE_BYTES", 1500)  # so that letters are shared
     monkeypatch.setattr(alphabet, "LARGEST", 1500)
     went: list[tuple[Index, bool]] = []
 
     def heard(index: Index, facts: Facts) -> bool:
         _all_made(index)
-        digests(index, {}, None)
-        went.append((index, renew(index, facts)))
+        table_digests(index, {}, None)
+        went.append((index, refresh_index(index, facts)))
         return went[-1][1]
 
     monkeypatch.setattr(pages, "renew", heard)
     chance, one = random.Random(seed), bench(seed)
     one.run([], False)  # puts the repository back
     desk = Desk(one.root, 10_000)
-    current = CurrentBook(str(one.root), None, Book, 1, quiet)
+    current = CurrentBook(str(one.root), None, Book, 1, ignore_progress)
     current.update((), True)
     for _ in range(STEPS):
         what = chance.choice(WHAT)
@@ -147,7 +147,7 @@ def test_it_goes_on_where_a_function_is_added(bench: Callable[[int], edits.Bench
     edits.builds.build(str(one.root), 1)
     facts = Facts(store)
     assert facts.touched_since(int(index.facts.meta()["update"]))[Aspect.NAME] == {"quite_fresh"}
-    assert renew(index, facts)
+    assert refresh_index(index, facts)
     assert index.base_of("src/pear/core.py") > before
     assert not _differing(index, Index(facts, index.root))
 
@@ -159,13 +159,13 @@ def test_it_does_not_go_on_where_there_is_another_file(bench: Callable[[int], ed
     index = Index(Facts(store), str(one.root))
     Desk(one.root, 30_000).put("src/pear/quite_new.py", "def fresh():\n    return 1\n")
     edits.builds.build(str(one.root), 1)
-    assert not renew(index, Facts(store))
+    assert not refresh_index(index, Facts(store))
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_shards_that_go_on_are_new_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names come, go and grow at random; the parts are those of all names, made at once."""
-    monkeypatch.setattr(shards, "LARGEST", 300)
+    monkeypatch.setattr(shards, "PAGE_BYTES", 300)
     chance = random.Random(seed)
     letters = "aAbBſ_1é"
 
@@ -199,6 +199,6 @@ def test_tests_that_have_other_ids_are_the_same(tmp_path: Path, monkeypatch: pyt
         with Facts(str(root / ".concordance")) as facts:
             index = Index(facts, str(root))
             ids.append(index.tests_of("a.py").near)
-            numbers.append(digests(index, {}, None)["tests"]["a.py"])
+            numbers.append(table_digests(index, {}, None)["tests"]["a.py"])
     assert ids[0] != ids[1]
     assert numbers[0] == numbers[1] != numbers[2]

@@ -81,7 +81,7 @@ def _read(text: str, language: str) -> tuple[int, FileFacts]:
     sys.setprofile(counted)
     try:
         facts = engine.extract(text, language)
-        highlight.spans(text, language)
+        highlight.highlight_spans(text, language)
     finally:
         sys.setprofile(None)
     assert time.process_time() - began < 5

@@ -14,18 +14,18 @@ import pytest
 
 from concordance.base.config import Config
 from concordance.base.errors import ToolFailed
-from concordance.base.model import Rule, unpacked
+from concordance.base.model import Rule, unpack_column
 from concordance.collect import ruff, subprocesses
 from concordance.extract import ruleset
 from concordance.extract.engine import extract
 from concordance.extract.registry import readers
-from concordance.extract.ruleset import OWN, checked, rules
+from concordance.extract.ruleset import OWN_TOOL, rules, rules_for
 from concordance.facts.read import Facts
 from concordance.workflow import pipeline, store_location
 
 HOME = cases.HOME / "rules"
 RULES = list(rules().values())
-OURS = [rule for rule in RULES if rule.tool == OWN]
+OURS = [rule for rule in RULES if rule.tool == OWN_TOOL]
 WORDS = 60  # a reason is one to three sentences
 
 
@@ -77,9 +77,9 @@ def test_the_examples_are_true(rule: Rule) -> None:
 
 
 def test_what_is_checked_depends_on_language_and_category() -> None:
-    assert {"PY-ITEM", "PERF401", "ANY-KEY"} <= {rule.id for rule in checked("python")}
-    assert "C-STRCPY" not in {rule.id for rule in checked("python")}
-    assert {rule.id for rule in checked("python", "test")} == {"ANY-KEY", "ANY-TOKEN"}
+    assert {"PY-ITEM", "PERF401", "ANY-KEY"} <= {rule.id for rule in rules_for("python")}
+    assert "C-STRCPY" not in {rule.id for rule in rules_for("python")}
+    assert {rule.id for rule in rules_for("python", "test")} == {"ANY-KEY", "ANY-TOKEN"}
 
 
 def test_complexity_counts_ways_through_each_function() -> None:
@@ -88,7 +88,7 @@ def test_complexity_counts_ways_through_each_function() -> None:
         "    def g():\n        while x: pass\n    try: pass\n    except E: pass\n\nclass C: pass\n"
     )
     facts = extract(text, "python")
-    ways = dict(zip((s.name for s in facts.symbols), unpacked(facts.complexity), strict=True))
+    ways = dict(zip((s.name for s in facts.symbols), unpack_column(facts.complexity), strict=True))
     assert ways == {"f": 6, "g": 2, "C": 0}
 
 
@@ -181,7 +181,7 @@ def test_ruff_does_not_obey_its_variables(repository: Path, tmp_path: Path, monk
     assert not (tmp_path / "taken").exists()
 
 
-@pytest.mark.parametrize("rule", ruleset.RULES, ids=lambda r: r.id)
+@pytest.mark.parametrize("rule", ruleset.RUFF_RULES, ids=lambda r: r.id)
 def test_ruffs_examples_are_true(rule: Rule, tmp_path: Path) -> None:
     """Ruff finds each bad example, and nothing in the good one."""
     before = (

@@ -358,7 +358,7 @@ def test_an_index_that_is_lost_is_made_anew(repo: Path, harm: str) -> None:
     else:
         shutil.rmtree(home / "source/pieces")
     assert ask("search", "tree", "grow", "--repo", repo)[0]["path"] == "a.py"
-    assert index.is_whole(str(repo / ".concordance"))
+    assert index.is_intact(str(repo / ".concordance"))
 
 
 def test_a_build_that_ends_early_leaves_nothing(repo: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.site import search_files
-from concordance.render.site.files import opened
+from concordance.render.site.files import open_site
 from concordance.render.site.search_files import keys, shards
 from concordance.workflow import builds
 
@@ -22,7 +22,7 @@ from concordance.workflow import builds
 def written(root: Path) -> tuple[Index, dict[str, Any]]:
     builds.build(str(root), 1)
     index = Index(Facts(str(root / ".concordance")), str(root))
-    site = opened(index, str(root / ".concordance/book"))
+    site = open_site(index, str(root / ".concordance/book"))
     found = {}
     for address, text in shards(index, site.addresses):
         name, data = json.loads("[" + text.removeprefix("concordance.take(").removesuffix(");\n") + "]")

@@ -33,8 +33,8 @@ from concordance.query.index.repository import UnknownPath
 from concordance.render.site import files, openapi
 from concordance.serve import front_page, http_protocol
 from concordance.serve import server as serve_server
-from concordance.serve.http_api import answered
-from concordance.serve.messages import Question, ReaderReply, framed, next_question
+from concordance.serve.http_api import answer_request
+from concordance.serve.messages import Question, ReaderReply, encode_message, read_question
 from concordance.serve.reader import StoreReader
 from concordance.serve.reader_pool import PAGE, SEARCH, ReaderPool
 from concordance.workflow import builds
@@ -111,7 +111,7 @@ class Server:
 @pytest.fixture
 def _may_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets this process fork though the test runner has a thread that waits for its orders."""
-    monkeypatch.setattr(forks, "check", lambda: None)
+    monkeypatch.setattr(forks, "require_fork_allowed", lambda: None)
 
 
 @pytest.fixture(scope="module")
@@ -473,7 +473,7 @@ def test_errors_say_nothing_of_this_machine(tmp_path: Path) -> None:
     for error, status in ((StoreBroken(place, place), 500), (UserError(place, place), 400), (UnknownPath(place, place), 404)):
         for root in (repo, alias):
             served: Any = SimpleNamespace(index=SimpleNamespace(root=str(root)))
-            found = answered(served, "show", {"q": "x"}, {"show": partial(fails, error)})
+            found = answer_request(served, "show", {"q": "x"}, {"show": partial(fails, error)})
             assert found.status == status
             assert str(repo) not in found.data.decode() and str(Path.home()) not in found.data.decode()
             assert (place in found.fault) == (status == 500)
@@ -483,7 +483,7 @@ def test_headers_must_come_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     async def waited() -> http_protocol.Request | None:
         reader = asyncio.StreamReader()
         reader.feed_data(b"GET / HT")
-        return await http_protocol.request(reader)
+        return await http_protocol.read_request(reader)
 
     monkeypatch.setattr(http_protocol, "HEADERS", 0.05)
     assert asyncio.run(waited()) is None
@@ -503,12 +503,12 @@ def test_what_is_kept_is_bounded() -> None:
 
 
 def test_names_of_a_server() -> None:
-    assert serve_server.is_named("docs.example:80", serve_server.names_of("docs.example"))
-    assert not serve_server.is_named("other.example", serve_server.names_of("docs.example"))
-    assert serve_server.is_named("10.1.2.3:8000", serve_server.names_of("0.0.0.0"))
-    assert serve_server.is_named("[fe80::1]", serve_server.names_of("::"))
-    assert not serve_server.is_named("rebound.example", serve_server.names_of("0.0.0.0"))
-    assert not serve_server.is_named("10.1.2.3", serve_server.names_of("127.0.0.1"))
+    assert serve_server.is_own_host("docs.example:80", serve_server.host_names("docs.example"))
+    assert not serve_server.is_own_host("other.example", serve_server.host_names("docs.example"))
+    assert serve_server.is_own_host("10.1.2.3:8000", serve_server.host_names("0.0.0.0"))
+    assert serve_server.is_own_host("[fe80::1]", serve_server.host_names("::"))
+    assert not serve_server.is_own_host("rebound.example", serve_server.host_names("0.0.0.0"))
+    assert not serve_server.is_own_host("10.1.2.3", serve_server.host_names("127.0.0.1"))
 
 
 # What happens to it
@@ -594,10 +594,10 @@ def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
         finally:
             server.end()
         with Store(str(own / ".concordance")) as store:
-            kept = front_page.kept(str(own), front_page.version_of(str(own), store.meta(), False), False)
+            kept = front_page.cached_front_page(str(own), front_page.version_of(str(own), store.meta(), False), False)
         assert kept is not None
         assert text.split("\n")[0][2:] in gzip.decompress(kept.data).decode()
-        assert front_page.kept(str(own), "of another store", False) is None
+        assert front_page.cached_front_page(str(own), "of another store", False) is None
 
 
 def test_settings_that_are_wrong_are_told(own: Path) -> None:
@@ -628,21 +628,21 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
 def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:
     builds.book(str(own), jobs=1)
     for live in (False, True):
-        desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, live)
+        desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.site_settings, str(own)), {}, live)
         opened = desk.answer(Question("renew"))
-        kept = front_page.kept(str(own), opened.version, live)
+        kept = front_page.cached_front_page(str(own), opened.version, live)
         assert kept is not None
         assert kept == desk.answer(Question("page", b"index.html"))
     (own / "a.py").write_text("class Other: ...\n")
     builds.build(str(own), 1)
     assert desk.answer(Question("renew")).version != opened.version
     assert b"Other" in gzip.decompress(desk.answer(Question("page", b"a.py_docs.html")).data)
-    assert front_page.kept(str(own), desk.version, True) is None
+    assert front_page.cached_front_page(str(own), desk.version, True) is None
 
 
 def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     builds.build(str(own), 1)
-    desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.wishes_of, str(own)), {}, False)
+    desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.site_settings, str(own)), {}, False)
     assert desk.answer(Question("page", b"index.html")).status == 503
     desk.answer(Question("renew"))
 
@@ -659,13 +659,13 @@ def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch
 def test_readers_do_what_goes_first_and_get_warm_one_after_the_other(tmp_path: Path) -> None:
     def reader(end: socket.socket) -> None:
         steps = 3
-        while (question := next_question(end)) is not None:
+        while (question := read_question(end)) is not None:
             with open(tmp_path / "log", "a") as log:
                 log.write(f"{os.getpid()} {question.about} {os.fsdecode(question.what)}\n")
             if question.about == "warm":
                 steps -= 1
             time.sleep(0.05 if question.what else 0)
-            end.sendall(framed(ReaderReply(max(0, steps) if question.about == "warm" else 200, version="1")))
+            end.sendall(encode_message(ReaderReply(max(0, steps) if question.about == "warm" else 200, version="1")))
 
     async def asked() -> None:
         crew = ReaderPool(2, reader, lambda version, paths: None, lambda word: None)
@@ -692,11 +692,11 @@ def test_commits_of_lines_are_kept_until_the_next_commit(tmp_path: Path) -> None
     (tmp_path / "head").write_text("one")
 
     def reader(end: socket.socket) -> None:
-        while (question := next_question(end)) is not None:
+        while (question := read_question(end)) is not None:
             with open(tmp_path / "log", "a") as log:
                 log.write(f"{question.about}\n")
             data = (tmp_path / "head").read_bytes() if question.about == "head" else question.what
-            end.sendall(framed(ReaderReply(200 if question.about != "warm" else 0, data=data, version="1")))
+            end.sendall(encode_message(ReaderReply(200 if question.about != "warm" else 0, data=data, version="1")))
 
     async def asked() -> None:
         server = serve_server.Server(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)

@@ -19,13 +19,13 @@ from program import age, concord, git, ledger, sample, write
 
 from concordance import api
 from concordance.base import config_file
-from concordance.base.config import Book, Config, Note, Roots, cores
+from concordance.base.config import Book, Config, Note, Roots, core_count
 from concordance.base.config_file import key_lines
 from concordance.base.errors import UserError
 from concordance.base.kinds import Category, Section
 from concordance.base.model import ListedFile, Skip
-from concordance.base.progress import quiet
-from concordance.collect.path_patterns import Patterns, chosen
+from concordance.base.progress import ignore_progress
+from concordance.collect.path_patterns import Patterns, select_entries
 from concordance.extract import ruleset
 from concordance.workflow import builds
 
@@ -74,9 +74,9 @@ def built(root: Path, text: str | None = None) -> dict[str, str]:
     """The pages of a repository's book with some settings, where these have it written."""
     if text is not None:
         (root / config_file.FILE).write_text(text)
-    _, written = builds.book(str(root), None, None, 1, quiet)
+    _, written = builds.book(str(root), None, None, 1, ignore_progress)
     assert not written.failed
-    assert builds.verify(str(root), None, 1, quiet).problems == []
+    assert builds.verify(str(root), None, 1, ignore_progress).problems == []
     return books.pages(Path(written.out))
 
 
@@ -195,7 +195,7 @@ def test_all_keys(folder: Path) -> None:
 def test_defaults(folder: Path) -> None:
     assert config_file.read(str(folder), ruleset.rules) == config_file.Settings() == said(folder, "# nothing\n")
     assert said(folder, "\ufeffhistory = true\r\n").book.history
-    assert said(folder, f"jobs = {config_file.JOBS}").config.jobs == cores()  # a clone is not to fill the machine
+    assert said(folder, f"jobs = {config_file.JOBS}").config.jobs == core_count()  # a clone is not to fill the machine
 
 
 def test_shared_file(folder: Path) -> None:
@@ -322,10 +322,10 @@ def test_patterns_cost_little_however_they_are_made() -> None:
 def test_chosen() -> None:
     entries = [ListedFile(path, 0, 0) for path in ("a.py", "gen/x/a.py", "gen/keep.py", "src/a.py", "src/gen/b.py")]
     entries.append(ListedFile("src/sub", 0, 0, Skip.SUBMODULE))
-    kept, left = chosen(entries, Config(include=("src/", "gen"), exclude=("gen/*", "!gen/keep.py", "sub/")))
+    kept, left = select_entries(entries, Config(include=("src/", "gen"), exclude=("gen/*", "!gen/keep.py", "sub/")))
     assert [entry.path for entry in kept] == ["gen/keep.py", "src/a.py", "src/gen/b.py"]
     assert left == {"": 1, "gen/*": 1, "sub/": 1}
-    assert chosen(entries, Config()) == (entries, {})
+    assert select_entries(entries, Config()) == (entries, {})
 
 
 # --- each works to its end
@@ -473,7 +473,7 @@ text = "Nobody knows."
     assert sum("Owners' Notes" in page for page in pages.values()) == 3
     # The lines are claims: who moves the note makes the page stale, and `verify` says so.
     (woods / config_file.FILE).write_text("# one line more\n" + text)
-    problems = builds.verify(str(woods), None, 1, quiet).problems
+    problems = builds.verify(str(woods), None, 1, ignore_progress).problems
     assert {"lib/woods/tree.py_docs.md", "lib/doc.md", "doc.md"} <= {problem.page for problem in problems}
     assert built(woods)["lib/woods/tree.py_docs.md"] == page.replace("L4–10", "L5–11").replace("L4-L10", "L5-L11")
 
@@ -504,13 +504,13 @@ CHANGES = [
 
 
 def test_the_next_build_is_as_a_clean_one(woods: Path, tmp_path: Path) -> None:
-    builds.book(str(woods), None, None, 1, quiet)
+    builds.book(str(woods), None, None, 1, ignore_progress)
     for number, text in enumerate(CHANGES):
         (woods / config_file.FILE).write_text(text)
-        builds.book(str(woods), None, None, 1, quiet)
+        builds.book(str(woods), None, None, 1, ignore_progress)
         clean = tmp_path / str(number) / woods.name
         shutil.copytree(woods, clean, ignore=shutil.ignore_patterns(".concordance"))
-        builds.book(str(clean), None, None, 1, quiet)
+        builds.book(str(clean), None, None, 1, ignore_progress)
         ours, theirs = (books.contents(root / ".concordance" / "book") for root in (woods, clean))
         assert ours == theirs, text
 
@@ -518,9 +518,9 @@ def test_the_next_build_is_as_a_clean_one(woods: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_left_out_changes_the_report_alone(woods: Path) -> None:
     built(woods, "exclude = ['made/']\n")
     age(woods)
-    builds.book(str(woods), None, None, 1, quiet)
+    builds.book(str(woods), None, None, 1, ignore_progress)
     write(woods, {"made/c.py": "MORE = 1\n"})
-    summary, written = builds.book(str(woods), None, None, 1, quiet)
+    summary, written = builds.book(str(woods), None, None, 1, ignore_progress)
     assert (summary.read, summary.left_out) == (0, {"made/": 3})
     assert written.changed == ["verification_report.md"]
     assert "| `made/` | 3 |" in books.pages(Path(written.out))["verification_report.md"]
@@ -530,7 +530,7 @@ def test_a_note_changes_its_page_alone(woods: Path) -> None:
     for text in ("# no note\n", "[[note]]\npath = 'run.py'\ntext = 'x'\n", "[[note]]\npath = 'run.py'\ntext = 'y'\n"):
         write(woods, {config_file.FILE: text})
         age(woods)
-        _, written = builds.book(str(woods), None, None, 1, quiet)
+        _, written = builds.book(str(woods), None, None, 1, ignore_progress)
         assert ("lib/woods/tree.py_docs.md" in written.changed) is text.startswith("#")
         assert "run.py_docs.md" in written.changed
     assert set(written.changed) <= {
@@ -541,12 +541,12 @@ def test_a_note_changes_its_page_alone(woods: Path) -> None:
 def test_what_changes_pages_alone_reads_nothing(woods: Path) -> None:
     outside = "[tool.concordance]\n"
     write(woods, {config_file.SHARED: FILES[config_file.SHARED] + outside})
-    builds.book(str(woods), None, None, 1, quiet)
+    builds.book(str(woods), None, None, 1, ignore_progress)
     for text in ("rules = {off = ['S113']}\n", "[[tool.concordance.note]]\npath = 'run.py'\ntext = 'x'\n"):
         (woods / config_file.SHARED).write_text(FILES[config_file.SHARED] + outside + text)
-        summary, written = builds.book(str(woods), None, None, 1, quiet)
+        summary, written = builds.book(str(woods), None, None, 1, ignore_progress)
         assert (summary.read, written.written > 0) == (1, True)
-    summary, written = builds.book(str(woods), None, None, 1, quiet)
+    summary, written = builds.book(str(woods), None, None, 1, ignore_progress)
     assert (summary.read, written.written) == (0, 0) or summary.read == 1  # it was written just now
 
 
@@ -599,7 +599,7 @@ def test_init_overwrites_nothing(woods: Path) -> None:
 
 
 def test_init_finds_a_book(woods: Path) -> None:
-    builds.book(str(woods), str(woods / "docs"), None, 1, quiet)
+    builds.book(str(woods), str(woods / "docs"), None, 1, ignore_progress)
     concord("init", woods)
     assert config_file.read(str(woods), ruleset.rules).out == "docs"
 

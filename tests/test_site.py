@@ -165,7 +165,7 @@ def test_a_site_in_the_repository_is_no_part_of_it(folder: Path) -> None:
     (folder / "site" / "mine.html").unlink()
     builds.site(str(folder), str(folder / "site"), jobs=1)
     write(folder, {"site/mine.html": "<p>mine</p>\n"})
-    assert [entry.path for entry in walk.walked(str(folder))[0]] == ["a.py", "site/mine.html"]
+    assert [entry.path for entry in walk.walk_with_counts(str(folder))[0]] == ["a.py", "site/mine.html"]
     _, again = builds.site(str(folder), str(folder / "site"), jobs=1)
     assert not again.failed
     assert (folder / "site" / "mine.html").exists()

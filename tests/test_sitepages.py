@@ -89,7 +89,7 @@ def test_history_of_a_build_without_commits_stays(grown: Path) -> None:
     index.facts.close()
     (grown / "a").write_text("five\n")
     index, _ = _opened(grown)
-    assert dict(index_history.months(index) or ()) == {"2024-01": 2, "2024-04": 2}
+    assert dict(index_history.commits_by_month(index) or ()) == {"2024-01": 2, "2024-04": 2}
     index.facts.close()
 
 
@@ -105,10 +105,10 @@ def test_no_history_is_said(folder: Path) -> None:
 
 
 def test_months_are_filled_and_many_are_years() -> None:
-    assert index_history.filled({}) == []
-    assert index_history.filled({"2023-12": 1, "2024-02": 2}) == [("2023-12", 1), ("2024-01", 0), ("2024-02", 2)]
-    assert index_history.filled({"1990-01": 1, "2024-02": 2})[0] == ("1990", 1)
-    assert len(index_history.filled({"1990-01": 1, "2024-02": 2})) == 35
+    assert index_history.fill_months({}) == []
+    assert index_history.fill_months({"2023-12": 1, "2024-02": 2}) == [("2023-12", 1), ("2024-01", 0), ("2024-02", 2)]
+    assert index_history.fill_months({"1990-01": 1, "2024-02": 2})[0] == ("1990", 1)
+    assert len(index_history.fill_months({"1990-01": 1, "2024-02": 2})) == 35
 
 
 # --- maps

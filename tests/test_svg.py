@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from concordance.base.blocks import Diagram, Node, Ref, To
-from concordance.render.diagrams.svg import SMALL, WORD, Box, DrawnDiagram, drawing, lines_of, svg
+from concordance.render.diagrams.svg import SMALL, WORD, Box, DrawnDiagram, label_lines, place_diagram, svg
 
 NAMES = [f"n{number}" for number in range(14)]
 LABELS = ["a", "tools/", "aten/src/ATen/native/quantized/cpu/qnnpack", "_methods_invocations" * 3, "漢字かな", "x y z " * 12]
@@ -52,7 +52,7 @@ def _words(drawn: DrawnDiagram) -> list[Box]:
 @given(graphs())
 @example(Diagram([Node("a", "a"), Node("b", "b")], [("a", "b", "1"), ("b", "a", "2"), ("a", "a", "")]))
 def test_nothing_lies_over_anything_else(graph: Diagram) -> None:
-    drawn = drawing(graph)
+    drawn = place_diagram(graph)
     boxes = list(drawn.boxes.values())
     assert len(boxes) == len(graph.nodes) and len(drawn.arrows) == len(graph.edges)
     assert not any(_meet(one, other) for one, other in combinations([*boxes, *_words(drawn)], 2))
@@ -67,7 +67,7 @@ def test_nothing_lies_over_anything_else(graph: Diagram) -> None:
 @settings(max_examples=120, deadline=None)
 @given(graphs())
 def test_arrows_touch_what_they_join(graph: Diagram) -> None:
-    drawn = drawing(graph)
+    drawn = place_diagram(graph)
     for (source, target, _), arrow in zip(graph.edges, drawn.arrows, strict=True):
         assert (arrow.source, arrow.target) == (source, target)
         assert _is_on_edge(drawn.boxes[source], *arrow.points[0])
@@ -87,7 +87,7 @@ def test_a_diagram_is_always_drawn_alike(graph: Diagram) -> None:
 
 
 def test_arrows_lead_on_and_the_weaker_of_two_leads_back() -> None:
-    drawn = drawing(Diagram([Node("a", "a"), Node("b", "b")], [("b", "a", "2"), ("a", "b", "1,000")]))
+    drawn = place_diagram(Diagram([Node("a", "a"), Node("b", "b")], [("b", "a", "2"), ("a", "b", "1,000")]))
     assert drawn.boxes["a"].x < drawn.boxes["b"].x
 
 
@@ -102,7 +102,7 @@ def test_boxes_are_links_and_the_diagram_is_there_in_words() -> None:
 
 def test_long_names_are_shown_in_lines_and_whole_when_pointed_at() -> None:
     name = "aten/src/ATen/native/quantized/cpu/qnnpack/src"
-    assert "".join(lines_of(name)) == name and len(lines_of(name)) > 1
+    assert "".join(label_lines(name)) == name and len(label_lines(name)) > 1
     assert f"<title>{'x' * 90}</title>" in svg(Diagram([Node("n", "x" * 90)], []), lambda ref: "")
 
 

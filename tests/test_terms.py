@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from concordance.base.model import FileFacts, Term
 from concordance.extract.engine import extract
 from concordance.extract.terms.english import GENERAL, MODIFIERS, STOP, VERBS, singular
-from concordance.extract.terms.terms import rank, terms, weight
-from concordance.extract.terms.word_split import split_name, tokens
+from concordance.extract.terms.terms import extract_terms, rank, weight
+from concordance.extract.terms.word_split import split_name, tokenize
 
 
 def entries(text: str, language: str = "text") -> dict[str, Term]:
@@ -88,7 +88,7 @@ def test_names_are_split(name: str, words: tuple[str, ...]) -> None:
     ],
 )
 def test_text_is_split(chunk: str, found: tuple[str, ...]) -> None:
-    assert tokens(chunk) == found
+    assert tokenize(chunk) == found
 
 
 def test_lists_of_words_do_not_overlap() -> None:
@@ -135,5 +135,5 @@ def test_never_raises_and_every_line_is_in_the_file(text: str) -> None:
 )  # fmt: skip
 def test_hostile_text_takes_no_time(text: str) -> None:
     start = time.process_time()
-    terms(FileFacts(), [], [(1, text)])
+    extract_terms(FileFacts(), [], [(1, text)])
     assert time.process_time() - start < 3

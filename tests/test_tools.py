@@ -29,9 +29,9 @@ def test_no_program_of_the_repository_is_found(repo: Path, tmp_path: Path, monke
         _script(place / "tool", "exit 0")
     monkeypatch.chdir(repo)
     monkeypatch.setenv("PATH", os.pathsep.join(["", ".", "bin", str(repo / "bin"), str(tmp_path / "other")]))
-    assert subprocesses.find("tool", str(repo)) == str(tmp_path / "other" / "tool")
+    assert subprocesses.find_program("tool", str(repo)) == str(tmp_path / "other" / "tool")
     monkeypatch.setenv("PATH", f".:{repo}")
-    assert subprocesses.find("tool", str(repo)) == ""
+    assert subprocesses.find_program("tool", str(repo)) == ""
 
 
 def test_a_program_knows_little_of_this_process(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

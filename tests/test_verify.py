@@ -46,7 +46,7 @@ def test_nothing_is_wrong_after_a_build(made: tuple[Path, Path]) -> None:
 def test_links_and_anchors_are_those_of_a_parser(made: tuple[Path, Path]) -> None:
     for page, text in books.pages(made[1]).items():
         scanned = page_links.scan(text)
-        assert Counter(unquote(page_links.address(link)) for _, link in scanned.links) == books.links(text), page
+        assert Counter(unquote(page_links.unescape_target(link)) for _, link in scanned.links) == books.links(text), page
         assert Counter(scanned.anchors) == Counter(books.anchors(text)), page
         assert not scanned.undefined, page
 
@@ -87,7 +87,7 @@ HARD = [
 @pytest.mark.parametrize("text", HARD)
 def test_hard_cases_are_read_as_a_parser_does(text: str) -> None:
     scanned = page_links.scan(text)
-    assert Counter(unquote(page_links.address(link)) for _, link in scanned.links) == books.links(text)
+    assert Counter(unquote(page_links.unescape_target(link)) for _, link in scanned.links) == books.links(text)
     assert Counter(scanned.anchors) == Counter(books.anchors(text))
 
 
@@ -96,7 +96,7 @@ def test_hard_cases_are_read_as_a_parser_does(text: str) -> None:
 
 def _claimed(out: Path) -> list[tuple[str, claims.Claimed]]:
     rows = [row for row in manifest.read(str(out)).pages.values() if row.claims]
-    return [(row.page, one) for row in rows for one, _ in claims.unpacked((out / claims_of(row.page)).read_bytes())]
+    return [(row.page, one) for row in rows for one, _ in claims.decode_claims((out / claims_of(row.page)).read_bytes())]
 
 
 def _cited(text: bytes, first: int, last: int) -> object:

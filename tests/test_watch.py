@@ -95,7 +95,7 @@ def test_a_list_that_is_brought_up_to_date_is_that_of_a_walk(
         git(folder, "commit", "-q", "-m", "first")
     known, short = walk.walk(str(folder)), 0
     for _ in range(25):
-        found = walk.relisted(dice.choice((str(folder), ".")), known, _act(folder, dice))
+        found = walk.update_listing(dice.choice((str(folder), ".")), known, _act(folder, dice))
         known = walk.walk(str(folder))
         if found is not None:
             short += 1
@@ -105,12 +105,12 @@ def test_a_list_that_is_brought_up_to_date_is_that_of_a_walk(
 
 def test_lists_that_need_a_walk(repo: Path) -> None:
     known = walk.walk(str(repo))
-    assert walk.relisted(str(repo), known, {"a.py"}) == known
+    assert walk.update_listing(str(repo), known, {"a.py"}) == known
     for path in (".gitignore", "lib", "lib/.gitignore", "docs/manifest.json"):
-        assert walk.relisted(str(repo), known, {path}) is None, path
-    assert walk.relisted(str(repo), known, {f"{number}.py" for number in range(1000)}) is None
+        assert walk.update_listing(str(repo), known, {path}) is None, path
+    assert walk.update_listing(str(repo), known, {f"{number}.py" for number in range(1000)}) is None
     shutil.rmtree(repo / "lib")
-    assert walk.relisted(str(repo), known, {"lib"}) is None
+    assert walk.update_listing(str(repo), known, {"lib"}) is None
 
 
 # What is followed
@@ -205,7 +205,7 @@ def test_a_work_tree_beside_its_repository(repo: Path, tmp_path: Path) -> None:
 
 def test_without_notifications_the_disk_is_looked_at(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_watcher, "POLL", 0.05)
-    follower = PollingWatcher(lambda: walk.walked(str(repo)))
+    follower = PollingWatcher(lambda: walk.walk_with_counts(str(repo)))
     assert not follower.changes(0.2).whole
     (repo / "new.py").write_text("")
     assert follower.changes(LONG).whole

@@ -197,17 +197,17 @@ class Page(NamedTuple):
     blocks: Sequence[Block]
 
 
-def marked(text: str) -> list[Piece]:
+def parse_code_spans(text: str) -> list[Piece]:
     """Split a sentence into pieces; text between backticks becomes code."""
     return [Mono(part) if place % 2 else part for place, part in enumerate(text.split("`")) if part]
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def count_noun(number: int, one: str, many: str = "") -> str:
     """Format a number with its noun: `1 class`, `2 classes`, `1,204 files`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def commas(pieces: Sequence[Piece]) -> list[Piece]:
+def join_with_commas(pieces: Sequence[Piece]) -> list[Piece]:
     """Join pieces with commas: `a, b, c`."""
     found: list[Piece] = []
     for piece in pieces:
@@ -215,7 +215,7 @@ def commas(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-def listed(pieces: Sequence[Piece], word: str = "and") -> list[Piece]:
+def join_in_sentence(pieces: Sequence[Piece], word: str = "and") -> list[Piece]:
     """Join pieces as in a sentence: `a`, `a and b`, `a, b and c`."""
     found: list[Piece] = []
     for number, piece in enumerate(pieces):

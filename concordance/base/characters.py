@@ -29,18 +29,18 @@ def lines(text: str) -> list[str]:
     return _ENDS.split(text) if "\r" in text else text.split("\n")
 
 
-def hides(text: str) -> bool:
+def has_hidden_characters(text: str) -> bool:
     """True if a text contains invisible or control characters."""
     return _PERHAPS.search(text) is not None and HIDDEN.search(text) is not None
 
 
-def visible(text: str) -> str:
+def escape_hidden(text: str) -> str:
     """Return a text with its invisible and control characters escaped."""
     if (text.isascii() and text.isprintable()) or _PERHAPS.search(text) is None:
         return text
-    return HIDDEN.sub(_by_number, text)
+    return HIDDEN.sub(_escape, text)
 
 
-def _by_number(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     number = ord(found[0])
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

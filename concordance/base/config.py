@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 
-def cores() -> int:
+def core_count() -> int:
     """Return how many processes can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -43,7 +43,7 @@ class Note(NamedTuple):
 class Config:
     """The settings of one run."""
 
-    jobs: int = field(default_factory=cores)
+    jobs: int = field(default_factory=core_count)
     # Reading a file takes about a hundred times the memory of its text: 1.5 GiB for a worker at this size. A larger
     # file is in the ledger with its size, lines and digest, but is not parsed.
     largest: int = 16_000_000
@@ -76,7 +76,7 @@ class Book:
     drawn: bool = False  # True to draw diagrams that only a browser shows well: for the site
 
 
-def of_site(book: Book) -> Book:
+def site_book(book: Book) -> Book:
     """Return what the pages of a site contain.
 
     The source has its own pages there, and history does not get stale, because a site is not stored with its source.

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from concordance.base.config import Book, Config, Note, Roots, cores
+from concordance.base.config import Book, Config, Note, Roots, core_count
 from concordance.base.errors import UserError
 from concordance.base.kinds import Category, Section
 
@@ -162,7 +162,7 @@ def read(root: str, rules: Callable[[], Collection[str]]) -> Settings:
     return _Reader(root, rules, remarks).settings(top) if top is not None else Settings()
 
 
-def holds(root: str, name: str) -> bool:
+def has_settings(root: str, name: str) -> bool:
     """True if a file of a repository holds settings."""
     return _read(root, name) is not None
 
@@ -249,7 +249,7 @@ class _Reader:
         if "largest" in given:
             config = replace(config, largest=given["largest"].number(*LARGEST))
         if "jobs" in given:  # only the command line may ask for more
-            config = replace(config, jobs=min(given["jobs"].number(1, JOBS), cores()))
+            config = replace(config, jobs=min(given["jobs"].number(1, JOBS), core_count()))
         if "source" in given:
             book = replace(book, source=given["source"].one_of("value", ("full", "link")) == "full")
         if "history" in given:

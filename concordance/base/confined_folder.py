@@ -34,11 +34,11 @@ _NOT_A_FILE = (errno.ELOOP, errno.EMLINK, errno.ENXIO)  # errors of opening a li
 _NOT_A_FOLDER = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # errors of opening a link as a folder, by system
 
 
-class NotFollowed(UserError):
+class LinkRefused(UserError):
     """A link, or something else that is not a folder, where a folder of ours should be."""
 
 
-class NotRegular(OSError):
+class NotRegularFile(OSError):
     """A link, a folder, a pipe or a device where a file should be."""
 
 
@@ -47,7 +47,7 @@ def is_inside(path: str) -> bool:
     return "\0" not in path and not any(part in ("", ".", "..") for part in path.split("/"))
 
 
-def split(path: str, controlled: Iterable[str]) -> tuple[str, str]:
+def split_trusted(path: str, controlled: Iterable[str]) -> tuple[str, str]:
     """Split a path into the trusted part and the rest, below the outermost folder that others control."""
     marks = {mark for folder in controlled if (mark := _identity(folder)) is not None}
     whole = os.path.abspath(path)
@@ -74,7 +74,7 @@ class ConfinedFolder:
         """`what_to_do` is the advice to the user if a link is in the way."""
         self.path = path
         self._advice = what_to_do or "Remove it, or write elsewhere (--out)"
-        self._base, self._inside = split(path, controlled)
+        self._base, self._inside = split_trusted(path, controlled)
         self._top = -1
         self._folders: OrderedDict[str, int] = OrderedDict()
 
@@ -86,7 +86,7 @@ class ConfinedFolder:
         self._top = -1
 
     def check(self) -> None:
-        """Raise `NotFollowed` if the folder itself is reached through a link, or is not a folder."""
+        """Raise `LinkRefused` if the folder itself is reached through a link, or is not a folder."""
         with suppress(FileNotFoundError):
             self._opened_top(False)
 
@@ -97,19 +97,19 @@ class ConfinedFolder:
     def read(self, path: str, most: int = 0) -> bytes:
         """Return the content of a file, or its first `most` bytes.
 
-        Raise `NotRegular` if it is not a regular file, FileNotFoundError if there is none.
+        Raise `NotRegularFile` if it is not a regular file, FileNotFoundError if there is none.
         """
         folder, name = os.path.split(path)
         try:
             handle = os.open(name, _READ, dir_fd=self._handle(folder, False))
         except OSError as error:
             if error.errno in _NOT_A_FILE:
-                raise NotRegular(error.errno, "not a regular file", path) from error
+                raise NotRegularFile(error.errno, "not a regular file", path) from error
             raise
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
-                raise NotRegular(errno.EINVAL, "not a regular file", path)
+                raise NotRegularFile(errno.EINVAL, "not a regular file", path)
             if most:
                 return os.read(handle, most)
             parts = []
@@ -187,7 +187,7 @@ class ConfinedFolder:
             self._folders.move_to_end(folder)
             return known
         if not is_inside(folder):
-            raise NotFollowed(f"{os.path.join(self.path, folder)} is not inside {self.path}", self._advice)
+            raise LinkRefused(f"{os.path.join(self.path, folder)} is not inside {self.path}", self._advice)
         above, name = os.path.split(folder)
         handle = self._below(self._handle(above, make), name, folder, make)
         self._folders[folder] = handle
@@ -202,7 +202,7 @@ class ConfinedFolder:
         try:
             at = os.open(self._base, _FOLDER)
         except NotADirectoryError:
-            raise NotFollowed(f"{self._base} is not a folder", "Name a folder") from None
+            raise LinkRefused(f"{self._base} is not a folder", "Name a folder") from None
         passed = self._base
         for name in filter(None, self._inside.split("/")):
             passed = os.path.join(passed, name)
@@ -239,8 +239,8 @@ class ConfinedFolder:
         try:
             target = os.readlink(name, dir_fd=at)
         except OSError:
-            raise NotFollowed(f"{shown} is not a folder", self._advice) from error
-        raise NotFollowed(f"{shown} is a link to {target}, which is not followed here", self._advice) from error
+            raise LinkRefused(f"{shown} is not a folder", self._advice) from error
+        raise LinkRefused(f"{shown} is a link to {target}, which is not followed here", self._advice) from error
 
 
 def remove_tree(path: str) -> None:
@@ -252,7 +252,7 @@ def remove_tree(path: str) -> None:
         shutil.rmtree(path, ignore_errors=True)  # does not follow links inside the folder
 
 
-def opened(path: str) -> BinaryIO:
+def open_regular_file(path: str) -> BinaryIO:
     """Open a regular file for reading; raise OSError if there is none."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -261,7 +261,7 @@ def opened(path: str) -> BinaryIO:
     return os.fdopen(handle, "rb")
 
 
-def is_other(path: str) -> bool:
+def is_special_file(path: str) -> bool:
     """True if a path exists and is not a regular file."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)

@@ -10,8 +10,8 @@ and stays held until the child has closed it, too; meanwhile the parent waits fo
     other thread at all. Code that needs workers forks them before it starts threads, or does not fork: the work is
     done by workers of a fork server, or in this process.
 
-`check` enforces the rule before each fork. Threads that libraries keep for a moment after their work are waited for.
-Threads that only watch files for changes are exempt: nothing else uses their locks, and no child does.
+`require_fork_allowed` enforces the rule before each fork. Threads that libraries keep for a moment after their work are
+waited for. Threads that only watch files for changes are exempt: nothing else uses their locks, and no child does.
 
 A child releases the locks of its parent: of the store, of indexes, of temporary folders. It ends with its parent,
 however that ends, and leaves the terminal's signals to the parent.
@@ -60,8 +60,8 @@ def other_threads() -> dict[int, str]:
 
 
 @cache
-def _lasting() -> set[int]:
-    """Native threads that did not end while `allowed` waited, such as those a library keeps as long as the process
+def _permanent_threads() -> set[int]:
+    """Native threads that did not end while `can_fork` waited, such as those a library keeps as long as the process
     lives."""
     return set()
 
@@ -82,23 +82,23 @@ def _native_name(task: int) -> str:
         return ""
 
 
-def allowed(seconds: float = _SETTLE) -> bool:
+def can_fork(seconds: float = _SETTLE) -> bool:
     """True if this process may fork now; threads that are about to end get a few seconds."""
     began = time.monotonic()
     while others := other_threads():
         # Our Python threads are joined where they are used: one that is running now belongs to other code, and stays.
-        patient = threading.active_count() == 1 and not others.keys() <= _lasting()
+        patient = threading.active_count() == 1 and not others.keys() <= _permanent_threads()
         if time.monotonic() - began >= (seconds if patient else _SETTLE_PYTHON):
             if patient:
-                _lasting().update(others)
+                _permanent_threads().update(others)
             return False
         time.sleep(0.002)
     return True
 
 
-def check() -> None:
+def require_fork_allowed() -> None:
     """Raise `ForkRefused` if a fork would break the rule."""
-    if not allowed():
+    if not can_fork():
         names = ", ".join(sorted(set(other_threads().values()))) or "another thread"
         raise ForkRefused(f"cannot fork a worker process while other threads run ({names})", "Please report this")
 
@@ -108,9 +108,9 @@ class Process(ForkProcess):
 
     def start(self) -> None:
         """Fork."""
-        check()
+        require_fork_allowed()
         self._parent = os.getpid()
-        with uninterrupted():
+        with signals_deferred():
             super().start()
 
     def run(self) -> None:
@@ -127,9 +127,9 @@ class Context(ForkContext):
 
 def fork() -> int:
     """Fork as `os.fork` does; return 0 in the child."""
-    check()
+    require_fork_allowed()
     parent = os.getpid()
-    with uninterrupted():
+    with signals_deferred():
         pid = os.fork()
     if pid == 0:
         begin_child(parent)
@@ -139,12 +139,12 @@ def fork() -> int:
 def begin_child(parent: int) -> None:
     """Prepare a forked child: signals, end of its parent, locks. `parent` is the process that forked it."""
     signal.set_wakeup_fd(-1)
-    leave_signals()
-    end_with(parent)
-    let_go()
+    ignore_terminal_signals()
+    kill_with_parent(parent)
+    release_locks()
 
 
-def leave_signals() -> None:
+def ignore_terminal_signals() -> None:
     """Ignore Ctrl-C and hang-up, which the terminal sends to the whole process group: the parent handles them.
 
     SIGTERM still ends the process.
@@ -154,13 +154,13 @@ def leave_signals() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def end_with(parent: int) -> None:
+def kill_with_parent(parent: int) -> None:
     """Have the system kill this process when the process that forked it ends.
 
-    Where the system cannot do that, a thread waits for the parent (`follow_parent`).
+    Where the system cannot do that, a thread waits for the parent (`exit_with_parent`).
     """
     if sys.platform != "linux":
-        threading.Thread(target=follow_parent, daemon=True).start()
+        threading.Thread(target=exit_with_parent, daemon=True).start()
         return
     import ctypes  # takes milliseconds to import, and only children need it
 
@@ -169,7 +169,7 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
 
-def most_memory(more: int | None = None) -> int:
+def memory_limit(more: int | None = None) -> int:
     """Return the address space limit that lets this process use `more` bytes than it has now.
 
     A forked process starts with much. The default is what any worker may use.
@@ -188,12 +188,12 @@ def limit_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-class TooLong(BaseException):
+class TimeLimitExceeded(BaseException):
     """Work in this process took too long. Not an `Exception`: only the code that set the limit should catch it."""
 
 
 @contextmanager
-def limited(seconds: float, memory: int) -> Iterator[None]:
+def resource_limits(seconds: float, memory: int) -> Iterator[None]:
     """Limit the work that this process does in the block.
 
     Raise TooLong after so many seconds of processor time, however busy the machine is, and MemoryError above the memory
@@ -218,10 +218,10 @@ def limited(seconds: float, memory: int) -> Iterator[None]:
 
 
 def _too_long(number: int, frame: object) -> None:
-    raise TooLong
+    raise TimeLimitExceeded
 
 
-def follow_parent() -> None:
+def exit_with_parent() -> None:
     """End this process when the process that requested it ends; under a fork server that is not the process that
     forked."""
     parent = multiprocessing.parent_process()
@@ -230,7 +230,7 @@ def follow_parent() -> None:
         os._exit(1)
 
 
-def let_go() -> None:
+def release_locks() -> None:
     """Release the parent's file locks.
 
     Their descriptor numbers stay in use, by a descriptor that can do nothing: a library that still knows a number must
@@ -250,7 +250,7 @@ def let_go() -> None:
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def signals_deferred() -> Iterator[None]:
     """Delay the signals that end the program until the block is done.
 
     A worker that is half started is registered nowhere, and would be left behind. In its first moments it has this

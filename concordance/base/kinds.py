@@ -34,8 +34,8 @@ class Kind(StrEnum):
     KEY = "key"  # a key or table of a configuration or data file
 
 
-TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))  # kinds that have members
-RUN = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # kinds that can be executed
+TYPE_KINDS = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))  # kinds that have members
+EXECUTABLE_KINDS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # kinds that can be executed
 KINDS: tuple[Kind, ...] = tuple(Kind)  # a flow stores a symbol's kind as an index into this list
 
 
@@ -82,7 +82,7 @@ class Op(IntEnum):
     CAST = 18  # left: the expression that is cast, right: an expression that names its type
 
 
-class Given(IntEnum):
+class SymbolRelation(IntEnum):
     """What an expression says about a symbol."""
 
     BASE = 0

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
+from concordance.base.kinds import EXECUTABLE_KINDS as EXECUTABLE_KINDS
 from concordance.base.kinds import KINDS as KINDS
 from concordance.base.kinds import ROLES as ROLES
-from concordance.base.kinds import RUN as RUN
-from concordance.base.kinds import TYPES as TYPES
+from concordance.base.kinds import TYPE_KINDS as TYPE_KINDS
 from concordance.base.kinds import Category as Category
-from concordance.base.kinds import Given as Given
 from concordance.base.kinds import Kind as Kind
 from concordance.base.kinds import Op as Op
 from concordance.base.kinds import Origin as Origin
 from concordance.base.kinds import Role as Role
 from concordance.base.kinds import Severity as Severity
 from concordance.base.kinds import Skip as Skip
+from concordance.base.kinds import SymbolRelation as SymbolRelation
 from concordance.base.kinds import Trust as Trust
 
 
@@ -157,7 +157,7 @@ class Occurrences(NamedTuple):
 
     A repository can have ten million occurrences, which are read one file at a time and never looked up singly, so the
     occurrences of a file are one value in the store. A column is an array of the narrowest type that holds it
-    (`packed`). Offsets count code points; the line lengths turn them into lines and columns.
+    (`pack_column`). Offsets count code points; the line lengths turn them into lines and columns.
     """
 
     names: tuple[str, ...] = ()  # without duplicates
@@ -173,11 +173,16 @@ class Occurrences(NamedTuple):
     def rows(self) -> Iterator[Occurrence]:
         """Yield each occurrence, unpacked."""
         count = len(self.role)
-        starts = [0, *accumulate(unpacked(self.lengths))]
+        starts = [0, *accumulate(unpack_column(self.lengths))]
         columns = zip(
-            unpacked(self.name, count), accumulate(unpacked(self.step, count)), self.role, unpacked(self.scope, count),
-            unpacked(self.bound, count), self.receiver, strict=True,
-        )  # fmt: skip
+            unpack_column(self.name, count),
+            accumulate(unpack_column(self.step, count)),
+            self.role,
+            unpack_column(self.scope, count),
+            unpack_column(self.bound, count),
+            self.receiver,
+            strict=True,
+        )
         for place, (name, offset, role, scope, bound, hangs) in enumerate(columns):
             line = bisect_right(starts, offset)
             receiver = -1 if not hangs else place - 1 if hangs == 1 else -2
@@ -187,17 +192,17 @@ class Occurrences(NamedTuple):
 
     def names_and_roles(self) -> Iterator[tuple[int, int]]:
         """Yield each occurrence's indexes into `names` and into ROLES."""
-        return zip(unpacked(self.name, len(self.role)), self.role, strict=True)
+        return zip(unpack_column(self.name, len(self.role)), self.role, strict=True)
 
 
-def packed(values: list[int]) -> bytes:
+def pack_column(values: list[int]) -> bytes:
     """Encode non-negative integers as an array of the narrowest type; the last byte is the type's letter."""
     top = max(values, default=0)
     kind = "B" if top < 1 << 8 else "H" if top < 1 << 16 else "I"
     return array(kind, values).tobytes() + kind.encode()
 
 
-def unpacked(column: bytes, count: int = -1) -> array[int]:
+def unpack_column(column: bytes, count: int = -1) -> array[int]:
     """Decode a column; raise ValueError if it does not have the expected number of values."""
     values = array(chr(column[-1]) if column else "B", column[:-1])
     if 0 <= count != len(values):
@@ -335,7 +340,7 @@ class End(NamedTuple):
     more: tuple[tuple[str, str], ...] = ()  # further data that the bridge needs, by its own keys
 
 
-class Ask(NamedTuple):
+class ForeignName(NamedTuple):
     """A dotted Python name that the repository's Python code does not define: another language may define it."""
 
     name: str  # "torch._C._add"
@@ -351,7 +356,7 @@ class Bridge(NamedTuple):
     says: str
     name: str
     source: int  # the id of the symbol or file in which it is written
-    end: int  # the index of the end among its file's ends, -1 if the source is a Python name (`Ask`)
+    end: int  # the index of the end among its file's ends, -1 if the source is a Python name (`ForeignName`)
     target: int  # the id of the other side, 0 if that is not in the repository
     trust: int
     by: str  # why, in a few words

@@ -17,7 +17,7 @@ LIMIT = 1800.0  # seconds after which the program is ended
 
 
 @contextmanager
-def watched(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
+def watch_call(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
     """Watch the call that is made in the block."""
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(what, done, notice, limit), name="watchdog", daemon=True)

@@ -144,7 +144,7 @@ def type_of(data: bytes, extension: str) -> str:
     return _FLATBUFFERS.get(data[4:8], "")
 
 
-def unknown(extension: str) -> str:
+def type_by_extension(extension: str) -> str:
     """Return the type of a binary file that its bytes do not identify."""
     return _BY_EXTENSION.get(extension, "binary data")
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from concordance.base.errors import ToolFailed, ToolMissing, ToolStopped
 from concordance.collect import subprocesses, walk
-from concordance.collect.line_diff import aligned
+from concordance.collect.line_diff import align_lines
 
 SECONDS = 10.0  # maximum time for git
 _MOST = 64 << 20  # maximum bytes of git's output
@@ -102,7 +102,7 @@ def _compared(git: _Git, path: str, data: bytes, commits: list[Commit], lines: l
     then = [line.removesuffix(b"\r") for line, _ in lines]
     if now != then and _is_filtered(git, path):
         return Blame(note="git applies a filter to the file, so it differs from its commits")
-    places = [lines[place][1] if place >= 0 else -1 for place in aligned(then, now)]
+    places = [lines[place][1] if place >= 0 else -1 for place in align_lines(then, now)]
     used = sorted(set(places) - {-1})
     order = {place: new for new, place in enumerate(used)}
     return Blame(tuple(commits[place] for place in used), tuple(_ranges([order.get(place, -1) for place in places])))
@@ -185,7 +185,7 @@ def _is_filtered(git: _Git, path: str) -> bool:
     return any(value not in _UNTOUCHED for value in said.split(b"\0")[2::3])
 
 
-def head(root: str) -> str:
+def quick_head_commit(root: str) -> str:
     """Return the current commit of a work tree; "" if there is none, or if git does not answer quickly."""
     if not walk.is_in_git(root):
         return ""

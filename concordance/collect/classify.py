@@ -81,7 +81,7 @@ _CONDITION = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b([^\n]
 _FIRST_LOOK = 2048
 
 
-def header(head: str, undecided: str) -> str:
+def header_content_language(head: str, undecided: str) -> str:
     """Return the language of a `.h` file; `undecided` if its content does not show it."""
     head = "\n" + head
     objc, cuda = _holds(_OBJC, head), _holds(_CUDA, head)
@@ -176,7 +176,7 @@ _SIGNS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType
 AMBIGUOUS = frozenset(_SIGNS)
 
 
-def among(extension: str, head: str) -> str:
+def pick_by_content(extension: str, head: str) -> str:
     """Return which of the languages that share an extension it is; "" for the usual one."""
     return next((language for language, sign in _SIGNS[extension] if sign.search(head)), "")
 
@@ -201,7 +201,7 @@ def script_interpreter(head: str) -> tuple[str, str]:
     return name, _VERSION.sub("", name)
 
 
-def modeline(text: str) -> str:
+def language_by_modeline(text: str) -> str:
     """Return the language that an editor's modeline in the first or last five lines names."""
     lines = [line[:300] for line in (*text[:2000].split("\n")[:5], *text[-2000:].split("\n")[-5:])]
     for line in lines:
@@ -228,7 +228,7 @@ _OPENINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def opening(head: str) -> str:
+def language_by_opening(head: str) -> str:
     """Return the language that the first characters of a file identify."""
     return next((language for language, start in _OPENINGS if start.match(head)), "")
 
@@ -304,7 +304,7 @@ class Classifier:
         too_large = size > self.largest
         text = encoding.read(_whole_lines(data) if too_large else data, file_type is not None)
         if text is None:
-            return self._binary(path, binary_types.unknown(extension), data), ""
+            return self._binary(path, binary_types.type_by_extension(extension), data), ""
         head = text.text[:LOOK]
         if head.startswith(_LFS) and not too_large:
             category = self._categories.of(path, Category.DATA)
@@ -362,9 +362,9 @@ class Classifier:
             return self._by_content(head, text)
         told = ""
         if extension == ".h":
-            told = header(head, self._headers)
+            told = header_content_language(head, self._headers)
         elif extension in AMBIGUOUS:
-            told = among(extension, head)
+            told = pick_by_content(extension, head)
         return self._types.get(told, file_type)
 
     def _by_content(self, head: str, text: str) -> FileType:
@@ -372,9 +372,9 @@ class Classifier:
             for name in script_interpreter(head):
                 if name in self._interpreters:
                     return self._interpreters[name]
-        name = modeline(text)
+        name = language_by_modeline(text)
         file_type = self._types.get(ALIASES.get(name, name)) if name else None
-        return file_type or self._types.get(opening(head)) or UNKNOWN_TEXT
+        return file_type or self._types.get(language_by_opening(head)) or UNKNOWN_TEXT
 
 
 def _whole_lines(data: bytes) -> bytes:

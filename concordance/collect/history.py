@@ -185,7 +185,7 @@ def _change(place: int, record: _Record, names: list[str]) -> FileHistory:
     )
 
 
-def head(root: str) -> str:
+def head_commit(root: str) -> str:
     """Return the current commit of a work tree; "" if there is none."""
     try:
         return b"".join(subprocesses.run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")).decode().strip()

@@ -32,7 +32,7 @@ _CELLS = 1_000_000  # total number of line pairs to compare one by one
 Pair = tuple[int, int]
 
 
-def aligned(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
+def align_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
     """Return for each new line the index of the old line that it is, -1 if none; the indexes ascend."""
     found = [-1] * len(new)
     left = _CELLS
@@ -133,7 +133,7 @@ def _lines(data: bytes) -> list[bytes]:
 def _stretches(old: list[bytes], new: list[bytes]) -> list[Stretch]:
     found: list[Stretch] = []
     last, first = -1, 0  # the old index of the previous line, and the first new line since then
-    for number, place in enumerate([*aligned(old, new), len(old)], 1):
+    for number, place in enumerate([*align_lines(old, new), len(old)], 1):
         if place < 0:
             first = first or number
             continue

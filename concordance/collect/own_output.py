@@ -52,23 +52,23 @@ def is_page(path: str) -> bool:
     return _PAGE.fullmatch(path) is not None
 
 
-def is_of_site(path: str) -> bool:
+def is_site_file(path: str) -> bool:
     """True if a path in a site is that of one of its files: its HTML and Markdown pages, and what a browser loads with
     them."""
     return is_page(path) or _OF_SITE.fullmatch(path) is not None
 
 
-def is_written(path: str) -> bool:
+def is_own_page(path: str) -> bool:
     """True if the program wrote a file, by its end: our footer, followed only by link addresses."""
     try:
-        with confined_folder.opened(path) as file:
+        with confined_folder.open_regular_file(path) as file:
             data = file.read()
     except OSError:
         return False
-    return is_ours(data)
+    return is_own_content(data)
 
 
-def is_ours(data: bytes) -> bool:
+def is_own_content(data: bytes) -> bool:
     """True if the program wrote this content."""
     at = data.rfind(_FOOTER)
     return at >= 0 and all(not line or line[:1] == b"[" for line in data[at + len(_FOOTER) :].split(b"\n")[1:])
@@ -79,7 +79,7 @@ def is_manifest(data: bytes) -> bool:
     return _SIGN in data[:_BEGINNING]
 
 
-def is_like(data: bytes, sign: bytes) -> bool:
+def resembles_signature(data: bytes, sign: bytes) -> bool:
     """True if a file started with our signature, even if damaged.
 
     Damage may have changed some bytes, or a power cut may have left only zeros. No other file comes close to a
@@ -93,25 +93,27 @@ def is_like(data: bytes, sign: bytes) -> bool:
 
 def _has_front(folder: str) -> bool:
     """True if a folder has a front page that the program wrote."""
-    return any(is_written(os.path.join(folder, name)) for name in FRONTS)
+    return any(is_own_page(os.path.join(folder, name)) for name in FRONTS)
 
 
-def book(root: str, folder: str) -> OwnBook | None:
+def read_book(root: str, folder: str) -> OwnBook | None:
     """Return the book in a folder of a repository; None if there is none."""
     path = os.path.join(root, folder, MANIFEST)
     try:
-        with confined_folder.opened(path) as file:
+        with confined_folder.open_regular_file(path) as file:
             beginning = file.read(_BEGINNING)
-            damaged = is_like(beginning, SIGN) and _has_front(os.path.join(root, folder))
+            damaged = resembles_signature(beginning, SIGN) and _has_front(os.path.join(root, folder))
             if not damaged and not is_manifest(beginning):
                 return None
             # A damaged manifest does not tell its pages: they are recognised by how they end.
-            return parsed(folder, beginning + file.read()) or (OwnBook(folder, frozenset(), True) if damaged else None)
+            return parse_manifest(folder, beginning + file.read()) or (
+                OwnBook(folder, frozenset(), True) if damaged else None
+            )
     except OSError:
         return None
 
 
-def parsed(folder: str, manifest: bytes) -> OwnBook | None:
+def parse_manifest(folder: str, manifest: bytes) -> OwnBook | None:
     """Return the book that a manifest describes; None if the manifest is not ours."""
     if not is_manifest(manifest):
         return None
@@ -119,24 +121,24 @@ def parsed(folder: str, manifest: bytes) -> OwnBook | None:
         known = json.loads(manifest)
         if known["generator"] != GENERATOR:
             return None
-        named = is_of_site if known.get("site") is True else is_page
+        named = is_site_file if known.get("site") is True else is_page
         pages = frozenset(page for page in known["pages"] if isinstance(page, str) and named(page))
         return OwnBook(folder, pages, bool(known.get("unfinished")))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def books(root: str, paths: Iterable[str]) -> list[OwnBook]:
+def find_books(root: str, paths: Iterable[str]) -> list[OwnBook]:
     """Return the books among the files of a repository."""
     folders: dict[str, None] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
         if name in (MANIFEST, FRONT):  # git may ignore one and list the other
             folders[folder] = None
-    return [found for folder in folders if (found := book(root, folder)) is not None]
+    return [found for folder in folders if (found := read_book(root, folder)) is not None]
 
 
-def owned(root: str, one: OwnBook, paths: Iterable[str]) -> set[str]:
+def files_of_book(root: str, one: OwnBook, paths: Iterable[str]) -> set[str]:
     """Return the files of a repository that belong to a book."""
     start = f"{one.folder}/" if one.folder else ""
     found = set()
@@ -158,13 +160,13 @@ def _belongs(root: str, one: OwnBook, path: str, inside: str) -> bool:
         return name.endswith(".new") or page in one.pages or (is_page(page) and _claims(os.path.join(root, path)))
     # A build that was stopped leaves pages that no manifest names yet; so does a build whose manifest git has replaced
     # by that of another branch.
-    return is_page(inside) and is_written(os.path.join(root, path))
+    return is_page(inside) and is_own_page(os.path.join(root, path))
 
 
 def _claims(path: str) -> bool:
     """True if a file holds the claims of a page, by how it begins."""
     try:
-        with confined_folder.opened(path) as file:
+        with confined_folder.open_regular_file(path) as file:
             return file.read(len(CLAIM)) == CLAIM
     except OSError:
         return False

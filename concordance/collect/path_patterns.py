@@ -132,7 +132,7 @@ class Patterns:
         return -1
 
 
-def chosen(entries: list[ListedFile], config: Config) -> tuple[list[ListedFile], dict[str, int]]:
+def select_entries(entries: list[ListedFile], config: Config) -> tuple[list[ListedFile], dict[str, int]]:
     """Return the entries that the settings do not leave out, and how many entries each pattern left out."""
     if not config.include and not config.exclude:
         return entries, {}

@@ -75,11 +75,11 @@ def commits(root: str, asked: Sequence[str]) -> tuple[tuple[str, str], tuple[str
         parts = re.fullmatch(r"(.*?)(\.{2,3})(.*)", asked[0], re.S)
         assert parts is not None  # noqa: S101 - it has two dots
         old, dots, new = parts[1] or "HEAD", parts[2], parts[3] or "HEAD"
-        ends = commit_of(root, old), commit_of(root, new)
+        ends = resolve_commit(root, old), resolve_commit(root, new)
         if dots == "..":
             return (old, ends[0]), (new, ends[1])
-        return (f"where {old} and {new} parted", _parting(root, (old, new), ends)), (new, ends[1])
-    found = [(one, commit_of(root, one)) for one in asked or ("HEAD",)]
+        return (f"where {old} and {new} parted", _merge_base(root, (old, new), ends)), (new, ends[1])
+    found = [(one, resolve_commit(root, one)) for one in asked or ("HEAD",)]
     return found[0], (found[1] if len(found) > 1 else (WORK_TREE, ""))
 
 
@@ -88,7 +88,7 @@ def _check(root: str) -> None:
     if not os.path.isdir(root):
         raise NotARepository(f"{root} is not a folder", "Check the path for typing errors")
     try:
-        _said(root, "rev-parse", "--git-dir")
+        _git_output(root, "rev-parse", "--git-dir")
     except ToolMissing as error:
         raise UserError("git is not installed, and a diff needs it", "Install git") from error
     except ToolFailed as error:
@@ -97,13 +97,13 @@ def _check(root: str) -> None:
         raise NotARepository(f"{root} is not in a git repository", advice) from error
 
 
-def commit_of(root: str, name: str) -> str:
+def resolve_commit(root: str, name: str) -> str:
     """Return the commit of a revision."""
     wanted = name.strip()
     if not wanted or wanted.startswith("-") or "\0" in wanted or "\n" in wanted:
         raise UnknownRevision(f"{name!r} is not a git revision", _ADVICE)
     with suppress(ToolFailed):
-        return _said(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+        return _git_output(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
     raise _unknown(root, name)
 
 
@@ -113,26 +113,26 @@ def _unknown(root: str, name: str) -> UnknownRevision:
         return UnknownRevision("the repository has no commit yet", "Commit something to compare with")
     if os.path.lexists(os.path.join(root, name)):
         return UnknownRevision(f"{name} is a path, not a revision", "Name a commit, branch or tag")
-    refs = _said(root, "for-each-ref", "--format=%(refname:short)").splitlines()
+    refs = _git_output(root, "for-each-ref", "--format=%(refname:short)").splitlines()
     near = difflib.get_close_matches(name, refs, 3, 0.6)
-    shallow = _said(root, "rev-parse", "--is-shallow-repository") == "true"
+    shallow = _git_output(root, "rev-parse", "--is-shallow-repository") == "true"
     advice = f"Nearest: {', '.join(near)}" if near else _ADVICE
     if shallow:
         advice = f"{advice}. This clone is shallow: `git fetch --unshallow --tags` fetches the rest"
     return UnknownRevision(f"{name} is not a git revision of {root}", advice)
 
 
-def _parting(root: str, names: tuple[str, str], commits: tuple[str, str]) -> str:
+def _merge_base(root: str, names: tuple[str, str], commits: tuple[str, str]) -> str:
     try:
-        return _said(root, "merge-base", *commits)
+        return _git_output(root, "merge-base", *commits)
     except ToolFailed as error:
         advice = f"Compare them as they are: concord diff {names[0]} {names[1]}"
-        if _said(root, "rev-parse", "--is-shallow-repository") == "true":
+        if _git_output(root, "rev-parse", "--is-shallow-repository") == "true":
             advice += ", or fetch what this shallow clone lacks: git fetch --unshallow"
         raise UserError(f"{names[0]} and {names[1]} have no common ancestor here", advice) from error
 
 
-def _said(root: str, *args: str) -> str:
+def _git_output(root: str, *args: str) -> str:
     return os.fsdecode(b"".join(subprocesses.run_git(root, *args))).strip()
 
 
@@ -154,16 +154,16 @@ def _side(root: str, name: str, commit: str, config: Config) -> Side:
             if entry is None or not entry.blob or entry.skip is not Skip.NONE:
                 continue
             with suppress(Unreadable):
-                book = own_output.parsed(path.rpartition("/")[0], blobs.get(entry.blob))
-                for page in own_output.owned(root, book, entries) if book is not None else ():
+                book = own_output.parse_manifest(path.rpartition("/")[0], blobs.get(entry.blob))
+                for page in own_output.files_of_book(root, book, entries) if book is not None else ():
                     del entries[page]
-    kept, _ = path_patterns.chosen(list(entries.values()), config)
+    kept, _ = path_patterns.select_entries(list(entries.values()), config)
     return Side(name, commit, {entry.path: entry for entry in kept})
 
 
 def _work_tree(root: str, config: Config) -> dict[str, ListedFile]:
     """Return the files of the work tree, with the ids that their contents have, or would have, in git."""
-    entries, _ = path_patterns.chosen(walk.walk(root), config)
+    entries, _ = path_patterns.select_entries(walk.walk(root), config)
     known, kind = _index(root)
     found = {}
     for entry in entries:
@@ -171,11 +171,11 @@ def _work_tree(root: str, config: Config) -> dict[str, ListedFile]:
         if entry.skip is Skip.NONE:
             found[entry.path] = entry._replace(blob=_blob(root, entry, known.get(entry.path), kind))
         elif entry.skip is Skip.SYMLINK:
-            found[entry.path] = entry._replace(note=_pointed(entry.note))
+            found[entry.path] = entry._replace(note=_plain_target(entry.note))
     return found
 
 
-def _pointed(note: str) -> str:
+def _plain_target(note: str) -> str:
     """Return where a link points in the words of a revision, which does not know what is there."""
     for ending in (", outside the repository", ", in a loop", ", which does not exist", ", which may not be looked at"):
         note = note.removesuffix(ending)
@@ -193,7 +193,7 @@ def _index(root: str) -> tuple[dict[str, _Indexed], str]:
     """Return git's index by path, and the hash algorithm of git's ids."""
     known: dict[str, _Indexed] = {}
     said = b"".join(subprocesses.run_git(root, "ls-files", "-z", "--stage", "--debug"))
-    where = _said(root, "rev-parse", "--git-path", "index")
+    where = _git_output(root, "rev-parse", "--git-path", "index")
     written = 0
     with suppress(OSError):
         written = os.stat(os.path.join(root, where)).st_mtime_ns
@@ -212,7 +212,7 @@ def _blob(root: str, entry: ListedFile, known: _Indexed | None, kind: str) -> st
     if known is not None and known[1:] == (entry.size, entry.changed, entry.altered):
         return known.blob
     try:
-        data = b"".join(walk.pieces(root, entry)) if entry.size > 1 << 20 else walk.read(root, entry)
+        data = b"".join(walk.read_in_pieces(root, entry)) if entry.size > 1 << 20 else walk.read(root, entry)
     except Unreadable:
         return ""
     found = _hashed(data, kind)
@@ -226,7 +226,7 @@ def _hashed(data: bytes, kind: str) -> str:
     return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def differing(one: Side, other: Side) -> Iterator[tuple[ListedFile | None, ListedFile | None]]:
+def differing_files(one: Side, other: Side) -> Iterator[tuple[ListedFile | None, ListedFile | None]]:
     """Yield the files that differ between the sides, in path order."""
     for path in sorted(one.entries.keys() | other.entries.keys(), key=os.fsencode):
         before, after = one.entries.get(path), other.entries.get(path)

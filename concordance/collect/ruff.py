@@ -52,10 +52,10 @@ class _Row(msgspec.Struct):
 def program(root: str) -> str:
     """Return the path of ruff; "" if it is not installed."""
     beside = os.path.join(sysconfig.get_path("scripts"), "ruff")
-    return beside if os.access(beside, os.X_OK) else subprocesses.find("ruff", root)
+    return beside if os.access(beside, os.X_OK) else subprocesses.find_program("ruff", root)
 
 
-def identity(root: str) -> str:
+def ruff_identity(root: str) -> str:
     """Return a string that changes when another ruff is installed; "" if there is none.
 
     Asking ruff for its version would cost a process.

@@ -93,7 +93,7 @@ class RunningProgram:
         self.name = title or os.path.basename(args[0])
         self.cwd = os.path.abspath(cwd)
         self._deadline, self._look, self._silence = deadline, look, SILENCE
-        program = args[0] if os.path.isabs(args[0]) else find(args[0], self.cwd)
+        program = args[0] if os.path.isabs(args[0]) else find_program(args[0], self.cwd)
         if not program:
             raise ToolMissing(f"{args[0]} is not installed", f"Install {args[0]}")
         try:
@@ -231,14 +231,14 @@ def run(args: Sequence[str], cwd: str) -> Iterator[bytes]:
 def _git(cwd: str, args: Sequence[str], deadline: float = inf) -> RunningProgram:
     """Start a git command, made safe for an untrusted repository."""
     here = os.path.abspath(cwd)
-    top = top_of(here) or here
+    top = find_git_top(here) or here
     title = f"git {_command(args)}"
-    if found := at_known_places(here):
+    if found := find_blocking_file(here):
         raise ToolStopped(f"{title} would wait for {found}, which is not a regular file", "Remove it")
-    program = find("git", top)
+    program = find_program("git", top)
     if not program:
         raise ToolMissing("git is not installed", "Install git")
-    return RunningProgram([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, anywhere)
+    return RunningProgram([program, *_SAFE, *args], cwd, _git_environment(top), title, deadline, search_blocking_file)
 
 
 def _command(args: Iterable[str]) -> str:
@@ -281,7 +281,7 @@ def bounded_git(cwd: str, seconds: float, most: int, *args: str) -> bytes:
 # --- finding programs
 
 
-def find(name: str, repository: str) -> str:
+def find_program(name: str, repository: str) -> str:
     """Return the absolute path of a program outside the repository; "" if there is none."""
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         place = os.path.join(folder, name)
@@ -305,7 +305,7 @@ def minimal_environment(repository: str) -> dict[str, str]:
 # --- files that git would wait for
 
 
-def top_of(folder: str) -> str:
+def find_git_top(folder: str) -> str:
     """Return the nearest folder, going up, that contains `.git`; "" if none does."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
@@ -315,9 +315,9 @@ def top_of(folder: str) -> str:
     return folder
 
 
-def at_known_places(folder: str) -> str:
+def find_blocking_file(folder: str) -> str:
     """Return a file at a known path for which git would wait forever; "" if there is none."""
-    top = top_of(folder)
+    top = find_git_top(folder)
     if not top:
         return ""
     for place in dict.fromkeys((top, folder)):
@@ -335,9 +335,9 @@ def at_known_places(folder: str) -> str:
     return ""
 
 
-def anywhere(folder: str) -> str:
+def search_blocking_file(folder: str) -> str:
     """Return the first pipe or device at a path that git may read; "" if there is none. Walks the whole repository."""
-    top = top_of(folder)
+    top = find_git_top(folder)
     for path, in_tree in islice(_candidates(top), _MOST) if top else ():
         with suppress(OSError):
             if (not in_tree or os.path.basename(path) in _IN_TREE) and _is_endless(os.stat(path)):
@@ -388,7 +388,7 @@ def _own_folders(top: str) -> list[str]:
 def _text(path: str) -> str:
     """Return the content of a small regular file; "" if there is none."""
     try:
-        with confined_folder.opened(path) as file:
+        with confined_folder.open_regular_file(path) as file:
             return os.fsdecode(file.read(_LARGEST))
     except OSError:
         return ""

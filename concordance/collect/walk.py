@@ -27,10 +27,12 @@ from concordance.base.errors import NoPermission, NotARepository, ToolFailed, To
 from concordance.base.model import ListedFile, Skip
 from concordance.collect import own_output, subprocesses
 
-MOST = 500  # number of paths above which a complete walk costs about as much
+MOST_PATHS = 500  # number of paths above which a complete walk costs about as much
 # Files that affect how other files are treated.
-DECIDE = frozenset((".gitignore", ".gitmodules", own_output.MANIFEST, own_output.FRONT))
-Walked = tuple[list[ListedFile], dict[str, int]]  # files, and the number of ignored pages by the folder of their book
+DECISIVE_NAMES = frozenset((".gitignore", ".gitmodules", own_output.MANIFEST, own_output.FRONT))
+WalkResult = tuple[
+    list[ListedFile], dict[str, int]
+]  # files, and the number of ignored pages by the folder of their book
 OWN_FOLDER = ".concordance"
 CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", OWN_FOLDER})
 _NOT_OURS = re.compile(r"(?:^|/)(?:\.\.?|\.git|\.concordance)?(?:/|$)", re.IGNORECASE)
@@ -78,10 +80,10 @@ def _folder_with(folder: str, names: Iterable[str]) -> str:
 
 def walk(root: str) -> list[ListedFile]:
     """Return every file of a work tree or plain folder, except the program's own pages."""
-    return walked(root)[0]
+    return walk_with_counts(root)[0]
 
 
-def walked(root: str) -> Walked:
+def walk_with_counts(root: str) -> WalkResult:
     """Return every file of a work tree or plain folder, and the number of ignored pages by the folder of their book."""
     root = _checked(root)
     entries = None
@@ -91,23 +93,23 @@ def walked(root: str) -> Walked:
             entries = None  # a folder that the repository around it ignores
     if entries is None:
         entries = list(_folder_entries(root))
-    entries.sort(key=by_bytes)
+    entries.sort(key=path_sort_key)
     return _without_own(root, entries)
 
 
-def _without_own(root: str, entries: list[ListedFile]) -> Walked:
+def _without_own(root: str, entries: list[ListedFile]) -> WalkResult:
     """Return the entries without the pages that the program wrote."""
     paths = [entry.path for entry in entries]
     passed: set[str] = set()
     counts: dict[str, int] = {}
-    for one in own_output.books(root, paths):
-        found = own_output.owned(root, one, paths)
+    for one in own_output.find_books(root, paths):
+        found = own_output.files_of_book(root, one, paths)
         passed |= found
         counts[one.folder] = sum(path.endswith(".md") for path in found)
     return [entry for entry in entries if entry.path not in passed], counts
 
 
-def by_bytes(entry: ListedFile) -> bytes:
+def path_sort_key(entry: ListedFile) -> bytes:
     """Return the sort key of an entry."""
     return os.fsencode(entry.path)
 
@@ -255,12 +257,12 @@ def _work_tree_entries(root: str, listed: list[bytes]) -> list[ListedFile]:
             entries.append(ListedFile(path, 0, 0, Skip.SUBMODULE, f"at commit {commit}"))
         elif nested:
             entries.append(ListedFile(path, 0, 0, Skip.SUBMODULE, "a git repository that this one does not track"))
-        elif (entry := on_disk(root, path, folders)) is not None:
+        elif (entry := entry_on_disk(root, path, folders)) is not None:
             entries.append(entry)
     return entries
 
 
-def on_disk(root: str, path: str, folders: dict[str, bool]) -> ListedFile | None:
+def entry_on_disk(root: str, path: str, folders: dict[str, bool]) -> ListedFile | None:
     """Return the entry of a listed path; None if there is no such file in the work tree.
 
     `folders` caches which folders are real (`{"": True}` initially).
@@ -313,7 +315,7 @@ def tree(root: str, revision: str) -> list[ListedFile]:
         entry._replace(note=f"points to {os.fsdecode(targets[entry.path])}") if entry.path in targets else entry
         for entry in entries
     ]
-    entries.sort(key=by_bytes)
+    entries.sort(key=path_sort_key)
     return entries
 
 
@@ -368,7 +370,7 @@ def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> 
         raise Unreadable(entry.path, str(error)) from error
 
 
-def pieces(root: str, entry: ListedFile, size: int = 1 << 20) -> Iterator[bytes]:
+def read_in_pieces(root: str, entry: ListedFile, size: int = 1 << 20) -> Iterator[bytes]:
     """Yield the bytes of a file in a work tree piece by piece, for files that are too large for memory."""
     try:
         handle = _open(root, entry.path)
@@ -403,9 +405,9 @@ def _open(root: str, path: str) -> int:
 # None where only a walk can tell: a folder came or went, git's rules of what it ignores changed, a book may have.
 
 
-def relisted(root: str, entries: list[ListedFile], paths: Collection[str]) -> list[ListedFile] | None:
+def update_listing(root: str, entries: list[ListedFile], paths: Collection[str]) -> list[ListedFile] | None:
     """Return the entries, updated at some paths; None if that takes a walk."""
-    if len(paths) > MOST or any(path.rpartition("/")[2] in DECIDE for path in paths):
+    if len(paths) > MOST_PATHS or any(path.rpartition("/")[2] in DECISIVE_NAMES for path in paths):
         return None
     root = os.path.realpath(root)
     known = {entry.path: entry for entry in entries}
@@ -417,7 +419,7 @@ def relisted(root: str, entries: list[ListedFile], paths: Collection[str]) -> li
         was = known.pop(path, None)
         if _is_folder(root, path) or (was is not None and was.skip is Skip.SUBMODULE):
             return None
-        if (now := on_disk(root, path, folders)) is None:
+        if (now := entry_on_disk(root, path, folders)) is None:
             continue
         if was is not None:
             known[path] = now
@@ -426,7 +428,7 @@ def relisted(root: str, entries: list[ListedFile], paths: Collection[str]) -> li
     if any(path.startswith(tuple(f"{gone}/" for gone in paths)) for path in known):
         return None  # a folder became a file, or is gone
     new = _belonging(root, strange, folders) if strange else []
-    return None if new is None else sorted([*known.values(), *new], key=by_bytes)
+    return None if new is None else sorted([*known.values(), *new], key=path_sort_key)
 
 
 def _is_folder(root: str, path: str) -> bool:
@@ -439,6 +441,6 @@ def _is_folder(root: str, path: str) -> bool:
 def _belonging(root: str, paths: list[str], folders: dict[str, bool]) -> list[ListedFile] | None:
     """Return the entries of new paths that belong to the repository; None if only a walk can tell."""
     if not is_in_git(root):
-        return [entry for path in paths if (entry := on_disk(root, path, folders)) is not None]
+        return [entry for path in paths if (entry := entry_on_disk(root, path, folders)) is not None]
     # If the folder is not the top of a git work tree, only a walk finds out which rules apply.
     return git_entries(root, paths) if os.path.lexists(os.path.join(root, ".git")) else None

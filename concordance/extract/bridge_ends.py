@@ -34,16 +34,18 @@ class BridgeEnd(NamedTuple):
 
 
 @cache
-def _asked(language: str) -> tuple[tuple[str, ModuleType, tuple[bytes, ...]], ...]:
+def _plugins_for(language: str) -> tuple[tuple[str, ModuleType, tuple[bytes, ...]], ...]:
     """Return the plug-ins for a language, each with its name and the words it looks for."""
     modules = [(name, plugins.load(PACKAGE, name)) for name in plugins.names(PACKAGE)]
     return tuple((n, m, m.WORDS) for n, m in modules if not m.LANGUAGES or language in m.LANGUAGES)
 
 
-def ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
+def find_bridge_ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
     """Return the ends that all bridges find in a file."""
     source, data = draft.source, draft.source.data
-    asked = [(name, module) for name, module, words in _asked(source.language) if any(word in data for word in words)]
+    asked = [
+        (name, module) for name, module, words in _plugins_for(source.language) if any(word in data for word in words)
+    ]
     if not asked:
         return ()
     look = RuleContext(draft, facts.imports)
@@ -55,12 +57,12 @@ def ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
             if number == most:
                 raise ValueError(f"{name} would find more than {most:,} in one file")
             line, col = source.position(said.at)
-            around = _around(facts.symbols, starts, line)
+            around = _innermost_symbol(facts.symbols, starts, line)
             found.append((said.at, End(name, said.says, said.name, line, col, around, said.text, said.more)))
     return tuple(end for _, end in sorted(dict.fromkeys(found)))
 
 
-def _around(symbols: tuple[Symbol, ...], starts: list[int], line: int) -> int:
+def _innermost_symbol(symbols: tuple[Symbol, ...], starts: list[int], line: int) -> int:
     """Return the index of the innermost symbol around a line, -1 if there is none."""
     place = bisect_right(starts, line) - 1
     while place >= 0 and symbols[place].end_line < line:

@@ -39,11 +39,11 @@ def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts
     source = Source(text, language)
     endless = any(end - start > _LONGEST_LINE and "\n" not in text[start:end] for start, end in stretches)
     facts = _as_text(source) if endless else _read(source, macros, bool(stretches))
-    unread = tuple(_unread(source, stretch) for stretch in stretches)
+    unread = tuple(_repetition_finding(source, stretch) for stretch in stretches)
     return facts._replace(findings=(*facts.findings, *unread)) if unread else facts
 
 
-def _unread(source: Source, stretch: Repetition) -> Finding:
+def _repetition_finding(source: Source, stretch: Repetition) -> Finding:
     """Return the finding that reports a repetitive stretch as not read."""
     ends = [source.line(source.byte(at)) for at in (stretch.start, stretch.end - 1)]
     size = stretch.end - stretch.start
@@ -58,7 +58,7 @@ def _names_blanks(draft: Draft) -> bool:
 
 
 def _read(source: Source, macros: Macros | None, blanked: bool) -> FileFacts:
-    if nesting(source.data) > DEEPEST:
+    if bracket_depth(source.data) > DEEPEST:
         finding = Finding("syntax", Severity.ERROR, f"brackets nest more than {DEEPEST:,} deep: read as text", 1)
         facts = _as_text(source)
         return facts._replace(findings=(*facts.findings, finding))
@@ -77,7 +77,7 @@ def _as_text(source: Source) -> FileFacts:
     return _complete(source, plugins.load(LANGUAGES, "text").read(source))
 
 
-def nesting(data: bytes) -> int:
+def bracket_depth(data: bytes) -> int:
     """Return roughly how deep brackets nest, including those in comments and strings; 0 if there are only a few."""
     brackets = data.translate(_BRACKETS, _NO_BRACKETS)
     return max(accumulate(map(_STEP.__getitem__, brackets))) if len(brackets) > DEEPEST else 0
@@ -85,16 +85,16 @@ def nesting(data: bytes) -> int:
 
 def _complete(source: Source, draft: Draft) -> FileFacts:
     comments = Comments(source, draft.comments)
-    _document(source, draft, comments)
+    _attach_comments(source, draft, comments)
     facts = draft.facts()
-    facts = facts._replace(findings=(*facts.findings, *_judge(draft, facts)))
-    facts = _bridged(draft, facts)
+    facts = facts._replace(findings=(*facts.findings, *_rule_findings(draft, facts)))
+    facts = _with_bridge_ends(draft, facts)
     return facts._replace(
-        terms=terms.terms(facts, comments.texts(), draft.prose), metrics=_metrics(source, comments, draft)
+        terms=terms.extract_terms(facts, comments.texts(), draft.prose), metrics=_metrics(source, comments, draft)
     )
 
 
-def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
+def _rule_findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
     """Return the findings of our rules. If a rule raises, its file loses the findings of all rules, but no facts."""
     try:
         return ruleset.findings(draft, facts)
@@ -102,16 +102,16 @@ def _judge(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
         return (Finding("rules", Severity.ERROR, f"the rules failed: {type(error).__name__}: {error}", 1),)
 
 
-def _bridged(draft: Draft, facts: FileFacts) -> FileFacts:
+def _with_bridge_ends(draft: Draft, facts: FileFacts) -> FileFacts:
     """Return the facts with the ends of bridges added. If a bridge's reader raises, only the ends are lost."""
     try:
-        return facts._replace(ends=bridge_ends.ends(draft, facts))
+        return facts._replace(ends=bridge_ends.find_bridge_ends(draft, facts))
     except Exception as error:
         message = f"the ends of bridges were not read: {type(error).__name__}: {error}"
         return facts._replace(findings=(*facts.findings, Finding("bridges", Severity.ERROR, message, 1)))
 
 
-def _document(source: Source, draft: Draft, comments: Comments) -> None:
+def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
     """Attach comments to the definitions, or the file, that they document."""
     defined: set[int] = set()
     for definition in sorted(draft.definitions, key=lambda d: (d.start, -d.end)):

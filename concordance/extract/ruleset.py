@@ -29,7 +29,7 @@ from concordance.extract.reading.rule_context import RuleContext
 TOOL = "ruff"
 _LANGUAGES = ("python",)
 # Words that ruff's message must contain: C413 counts for `list` around `sorted`, a copy, but not for `reversed`.
-SAYS = {"C413": "`list()`"}
+REQUIRED_WORDS = {"C413": "`list()`"}
 
 
 def _slow(rule: str, title: str, why: str, bad: str, good: str) -> Rule:
@@ -40,7 +40,7 @@ def _unsafe(rule: str, title: str, why: str, bad: str, good: str) -> Rule:
     return Rule(rule, title, "security", Severity.WARNING, why, bad, good, _LANGUAGES, TOOL, False)
 
 
-RULES: tuple[Rule, ...] = (
+RUFF_RULES: tuple[Rule, ...] = (
     _slow(
         "PERF101", "List made only to be gone through",
         "The loop can go through the thing itself; the list is a copy of it that nobody needs.",
@@ -218,9 +218,9 @@ RULES: tuple[Rule, ...] = (
 
 
 PACKAGE = "concordance.extract.rules"
-OWN = "Concordance"
-WIDEST = 2000
-TRIALS = frozenset((Category.TEST, Category.BENCHMARK))
+OWN_TOOL = "Concordance"
+MAX_COLUMN = 2000
+TEST_CATEGORIES = frozenset((Category.TEST, Category.BENCHMARK))
 _AROUND = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.CLASS, Kind.STRUCT))
 
 
@@ -242,19 +242,19 @@ class RuleTable(NamedTuple):
 def rules() -> dict[str, Rule]:
     """Return every rule by its id: ours first, then ruff's."""
     own = {m.ID: _rule(m) for m in (plugins.load(PACKAGE, name) for name in plugins.names(PACKAGE))}
-    return {**dict(sorted(own.items())), **{rule.id: rule for rule in RULES}}
+    return {**dict(sorted(own.items())), **{rule.id: rule for rule in RUFF_RULES}}
 
 
-def checked(language: str, category: str = "") -> list[Rule]:
+def rules_for(language: str, category: str = "") -> list[Rule]:
     """Return the rules that apply to files of a language; fewer for tests and benchmarks."""
     asked = (rule for rule in rules().values() if not rule.languages or language in rule.languages)
-    return [rule for rule in asked if rule.tests or category not in TRIALS]
+    return [rule for rule in asked if rule.tests or category not in TEST_CATEGORIES]
 
 
 def _rule(module: ModuleType) -> Rule:
     return Rule(
         module.ID, module.TITLE, module.CATEGORY, module.SEVERITY, module.WHY, module.BAD, module.GOOD,
-        module.LANGUAGES, OWN, module.TESTS,
+        module.LANGUAGES, OWN_TOOL, module.TESTS,
     )  # fmt: skip
 
 
@@ -281,25 +281,25 @@ def findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
     if not asked:
         return ()
     look = RuleContext(draft, facts.imports)
-    return tuple(sorted({row for module in asked for row in _found(look, module, facts.symbols)}, key=_place))
+    return tuple(sorted({row for module in asked for row in _rule_matches(look, module, facts.symbols)}, key=_place))
 
 
-def _found(look: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -> Iterator[Finding]:
+def _rule_matches(look: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -> Iterator[Finding]:
     source = look.source
     silenced = _SILENCED.get(module.CATEGORY) if source.language == "python" else None
     for start, end, message, severity in module.find(look):
         line, col = source.position(start)
-        if col > WIDEST:  # a minified or generated file: nobody could find or fix the place
+        if col > MAX_COLUMN:  # a minified or generated file: nobody could find or fix the place
             continue
         if silenced is not None and silenced.search(source.line_text(line)):
             continue
         last = source.line(max(start, end - 1))
         yield Finding(
-            module.ID, severity or module.SEVERITY, message, line, col, last, subject(symbols, line), module.TESTS
+            module.ID, severity or module.SEVERITY, message, line, col, last, enclosing_key(symbols, line), module.TESTS
         )
 
 
-def subject(symbols: tuple[Symbol, ...], line: int) -> str:
+def enclosing_key(symbols: tuple[Symbol, ...], line: int) -> str:
     """Return the key of the innermost function or class around a line, "" if there is none."""
     place = bisect_right(symbols, line, key=lambda s: s.start_line) - 1
     while place >= 0:

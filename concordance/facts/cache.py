@@ -13,8 +13,8 @@ import sqlite3
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from concordance.facts.integrity.failures import FAILURES, is_of_disk, is_refusal
-from concordance.facts.schema import BESIDE, connect
+from concordance.facts.integrity.failures import FAILURES, is_access_error, is_disk_error
+from concordance.facts.schema import SIDE_SUFFIXES, connect
 
 _DIGEST = 16  # bytes
 _SMALLEST = 512  # minimum bytes of a database
@@ -58,14 +58,14 @@ class Cache:
         without it. Replacing it loses nothing that cannot be computed again.
         """
         self.close()
-        damaged = os.access(self.path, os.W_OK) if is_refusal(error) else not is_of_disk(error)
+        damaged = os.access(self.path, os.W_OK) if is_access_error(error) else not is_disk_error(error)
         if damaged:
             self._anew()
         return damaged
 
     def _anew(self) -> None:
         try:
-            for path in (self.path, *(self.path + end for end in BESIDE)):
+            for path in (self.path, *(self.path + end for end in SIDE_SUFFIXES)):
                 if os.path.lexists(path):
                     os.remove(path)
             self._open()

@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from concordance.base.model import (
-    Ask,
     End,
     FileFacts,
     Finding,
     Flow,
+    ForeignName,
     Import,
     Links,
     Metrics,
     Scope,
     Target,
     Term,
-    packed,
-    unpacked,
+    pack_column,
+    unpack_column,
 )
 
 # --- public names of Python definitions
@@ -54,7 +54,7 @@ class FileNames(NamedTuple):
 NOTHING = PublicName("", "")
 
 
-def packed_names(rows: Mapping[str, FileNames]) -> bytes:
+def pack_names(rows: Mapping[str, FileNames]) -> bytes:
     """Encode public names."""
     encode = msgspec.msgpack.encode
     return encode({path: encode(row) for path, row in rows.items()})
@@ -303,14 +303,14 @@ def pack(facts: FileFacts | Flow | Links | tuple[End, ...]) -> bytes:
         return _encoder().encode(_text_only(facts))
 
 
-def packed_asks(asks: list[Ask]) -> bytes:
+def pack_asks(asks: list[ForeignName]) -> bytes:
     """Encode the names that a file looks for in other languages."""
     return _encoder().encode(asks)
 
 
-def unpack_asks(data: bytes) -> list[Ask]:
+def unpack_asks(data: bytes) -> list[ForeignName]:
     """Decode the names that a file looks for in other languages."""
-    return msgspec.msgpack.decode(data, type=list[Ask])
+    return msgspec.msgpack.decode(data, type=list[ForeignName])
 
 
 def pack_targets(targets: list[Target]) -> bytes:
@@ -345,27 +345,30 @@ class FileTests(NamedTuple):
     farther: int = 0  # number of other tests, which need more steps
 
 
-def encoded(rows: Any) -> bytes:
+def encode_rows(rows: Any) -> bytes:
     """Encode plain rows."""
     return msgspec.msgpack.encode(rows)
 
 
-def packed_tested(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int]]) -> bytes:
+def pack_tests(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int]]) -> bytes:
     """Encode the tests of files, by file id: the tests' ids by number of steps, and the number of other tests."""
-    return encoded({
-        base: ([(steps, packed(list(ids))) for steps, ids in near], farther) for base, (near, farther) in rows.items()
-    })  # fmt: skip
+    return encode_rows(
+        {
+            base: ([(steps, pack_column(list(ids))) for steps, ids in near], farther)
+            for base, (near, farther) in rows.items()
+        }
+    )
 
 
-def moved_tested(data: bytes, moved: Mapping[int, int]) -> bytes:
+def remap_tests(data: bytes, moved: Mapping[int, int]) -> bytes:
     """Return the encoded tests of files, with the current ids of files and tests."""
     rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
     for near, _ in rows.values():
         for place, (steps, column) in enumerate(near):
-            ids = unpacked(column)
+            ids = unpack_column(column)
             if not moved.keys().isdisjoint(ids):
-                near[place] = (steps, packed([moved.get(one, one) for one in ids]))
-    return encoded({moved.get(base, base): row for base, row in rows.items()})
+                near[place] = (steps, pack_column([moved.get(one, one) for one in ids]))
+    return encode_rows({moved.get(base, base): row for base, row in rows.items()})
 
 
 class TestedFiles:
@@ -377,34 +380,34 @@ class TestedFiles:
     def of(self, base: int) -> FileTests:
         """Return the tests of a file by its id."""
         near, farther = self.rows.get(base, ([], 0))
-        return FileTests([(one, steps) for steps, column in near for one in unpacked(column)], farther)
+        return FileTests([(one, steps) for steps, column in near for one in unpack_column(column)], farther)
 
 
-def cycles_from(data: bytes) -> list[list[int]]:
+def unpack_cycles(data: bytes) -> list[list[int]]:
     """Decode the dependency cycles, as ids of files."""
     return msgspec.msgpack.decode(data, type=list[list[int]]) if data else []
 
 
-def standings_from(data: bytes) -> dict[int, tuple[int, int]]:
+def unpack_standings(data: bytes) -> dict[int, tuple[int, int]]:
     """Decode the height and depth of files, by file id."""
     return msgspec.msgpack.decode(data, type=dict[int, tuple[int, int]]) if data else {}
 
 
-def clusters_from(data: bytes) -> list[tuple[int, list[int]]]:
+def unpack_clusters(data: bytes) -> list[tuple[int, list[int]]]:
     """Decode groups of files, as ids, each with its key file."""
     return msgspec.msgpack.decode(data, type=list[tuple[int, list[int]]]) if data else []
 
 
-def looked_up_from(data: bytes) -> tuple[list[str], list[int]]:
+def unpack_lookups(data: bytes) -> tuple[list[str], list[int]]:
     """Decode what joining bridges looked up: names whose symbols were requested, and ids whose users were."""
     return msgspec.msgpack.decode(data, type=tuple[list[str], list[int]]) if data else ([], [])
 
 
-def paths_from(data: bytes) -> list[str]:
+def unpack_paths(data: bytes) -> list[str]:
     """Decode paths."""
     return [os.fsdecode(path) for path in msgspec.msgpack.decode(data, type=list[bytes])] if data else []
 
 
-def packed_paths(paths: Iterable[str]) -> bytes:
+def pack_paths(paths: Iterable[str]) -> bytes:
     """Encode paths, whatever the encoding of their names."""
-    return encoded([os.fsencode(path) for path in sorted(paths)])
+    return encode_rows([os.fsencode(path) for path in sorted(paths)])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Finding, Trust
 from concordance.facts import codec, schema
-from concordance.facts.read import Facts, said
+from concordance.facts.read import Facts, worth_reporting
 
 
 class Counts(Facts):
@@ -25,7 +25,7 @@ class Counts(Facts):
         for path, category, own, theirs in self._rows(query):
             found = self._decoded(codec.unpack_findings, own) if own else ()
             found += self._decoded(codec.unpack_remarks, theirs) if theirs else ()
-            if kept := said(dict.fromkeys(found), category):
+            if kept := worth_reporting(dict.fromkeys(found), category):
                 yield schema.path_from(path), kept
 
     def links_by_trust(self) -> dict[Trust, int]:

@@ -29,9 +29,9 @@ from concordance.facts.codec import (
 )
 from concordance.facts.fulltext.index import IndexShard
 from concordance.facts.links.bridge_rows import SYMBOL, place_of
-from concordance.facts.links.bridge_rows import Place as Place
+from concordance.facts.links.bridge_rows import SymbolPlace as SymbolPlace
 from concordance.facts.links.rows import Columns, rows_of
-from concordance.facts.records import Learned
+from concordance.facts.records import FileMacros
 from concordance.facts.store import Store
 from concordance.facts.updates.store_delta import Aspect
 
@@ -90,7 +90,7 @@ class Facts(Store):
             return []
         own = self._decoded(codec.unpack_findings, row[1]) if row[1] else ()
         theirs = self._decoded(codec.unpack_remarks, row[2]) if row[2] else ()
-        kept = said({*own, *theirs}, row[0])
+        kept = worth_reporting({*own, *theirs}, row[0])
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
     def ends(self, path: str) -> tuple[End, ...]:
@@ -103,25 +103,25 @@ class Facts(Store):
         packed = self._packed("facts", path)
         return self._decoded(unpack_named, packed) if packed is not None else FileScopes(msgspec.Raw())
 
-    def named(self, name: str) -> list[Place]:
+    def named(self, name: str) -> list[SymbolPlace]:
         """Return every symbol of a name."""
         query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
         return [place_of(row) for row in self._all(query, (name,))]
 
-    def named_by_macro(self, name: str) -> list[Place]:
+    def named_by_macro(self, name: str) -> list[SymbolPlace]:
         """Return the symbols that a macro defines with the name as its first argument: `KERNEL(name)`."""
         query = f"{SYMBOL} WHERE name GLOB ? OR name GLOB ? ORDER BY file.path, place"
         asked = "".join(f"[{c}]" if c in "*?[" else c for c in name)
         return [place_of(row) for row in self._all(query, (f"*({asked})", f"*({asked},*)"))]
 
-    def symbols(self, after: tuple[str, str, int], limit: int) -> list[Place]:
+    def symbols(self, after: tuple[str, str, int], limit: int) -> list[SymbolPlace]:
         """Return symbols in name order, after the one at (name, path, place)."""
         query = f"{SYMBOL} WHERE (name, path, place) > (?, ?, ?) AND name >= ? ORDER BY name, path, place LIMIT ?"
         name, path, place = after
         values = (name, schema.stored_path(path), place, name, limit)
         return [place_of(row) for row in self._rows(query, values)]
 
-    def starting(self, prefix: str, limit: int) -> list[Place]:
+    def starting(self, prefix: str, limit: int) -> list[SymbolPlace]:
         """Return the symbols whose names start with a prefix, shortest names first."""
         # First the names: looking up the files of everything that starts with `test` would take ten times as long.
         names = "SELECT DISTINCT name FROM symbol WHERE name > ? AND name < ? ORDER BY length(name), name LIMIT ?"
@@ -158,7 +158,7 @@ class Facts(Store):
         row = self._row("SELECT base FROM file WHERE path = ?", schema.stored_path(path))
         return int(row[0]) if row else 0
 
-    def place(self, identity: int) -> Place | None:
+    def place(self, identity: int) -> SymbolPlace | None:
         """Return the symbol of an id; for the id of a file, a place with index -1, no name and line 1."""
         row = self._row(f"{SYMBOL} WHERE symbol.id = ?", identity)
         if row:
@@ -166,12 +166,12 @@ class Facts(Store):
         row = self._row("SELECT path, language, category FROM file WHERE base = ?", identity)
         if row is None:
             return None
-        return Place(identity, "", "file", schema.path_from(row[0]), -1, 1, False, 1, True, "", row[1], row[2])
+        return SymbolPlace(identity, "", "file", schema.path_from(row[0]), -1, 1, False, 1, True, "", row[1], row[2])
 
-    def places(self, identities: Iterable[int]) -> dict[int, Place]:
+    def places(self, identities: Iterable[int]) -> dict[int, SymbolPlace]:
         """Return the symbols and files of some ids."""
         wanted = sorted(set(identities))
-        found: dict[int, Place] = {}
+        found: dict[int, SymbolPlace] = {}
         for part in _parts(wanted):
             query = f"{SYMBOL} WHERE symbol.id IN ({', '.join('?' * len(part))})"
             found.update((row[0], place_of(row)) for row in self._all(query, part))
@@ -179,7 +179,7 @@ class Facts(Store):
         found.update((identity, place) for identity, place in files if place is not None)
         return found
 
-    def symbols_in(self, path: str) -> list[Place]:
+    def symbols_in(self, path: str) -> list[SymbolPlace]:
         """Return every symbol of a file, in text order."""
         query = f"{SYMBOL} WHERE file.path = ? ORDER BY place"
         return [place_of(row) for row in self._rows(query, (schema.stored_path(path),))]
@@ -364,10 +364,10 @@ class Facts(Store):
         """Return the number of files that have facts."""
         return self._count("facts")
 
-    def macros(self) -> list[tuple[str, Learned]]:
+    def macros(self) -> list[tuple[str, FileMacros]]:
         """Return the macros of each file that has any."""
         query = "SELECT path, packed FROM macro JOIN file ON macro.file = file.id ORDER BY path"
-        decode = msgspec.msgpack.Decoder(Learned).decode
+        decode = msgspec.msgpack.Decoder(FileMacros).decode
         return [(schema.path_from(path), self._decoded(decode, packed)) for path, packed in self._rows(query)]
 
     def change(self, path: str) -> FileHistory | None:
@@ -388,7 +388,7 @@ class Facts(Store):
             yield schema.change_from(schema.path_from(path), self._decoded(decode, packed))
 
 
-def said(found: Iterable[Finding], category: str) -> list[Finding]:
+def worth_reporting(found: Iterable[Finding], category: str) -> list[Finding]:
     """Return the findings, for tests and benchmarks only those that are worth reporting there."""
     trial = category in (Category.TEST, Category.BENCHMARK)
     return [finding for finding in found if finding.everywhere or not trial]
@@ -406,7 +406,7 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
 # large repository takes a tenth of a second.
 
 
-def defining_alike(shelves: list[IndexShard], name: str) -> list[str]:
+def files_defining_similar(shelves: list[IndexShard], name: str) -> list[str]:
     """Return some of the files that define a name within a wrong letter or two, nearest first."""
     found: dict[str, None] = {}
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():

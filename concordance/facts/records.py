@@ -11,7 +11,7 @@ from typing import NamedTuple
 from concordance.base.model import File
 
 # The macros of one file: name and form of each, as in `extract.macros`; the store does not interpret them.
-Learned = tuple[tuple[bytes, str], ...]
+FileMacros = tuple[tuple[bytes, str], ...]
 
 
 class ExtractedFile(NamedTuple):

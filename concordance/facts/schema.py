@@ -30,7 +30,7 @@ def _columns(row: type[Any]) -> str:
 
 # The results of linking. The part of each file is also stored as it was given, so that it can be replaced. What a file
 # mentions, what it links to, and the rest of its part are in separate tables, because each is read without the others.
-LINKED = ("link", "linked", "led", "mention", "asks", "used", "missed", "override", "extends")
+LINK_TABLE_NAMES = ("link", "linked", "led", "mention", "asks", "used", "missed", "override", "extends")
 LINK_TABLES = """
 CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE linked (file INTEGER PRIMARY KEY, imports BLOB, named INTEGER, resolved INTEGER, uses BLOB, rest BLOB);
@@ -75,7 +75,7 @@ CREATE INDEX IF NOT EXISTS symbol_file ON symbol (file);
 CREATE INDEX IF NOT EXISTS symbol_test ON symbol (id) WHERE test;
 """
 
-BESIDE = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite puts next to a database
+SIDE_SUFFIXES = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite puts next to a database
 
 FILE_COLUMNS = ", ".join(File._fields)
 FILE_MARKS = ", ".join("?" * len(File._fields))
@@ -84,7 +84,7 @@ FILE_MARKS = ", ".join("?" * len(File._fields))
 def is_ours(path: str) -> bool:
     """True if a database and SQLite's files next to it are regular files: a repository may contain links there."""
     try:
-        return stat.S_ISREG(os.lstat(path).st_mode) and not any(os.path.islink(path + end) for end in BESIDE)
+        return stat.S_ISREG(os.lstat(path).st_mode) and not any(os.path.islink(path + end) for end in SIDE_SUFFIXES)
     except OSError:
         return False
 
@@ -96,7 +96,7 @@ def connect(path: str, mode: str = "rwc") -> sqlite3.Connection:
     """
     asked = "immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{asked}"
-    if any(confined_folder.is_other(f"{path}{end}") for end in ("", *BESIDE)):
+    if any(confined_folder.is_special_file(f"{path}{end}") for end in ("", *SIDE_SUFFIXES)):
         raise sqlite3.DatabaseError(f"{path} is not a regular file")  # it might be a pipe, which blocks forever
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -136,7 +136,7 @@ def path_from(value: str | bytes) -> str:
     return os.fsdecode(value) if isinstance(value, bytes) else value
 
 
-def grown(top: int, fresh: bool) -> dict[str, str]:
+def id_metadata(top: int, fresh: bool) -> dict[str, str]:
     """Return the metadata about ids that were given: the highest one, and the highest one after the first build."""
     return {"top": str(top), **({"first top": str(top)} if fresh else {})}
 

@@ -53,7 +53,7 @@ class Store:
         return connection
 
     def _broken(self) -> StoreBroken:
-        checksums.doubt(self.path)
+        checksums.distrust(self.path)
         return StoreBroken(f"the store {self.path} is damaged", "Rebuild it with: concord build")
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -24,14 +24,14 @@ from concordance.base.model import File, FileHistory, Finding
 from concordance.facts import schema
 from concordance.facts.codec import unpack_terms
 from concordance.facts.integrity import checksums
-from concordance.facts.integrity.failures import is_no_space, is_of_disk
+from concordance.facts.integrity.failures import is_disk_error, is_disk_full
 from concordance.facts.links import rows as links_rows
 from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.links.reads import LinkReads
 from concordance.facts.links.rows import LinkedFile
-from concordance.facts.records import ExtractedFile, Learned, Linkable, PreviousFile
+from concordance.facts.records import ExtractedFile, FileMacros, Linkable, PreviousFile
 from concordance.facts.updates import file_times
-from concordance.facts.updates.store_delta import Aspect, StoreDelta, StoredFile, band
+from concordance.facts.updates.store_delta import Aspect, StoreDelta, StoredFile, round_to_power
 
 
 class StoreWriter:
@@ -148,7 +148,7 @@ class StoreWriter:
     def renew(self, files: Iterable[File]) -> None:
         """Write the times of files whose content is unchanged."""
         with self._guarded():
-            file_times.put(self._connection, files)
+            file_times.put_times(self._connection, files)
 
     def remove(self, path: str) -> None:
         """Remove a file."""
@@ -202,7 +202,7 @@ class StoreWriter:
             self._connection.execute("DELETE FROM change")
             self._connection.executemany("INSERT INTO change VALUES (?, ?)", rows)
 
-    def put_macros(self, rows: Iterable[tuple[str, Learned]]) -> None:
+    def put_macros(self, rows: Iterable[tuple[str, FileMacros]]) -> None:
         """Write the macros of files, replacing the old ones; the files must have been written before."""
         encode = msgspec.msgpack.Encoder().encode
         known = [(self._ids[path], learned) for path, learned in rows if path in self._ids]
@@ -238,7 +238,7 @@ class StoreWriter:
                 had = links_rows.remove(self._connection, file)
                 self._linked(file, had, links_rows.FileLinks())
             for row in rows:
-                self.asks_other |= links_rows.asks_other(self._connection, row)
+                self.asks_other |= links_rows.has_other_asks(self._connection, row)
                 self._linked(row.file, *links_rows.replace(self._connection, row))
 
     def _linked(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
@@ -273,9 +273,9 @@ class StoreWriter:
     def move(self, files: Iterable[int]) -> None:
         """Update the ids that some files link to (`moved`)."""
         with self._guarded():
-            links_rows.aim(self._connection, self.moved)
+            links_rows.retarget(self._connection, self.moved)
             for file in files:
-                parts = links_rows.move(self._connection, file, self.moved)
+                parts = links_rows.remap_part(self._connection, file, self.moved)
                 if parts is not None:
                     self.led.append(parts)
 
@@ -352,10 +352,10 @@ class StoreWriter:
             yield
         except (OSError, sqlite3.Error, TypeError, ValueError) as error:
             self.abandon()
-            if not self.fresh and not is_of_disk(error):
+            if not self.fresh and not is_disk_error(error):
                 raise StoreBroken(f"the store {self.path} is damaged: {error}", "Build again") from error
             folder = os.path.dirname(self.path)
-            advice = "Free some space on that disk" if is_no_space(error) else f"Make {folder} writable"
+            advice = "Free some space on that disk" if is_disk_full(error) else f"Make {folder} writable"
             message = f"the store {self.path} could not be written: {error}"
             raise StoreFailed(message, f"{advice}, and build again; the last complete store is unchanged") from error
 
@@ -380,14 +380,14 @@ class StoreWriter:
             for text, files in () if self.fresh else changed:
                 row = self._connection.execute("SELECT files FROM term WHERE text = ?", (text,)).fetchone()
                 known = row[0] if row else 0
-                if band(known) != band(max(0, known + files)):
+                if round_to_power(known) != round_to_power(max(0, known + files)):
                     self.touched.add(Aspect.TERM, [text])
             self._connection.executemany(
                 "INSERT INTO term VALUES (?, ?) ON CONFLICT (text) DO UPDATE SET files = files + excluded.files",
                 sorted(changed) if self.fresh else changed,
             )
             self._connection.execute("DELETE FROM term WHERE files <= 0")
-            made = {"schema": str(schema.VERSION), **schema.grown(self._base, self.fresh)}
+            made = {"schema": str(schema.VERSION), **schema.id_metadata(self._base, self.fresh)}
             rows = {**meta, **made, **self._put_touched(meta["started"])}.items()
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
             self._connection.execute("COMMIT")
@@ -400,7 +400,7 @@ class StoreWriter:
             self._connection.close()
             if self.fresh:
                 # A log of the old database must not be mistaken for a log of this one.
-                _remove(self.path + end for end in schema.BESIDE)
+                _remove(self.path + end for end in schema.SIDE_SUFFIXES)
                 with open(self.target, "rb") as file:  # must be on disk before it gets the name: power may fail
                     os.fsync(file.fileno())
                 checksums.move_sealed(self.target, self.path)
@@ -413,7 +413,7 @@ class StoreWriter:
             self._open.close()
             self._open = None
         if self.fresh:
-            _remove([self.target, *(self.target + end for end in schema.BESIDE)])
+            _remove([self.target, *(self.target + end for end in schema.SIDE_SUFFIXES)])
 
 
 def _other(before: dict[Any, bytes], after: dict[Any, bytes]) -> list[Any]:

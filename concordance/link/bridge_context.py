@@ -12,9 +12,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple, TypeVar, cast
 
-from concordance.base.model import Ask, Bridge, End, Links, Occurrences, Trust, unpacked
+from concordance.base.model import Bridge, End, ForeignName, Links, Occurrences, Trust, unpack_column
 from concordance.facts.links.bridge_rows import BridgeReads
-from concordance.facts.read import Place
+from concordance.facts.read import SymbolPlace
 from concordance.link.paths.tree import Tree
 from concordance.link.python.module_finder import ModuleFinder
 
@@ -63,10 +63,10 @@ class _Names:
     """The names of one file by position. Only a few are looked up, so links are unpacked one at a time."""
 
     def __init__(self, occurrences: Occurrences, links: Links) -> None:
-        self._starts = [0, *accumulate(unpacked(occurrences.lengths))]
-        self._offsets = list(accumulate(unpacked(occurrences.step)))
-        self._uses, self._links = unpacked(occurrences.use), links
-        self._linked, self._targets = unpacked(links.use), unpacked(links.target)
+        self._starts = [0, *accumulate(unpack_column(occurrences.lengths))]
+        self._offsets = list(accumulate(unpack_column(occurrences.step)))
+        self._uses, self._links = unpack_column(occurrences.use), links
+        self._linked, self._targets = unpack_column(links.use), unpack_column(links.target)
 
     def at(self, line: int, col: int) -> list[LinkedName]:
         """Return the linker's targets of the name at a position, best first."""
@@ -114,25 +114,25 @@ class BridgeContext:
         return [one for one in self._stated.get(bridge, ()) if not says or one.end.says in says]
 
     @cached_property
-    def asks(self) -> dict[str, list[Ask]]:
+    def asks(self) -> dict[str, list[ForeignName]]:
         """The dotted Python names that no Python file of the repository defines, with the symbols that request each."""
-        found: dict[str, list[Ask]] = {}
+        found: dict[str, list[ForeignName]] = {}
         asked = self._crossed.asks()
         for row in self.files:
             for one in asked.get(row.id, ()):
                 found.setdefault(one.name, []).append(one)
         return found
 
-    def named(self, name: str, languages: Iterable[str] = ()) -> list[Place]:
+    def named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
         """Return the symbols of a name, in some languages or in any; by path, in the order of the text."""
         wanted = frozenset(languages)
         return [one for one in self._crossed.named(name) if not wanted or one.language in wanted]
 
-    def symbols(self, file: BridgeFile) -> list[Place]:
+    def symbols(self, file: BridgeFile) -> list[SymbolPlace]:
         """Return the symbols of a file, in order."""
         return self._crossed.symbols_in(file.id)
 
-    def place(self, identity: int) -> Place | None:
+    def place(self, identity: int) -> SymbolPlace | None:
         """Return the symbol of an id; None if it is the id of a file."""
         return self._crossed.place(identity)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concordance.base.model import TYPES, Import, Kind, Op, Trust, unpacked
-from concordance.facts.links.graph import BY_ROLES, EdgeKind, edge, packed_edges
+from concordance.base.model import TYPE_KINDS, Import, Kind, Op, Trust, unpack_column
+from concordance.facts.links.graph import BY_ROLES, EdgeKind, edge, pack_edges
 from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
-BY_FILE = frozenset((
+FILE_LOADING_LANGUAGES = frozenset((
     "python", "cython", "c", "cpp", "cuda", "objc", "objcpp", "javascript", "typescript", "proto", "shell", "starlark",
 ))  # fmt: skip
 _WAITS = frozenset(("function", "lambda"))
@@ -24,12 +24,12 @@ _GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 Edge = tuple[int, int, EdgeKind]  # target, user, kind of edge
 
 
-def edges(
+def pack_run_edges(
     file: LoadedFlow, found: list[NameTarget], uses: Sequence[tuple[int, int, int, int]], names: LanguageLinker | None
 ) -> bytes:
     """Return a file's edges, packed; `uses` are rows of target, user, roles and trust."""
     runs = getattr(names, "runs", None)
-    passed = _passed(file, found) if runs is not None else set()
+    passed = _only_before_dot(file, found) if runs is not None else set()
     loading = _loading(file)
     rows: set[int] = set()
     called: set[tuple[int, int]] = set()
@@ -41,10 +41,10 @@ def edges(
                 if way is EdgeKind.CALLS:
                     called.add((target, user))
             rows.add(edge(target, user, way))
-    rows.update(edge(*one) for one in _along(file))
+    rows.update(edge(*one) for one in _language_neutral_edges(file))
     if runs is not None:
         rows.update(edge(*one) for one in runs(file, called))
-    return packed_edges(rows)
+    return pack_edges(rows)
 
 
 def _loading(file: LoadedFlow) -> set[int]:
@@ -56,10 +56,10 @@ def _loading(file: LoadedFlow) -> set[int]:
     return found
 
 
-def _passed(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int, int]]:
+def _only_before_dot(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int, int]]:
     """Return the pairs of target and user where the target is only named before a dot."""
     flow = file.flow
-    rows = list(zip(*map(unpacked, (flow.user, flow.used, flow.times)), strict=True))
+    rows = list(zip(*map(unpack_column, (flow.user, flow.used, flow.times)), strict=True))
     before: dict[tuple[int, int], int] = {}
     for user, used, times in rows:
         if file.op[used] == Op.MEMBER:
@@ -76,7 +76,7 @@ def _passed(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int, int]]:
     return {key for key, passed in only.items() if passed}
 
 
-def _along(file: LoadedFlow) -> Iterator[Edge]:
+def _language_neutral_edges(file: LoadedFlow) -> Iterator[Edge]:
     """Yield the edges that are the same in every language."""
     for symbol, around in enumerate(file.symbol_parent):
         name = file.names[file.symbol_name[symbol]]
@@ -86,7 +86,7 @@ def _along(file: LoadedFlow) -> Iterator[Edge]:
             kind = file.kind(around - 1)
             if kind in FUNCTIONS:
                 yield file.id(symbol), file.base + around, EdgeKind.HOLDS
-            elif kind in TYPES and name in ("constructor", file.names[file.symbol_name[around - 1]]):
+            elif kind in TYPE_KINDS and name in ("constructor", file.names[file.symbol_name[around - 1]]):
                 yield file.id(symbol), file.base + around, EdgeKind.MAKES
         if name.startswith(_GTEST):
             yield from _fixture(file, symbol, name)
@@ -96,7 +96,7 @@ def _fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
     """Yield the fixture class of a googletest test, with its set-up and tear-down methods."""
     called = name.partition("(")[2].partition(",")[0].strip()
     for place, word in enumerate(file.symbol_name):
-        if file.names[word] == called and file.kind(place) in TYPES:
+        if file.names[word] == called and file.kind(place) in TYPE_KINDS:
             yield file.id(place), file.id(symbol), EdgeKind.ASKS
             for hook in ("SetUp", "TearDown"):
                 for member in file.members.get(place, {}).get(file.word.get(hook, -1), ()):
@@ -106,7 +106,7 @@ def _fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
 # --- Files that a file needs when it is loaded
 
 
-def loaded(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[int]:
+def loaded_files(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[int]:
     """Return the ids of the files that a file needs when it is loaded, in the order of its imports.
 
     Those are its imports and includes, except the ones that do not run at load time: an import inside a function runs
@@ -115,7 +115,7 @@ def loaded(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[
     else `a`. Languages whose files see one another without being named (the files of a Go or Java package) have no such
     files.
     """
-    if file.language not in BY_FILE or not file.flow.imports or file.path.endswith(".pyi"):
+    if file.language not in FILE_LOADING_LANGUAGES or not file.flow.imports or file.path.endswith(".pyi"):
         return []
     named: dict[int, int] = {}
     for row in found:
@@ -123,7 +123,7 @@ def loaded(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[
             named.setdefault(file.left[row.use], row.target)
     ids: dict[int, None] = {}
     for place, (one, target) in enumerate(zip(file.flow.imports, world.targets(file), strict=True)):
-        if not target.paths or _waits(file, one):
+        if not target.paths or _is_deferred(file, one):
             continue
         number = world.number.get(target.paths[0])
         if place in named and one.name:
@@ -134,7 +134,7 @@ def loaded(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[
     return list(ids)
 
 
-def _waits(file: LoadedFlow, one: Import) -> bool:
+def _is_deferred(file: LoadedFlow, one: Import) -> bool:
     if one.form == "type" or any(word in one.condition for word in _NEVER):
         return True
     scope = one.scope

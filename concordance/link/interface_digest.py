@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from concordance.base.model import TYPES, Given, Kind, Op, Target, unpacked
+from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target, unpack_column
 from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
 from concordance.link.implicit_runs import FUNCTIONS
 from concordance.link.world import LoadedFlow
 
 C_FAMILY = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 # Languages where links follow values, because any name may hold anything; the others declare types by name.
-FOLLOWED = frozenset(("python", "cython"))
-UNASKED = "*"
-OWNERS = 8  # index of a symbol's owners in a row of `names`
-ANY = "*"  # as an owner: any class
+VALUE_TRACKING_LANGUAGES = frozenset(("python", "cython"))
+AUTOUSE = "*"
+OWNERS_COLUMN = 8  # index of a symbol's owners in a row of `names`
+ANY_OWNER = "*"  # as an owner: any class
 _LOCAL = frozenset(("function", "lambda", "comprehension", "block"))
 # What is called without its name appearing in the text: by the language, or by a test runner.
 _HOOKS = frozenset((
@@ -38,12 +38,12 @@ _USING = ("using namespace", "using")
 Path = tuple[tuple[str, int], ...]
 
 
-def is_unnamed(name: str) -> bool:
+def is_used_implicitly(name: str) -> bool:
     """True if a member is used without its name being written."""
     return name.startswith(("__", "test", "operator")) or name in _HOOKS
 
 
-def digest(name: str) -> int:
+def name_digest(name: str) -> int:
     """Return a name as a 32-bit number."""
     return crc32(name.encode("utf-8", "surrogatepass"))
 
@@ -76,7 +76,7 @@ class ExpressionDescriber:
 
     def __init__(self, file: LoadedFlow, targets: Sequence[Target]) -> None:
         self.file, self.targets = file, targets
-        self.followed = file.language in FOLLOWED
+        self.followed = file.language in VALUE_TRACKING_LANGUAGES
         self.paths = self._paths()
         self._scopes: dict[int, Any] = {}
 
@@ -87,7 +87,9 @@ class ExpressionDescriber:
         for parent, name in zip(file.symbol_parent, file.symbol_name, strict=True):
             times[parent, name] = times.get((parent, name), 0) + 1
             own.append((file.names[name], times[parent, name]))
-        return [(*(own[around] for around in reversed([*around_of(file, at)])), own[at]) for at in range(len(own))]
+        return [
+            (*(own[around] for around in reversed([*enclosing_symbols(file, at)])), own[at]) for at in range(len(own))
+        ]
 
     def scope(self, scope: int) -> Any:
         """Return a scope, described by the symbols around it."""
@@ -149,7 +151,7 @@ class ExpressionDescriber:
 
     def _asks(self, symbol: int) -> Iterator[Any]:
         file = self.file
-        for what in (Given.ASKS, Given.DECORATOR):
+        for what in (SymbolRelation.ASKS, SymbolRelation.DECORATOR):
             yield tuple(self.told(value) for value in file.said(symbol, what))
 
     def row(self, place: int) -> Any:
@@ -181,12 +183,12 @@ def shown(file: LoadedFlow, targets: Sequence[Target]) -> FileInterface:
     result = FileInterface(exports=file.flow.exports)
     worth: list[list[Any]] = [[] for _ in file.symbol_kind]
     for (symbol, what), values in file.given.items():
-        if what != Given.HANDS:
+        if what != SymbolRelation.HANDS:
             worth[symbol].append((what, tuple(reader.told(value) for value in values)))
-        for value in values if what == Given.OFFERS else ():
+        for value in values if what == SymbolRelation.OFFERS else ():
             name = file.names[file.left[value]]
             result.names.setdefault(name, []).append(("offers", reader.paths[symbol]))
-            result.unasked += [reader.paths[symbol]] if name == UNASKED else []
+            result.unasked += [reader.paths[symbol]] if name == AUTOUSE else []
     _variables(file, reader, result, worth)
     for place, row in enumerate(file.flow.imports):
         if row.name == "*":
@@ -221,21 +223,21 @@ def _variables(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterf
 def _symbols(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, worth: list[list[Any]]) -> None:
     flow, paths = file.flow, reader.paths
     flags, forms, arity = flow.symbol_flags, file.form, file.arity
-    within = unpacked(flow.symbol_within)
+    within = unpack_column(flow.symbol_within)
     for symbol, parent in enumerate(file.symbol_parent):
-        if parent and is_unnamed(file.names[file.symbol_name[symbol]]) and file.kind(parent - 1) in TYPES:
+        if parent and is_used_implicitly(file.names[file.symbol_name[symbol]]) and file.kind(parent - 1) in TYPE_KINDS:
             worth[parent - 1].append(("has", paths[symbol], file.symbol_kind[symbol], tuple(worth[symbol])))
         elif parent and file.kind(parent - 1) in FUNCTIONS and file.kind(symbol) in FUNCTIONS:
             worth[parent - 1].append(("holds", paths[symbol]))  # wrappers that a decorator puts around functions
     for symbol, path in enumerate(paths):
         name, kind = file.names[file.symbol_name[symbol]], file.kind(symbol)
         told = hash(tuple(worth[symbol]))
-        around = tuple(file.symbol_kind[place] for place in around_of(file, symbol))
+        around = tuple(file.symbol_kind[place] for place in enclosing_symbols(file, symbol))
         row: tuple[Any, ...] = (
             path, file.symbol_kind[symbol], around, flags[symbol] if flags else 0,
             file.names[within[symbol] - 1] if within and within[symbol] else "",
             arity[symbol] if arity else 0, forms[symbol] if forms else 0, told if not reader.followed else 0,
-            tuple(owner for owner, _ in owned(file, symbol)),
+            tuple(owner for owner, _ in owner_name_pairs(file, symbol)),
         )  # fmt: skip
         if kind is Kind.NAMESPACE and file.language in C_FAMILY:
             result.spaces.update(name.split("::"))
@@ -246,7 +248,7 @@ def _symbols(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterfac
         result.names.setdefault(name, []).append(row)
 
 
-def around_of(file: LoadedFlow, symbol: int) -> Iterator[int]:
+def enclosing_symbols(file: LoadedFlow, symbol: int) -> Iterator[int]:
     """Yield the symbols around a symbol, nearest first."""
     parent = file.symbol_parent[symbol]
     while parent:
@@ -254,13 +256,13 @@ def around_of(file: LoadedFlow, symbol: int) -> Iterator[int]:
         parent = file.symbol_parent[parent - 1]
 
 
-def owned(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]:
+def owner_name_pairs(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]:
     """Yield a symbol of the C family as pairs of a class that it may be a member of ("" for none) and its name.
 
     Two symbols that have no pair in common are never the same.
     """
     name, parent = file.names[file.symbol_name[symbol]], file.symbol_parent[symbol]
-    within = unpacked(file.flow.symbol_within)
+    within = unpack_column(file.flow.symbol_within)
     qualified = file.names[within[symbol] - 1] if within and within[symbol] else ""
     if qualified:
         yield qualified.rpartition("::")[2], name
@@ -271,11 +273,11 @@ def owned(file: LoadedFlow, symbol: int) -> Iterator[tuple[str, str]]:
     yield "", name
 
 
-def mentions(file: LoadedFlow) -> bytes:
+def mentioned_name_digests(file: LoadedFlow) -> bytes:
     """Return the digests of the names that a file may look up in other files, sorted and packed."""
     flow, names = file.flow, file.names
     found: set[str] = {row.name for row in flow.imports}
-    free = file.language not in FOLLOWED or any(row.name == "*" for row in flow.imports)
+    free = file.language not in VALUE_TRACKING_LANGUAGES or any(row.name == "*" for row in flow.imports)
     for op, left, right in zip(file.op, file.left, file.right, strict=True):
         if op == Op.MEMBER:
             found.add(names[right])
@@ -284,15 +286,15 @@ def mentions(file: LoadedFlow) -> bytes:
     for symbol, (parent, name) in enumerate(zip(file.symbol_parent, file.symbol_name, strict=True)):
         if free or parent:
             found.add(names[name])
-        found.update(names[file.left[value]] for value in file.said(symbol, Given.ASKS))
-    if file.language not in FOLLOWED:
-        found.update(_spelt(file))
-    return array("I", sorted({digest(name) for name in found})).tobytes()
+        found.update(names[file.left[value]] for value in file.said(symbol, SymbolRelation.ASKS))
+    if file.language not in VALUE_TRACKING_LANGUAGES:
+        found.update(_spelled_names(file))
+    return array("I", sorted({name_digest(name) for name in found})).tobytes()
 
 
-def _spelt(file: LoadedFlow) -> Iterable[str]:
+def _spelled_names(file: LoadedFlow) -> Iterable[str]:
     for row in file.flow.imports:
         yield row.alias
         yield from row.module.replace("::", "/").replace(".", "/").split("/")[-1:]
-    for place in set(unpacked(file.flow.symbol_within)):
+    for place in set(unpack_column(file.flow.symbol_within)):
         yield from file.names[place - 1].split("::") if place else ()

@@ -11,29 +11,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from concordance.base.model import TYPES, Given, Links, Op, Target, unpacked
+from concordance.base.model import TYPE_KINDS, Links, Op, SymbolRelation, Target, unpack_column
 from concordance.facts.codec import unpack_flow
 from concordance.facts.records import Linkable, PreviousFile
-from concordance.link.cfamily.invalidation import c_names
+from concordance.link.cfamily.invalidation import changed_c_names
 from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.scopes import NAMESPACE
 from concordance.link.interface_digest import (
-    ANY,
+    ANY_OWNER,
     C_FAMILY,
-    FOLLOWED,
-    OWNERS,
+    OWNERS_COLUMN,
+    VALUE_TRACKING_LANGUAGES,
     ExpressionDescriber,
     FileInterface,
     FileVersion,
-    digest,
-    is_unnamed,
-    owned,
+    is_used_implicitly,
+    name_digest,
+    owner_name_pairs,
     shown,
 )
 from concordance.link.world import LinkWorld, LoadedFlow
 
-MANY = 200  # the number of files up to which changes are always followed, whatever share of the family they are
-SHARE = 3  # beyond one in this many of a family's files, the whole family is linked again
+ALWAYS_FOLLOWED_FILES = (
+    200  # the number of files up to which changes are always followed, whatever share of the family they are
+)
+FAMILY_SHARE = 3  # beyond one in this many of a family's files, the whole family is linked again
 
 
 class StoredLinks(Protocol):
@@ -90,11 +92,11 @@ class Invalidation:
         for number, targets in aimed.items():
             self._aim(number, targets)
         self._paths()
-        names = c_names(self.world, self.c, self._old, self._new, aimed)
+        names = changed_c_names(self.world, self.c, self._old, self._new, aimed)
         if names is None:
             self.whole.add(True)
         self._add_names(True, names or ())
-        self._add_own((ANY, name) for name in names or ())
+        self._add_own((ANY_OWNER, name) for name in names or ())
         while any(self._new_names.values()) or self._new_ids or self._new_own:
             self._grow()
         for number, row in enumerate(self.world.files):
@@ -121,7 +123,7 @@ class Invalidation:
         new = self._new[path].shown if path in self._new else FileInterface()
         for c in {version.file.language in C_FAMILY for version in versions}:
             self._differ(c, old, new)
-        if path in self._old and versions[0].file.language in FOLLOWED:
+        if path in self._old and versions[0].file.language in VALUE_TRACKING_LANGUAGES:
             both = old.values.keys() & new.values.keys()
             worth = [old.values[one][0] for one in both if old.values[one][1] != new.values[one][1]]
             self._note(versions[0].file, worth, ())
@@ -135,7 +137,11 @@ class Invalidation:
             names = {name for name in names if not _is_space(old.names.get(name), new.names.get(name))}
             for name in names:
                 rows = [*old.names.get(name, ()), *new.names.get(name, ())]
-                self._add_own((owner, name) for row in rows for owner in (row[OWNERS] if len(row) > OWNERS else (ANY,)))
+                self._add_own(
+                    (owner, name)
+                    for row in rows
+                    for owner in (row[OWNERS_COLUMN] if len(row) > OWNERS_COLUMN else (ANY_OWNER,))
+                )
         self._add_names(c, names)
         if old.exports != new.exports:
             self._add_names(c, _exported(old, new))
@@ -181,7 +187,9 @@ class Invalidation:
             inside = f"{folder}/" if folder else ""
             rows = enumerate(self.world.files)
             self.found |= {
-                n for n, row in rows if row.size and row.language in FOLLOWED and row.path.startswith(inside)
+                n
+                for n, row in rows
+                if row.size and row.language in VALUE_TRACKING_LANGUAGES and row.path.startswith(inside)
             }
 
     def _offered(self, paths: Iterable[str], seen: set[str]) -> set[str]:
@@ -233,7 +241,7 @@ class Invalidation:
             weave = self._changed_weave(path, version)
             self._note(version.file, *weave.touched(every[version.file.language in C_FAMILY], ids, (), own))
         for c, names in every.items():
-            wanted = {digest(name) for name in (*names, *(name for _, name in own if c))}
+            wanted = {name_digest(name) for name in (*names, *(name for _, name in own if c))}
             asking = set(self.known.mentioning(wanted)) if wanted else set()
             if ids and not c:
                 asking |= self.known.leading(ids)
@@ -248,7 +256,7 @@ class Invalidation:
     def _limit(self, c: bool) -> None:
         """Stop following changes within a family once they have reached a large part of it."""
         count = sum((self.world.files[number].language in C_FAMILY) == c for number in self.found)
-        if count > max(MANY, self._sizes[c] // SHARE):
+        if count > max(ALWAYS_FOLLOWED_FILES, self._sizes[c] // FAMILY_SHARE):
             self.whole.add(c)
             self._new_names[c] = set()
             if c:
@@ -260,12 +268,12 @@ class Invalidation:
         """Record the symbols and names of a file whose meaning changed."""
         c = file.language in C_FAMILY
         self._add_names(c, names)
-        if file.language not in FOLLOWED:
+        if file.language not in VALUE_TRACKING_LANGUAGES:
             self._add_names(c, (file.names[file.symbol_name[symbol]] for symbol in symbols))
-            self._add_own(pair for symbol in symbols if c for pair in owned(file, symbol))
+            self._add_own(pair for symbol in symbols if c for pair in owner_name_pairs(file, symbol))
             return
         for symbol in symbols:
-            self._add_names(c, (file.names[file.left[value]] for value in file.said(symbol, Given.OFFERS)))
+            self._add_names(c, (file.names[file.left[value]] for value in file.said(symbol, SymbolRelation.OFFERS)))
         new = self._new.get(file.path)
         if new is None or new.file is not file:
             self._add_ids(file.id(symbol) for symbol in symbols)
@@ -278,7 +286,9 @@ class Invalidation:
     def _weave(self, number: int) -> DefinitionDependencies:
         if number not in self._weaves:
             file = self.world.load(number)
-            links = self.known.links(self.world.files[number].id) if file.language in FOLLOWED else Links()
+            links = (
+                self.known.links(self.world.files[number].id) if file.language in VALUE_TRACKING_LANGUAGES else Links()
+            )
             self._weaves[number] = DefinitionDependencies(file, _by_use(links))
         return self._weaves[number]
 
@@ -292,7 +302,7 @@ class Invalidation:
 
 def _by_use(links: Links) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
-    for use, target in zip(unpacked(links.use), unpacked(links.target), strict=True):
+    for use, target in zip(unpack_column(links.use), unpack_column(links.target), strict=True):
         found.setdefault(use, []).append(target)
     return found
 
@@ -385,10 +395,10 @@ class DefinitionDependencies:
 
     def _of_parameter(self, point: int, function: int, place: int) -> list[int]:
         file = self.file
-        for value in file.said(function, Given.ASKS):
+        for value in file.said(function, SymbolRelation.ASKS):
             self._by_name.setdefault(file.names[file.left[value]], []).append(point)
         owner = file.symbol_parent[function] - 1
-        return [self._symbols + owner] if not place and owner >= 0 and file.kind(owner) in TYPES else []
+        return [self._symbols + owner] if not place and owner >= 0 and file.kind(owner) in TYPE_KINDS else []
 
     def _of_symbol(self, symbol: int) -> Iterator[int]:
         """Yield the parts of a symbol's meaning.
@@ -396,21 +406,27 @@ class DefinitionDependencies:
         They are what describes it, what is bound to it, and, of a class, the members that are used without their names.
         """
         file = self.file
-        for what in Given:
-            yield from file.said(symbol, what) if what not in (Given.ASKS, Given.OFFERS, Given.HANDS) else ()
+        for what in SymbolRelation:
+            yield from (
+                file.said(symbol, what)
+                if what not in (SymbolRelation.ASKS, SymbolRelation.OFFERS, SymbolRelation.HANDS)
+                else ()
+            )
         parent = file.symbol_parent[symbol] - 1
         scope = file.opened.get(parent, 0) if parent >= 0 else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
         if variable is not None and file.variable_symbol[variable] == symbol + 1:
             yield from file.values[variable]
-        if file.kind(symbol) in TYPES:
+        if file.kind(symbol) in TYPE_KINDS:
             for name, members in file.members.get(symbol, {}).items():
-                yield from (self._symbols + one for one in members) if is_unnamed(file.names[name]) else ()
+                yield from (self._symbols + one for one in members) if is_used_implicitly(file.names[name]) else ()
         if file.language in C_FAMILY:
-            self._by_own.setdefault((ANY, file.names[file.symbol_name[symbol]]), []).append(self._symbols + symbol)
-            for pair in owned(file, symbol):
+            self._by_own.setdefault((ANY_OWNER, file.names[file.symbol_name[symbol]]), []).append(
+                self._symbols + symbol
+            )
+            for pair in owner_name_pairs(file, symbol):
                 self._by_own.setdefault(pair, []).append(self._symbols + symbol)
-        within = unpacked(file.flow.symbol_within)
+        within = unpack_column(file.flow.symbol_within)
         for part in file.names[within[symbol] - 1].split("::") if within and within[symbol] else ():
             self._by_name.setdefault(part, []).append(self._symbols + symbol)
 

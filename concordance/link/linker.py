@@ -12,13 +12,25 @@ from hashlib import sha256
 from types import ModuleType
 
 from concordance.base import plugins
-from concordance.base.model import ROLES, TYPES, Ask, Import, Kind, Links, Role, Target, Trust, packed, unpacked
-from concordance.facts.codec import pack, pack_targets, packed_asks
+from concordance.base.model import (
+    ROLES,
+    TYPE_KINDS,
+    ForeignName,
+    Import,
+    Kind,
+    Links,
+    Role,
+    Target,
+    Trust,
+    pack_column,
+    unpack_column,
+)
+from concordance.facts.codec import pack, pack_asks, pack_targets
 from concordance.facts.links.graph import targets_of
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
 from concordance.link import implicit_runs
-from concordance.link.interface_digest import mentions
+from concordance.link.interface_digest import mentioned_name_digests
 from concordance.link.paths.tree import Tree
 from concordance.link.world import Carriers, LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
@@ -97,25 +109,25 @@ class Linker:
             resolvers[_ANY_REASON] = _REASONS
         by = bytes([resolvers.get(one.by, _REASONS) for one in found])
         links = Links(
-            packed([row.use for row in found]), packed([row.target for row in found]),
+            pack_column([row.use for row in found]), pack_column([row.target for row in found]),
             bytes([row.trust for row in found]), by, tuple(resolvers), self.world.targets(file),
         )  # fmt: skip
         resolved = len({row.use for row in found})
         row = self.world.files[number]
         uses, missed = self._uses(file, found)
-        rows = list(zip(*map(unpacked, uses[:4]), strict=True))
-        edges = implicit_runs.edges(file, found, rows, names)
-        loads = packed(implicit_runs.loaded(self.world, file, found))
+        rows = list(zip(*map(unpack_column, uses[:4]), strict=True))
+        edges = implicit_runs.pack_run_edges(file, found, rows, names)
+        loads = pack_column(implicit_runs.loaded_files(self.world, file, found))
         return LinkedFile(
             row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends,
-            self.aim(number), mentions(file), self._files(found, uses, edges, overrides, extends, loads),
+            self.aim(number), mentioned_name_digests(file), self._files(found, uses, edges, overrides, extends, loads),
             self._included(names, number), self._asks(names, file, found),
         )  # fmt: skip
 
     def _asks(self, names: LanguageLinker | None, file: LoadedFlow, found: list[NameTarget]) -> bytes:
-        asks: Callable[[LoadedFlow, list[NameTarget]], list[Ask]] | None = getattr(names, "asks", None)
+        asks: Callable[[LoadedFlow, list[NameTarget]], list[ForeignName]] | None = getattr(names, "asks", None)
         rows = asks(file, found) if asks is not None else []
-        return packed_asks(rows) if rows else b""
+        return pack_asks(rows) if rows else b""
 
     def _included(self, names: LanguageLinker | None, number: int) -> bytes | None:
         included: Callable[[int], list[int]] | None = getattr(names, "included", None)
@@ -129,7 +141,7 @@ class Linker:
     ) -> bytes:  # fmt: skip
         """Return the bases of all files that this one refers to."""
         ids = {row.target for row in found}
-        ids.update(unpacked(uses[0]) if uses else (), targets_of(edges), unpacked(loads))
+        ids.update(unpack_column(uses[0]) if uses else (), targets_of(edges), unpack_column(loads))
         ids.update((row[1] for row in overrides), (row[1] for row in extends))
         return array("I", sorted({self.world.base(one) for one in ids})).tobytes()
 
@@ -146,7 +158,7 @@ class Linker:
         missed: dict[str, tuple[int, int]] = {}
         flow = file.flow
         base = file.base
-        rows = zip(*map(unpacked, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
+        rows = zip(*map(unpack_column, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
         for user, used, roles, times in rows:
             if used not in targets:
                 name = file.free_name(used)
@@ -170,12 +182,12 @@ class Linker:
                     uses[key] = (roles | _IMPORT, max(trust, int(Trust.VIA_IMPORT)), times)
         pairs = [pair for pair in uses if pair != (base, base)]
         columns = zip(*((*pair, *uses[pair]) for pair in pairs), strict=True)
-        return tuple(packed(list(column)) for column in columns), missed
+        return tuple(pack_column(list(column)) for column in columns), missed
 
     def _extends(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int]]:
         """Yield the classes of a file with each of their bases."""
         for symbol in range(len(file.symbol_kind)):
-            if file.kind(symbol) in TYPES:
+            if file.kind(symbol) in TYPE_KINDS:
                 for base in dict.fromkeys(names.bases(file, symbol)):
                     yield file.id(symbol), base
 
@@ -185,7 +197,7 @@ class Linker:
             yield from names.overrides(file)
             return
         for symbol in range(len(file.symbol_kind)):
-            if file.kind(symbol) not in TYPES or symbol not in file.members:
+            if file.kind(symbol) not in TYPE_KINDS or symbol not in file.members:
                 continue
             above = self._above(file, symbol, names)
             for name, members in file.members[symbol].items() if above else ():

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from concordance.base.model import TYPES, Given, Import, Kind, Op, Trust, unpacked
+from concordance.base.model import TYPE_KINDS, Import, Kind, Op, SymbolRelation, Trust, unpack_column
 from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
@@ -50,7 +50,7 @@ class SimpleResolver:
     def found(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions."""
         rows = []
-        for use in sorted(set(unpacked(file.flow.used))):
+        for use in sorted(set(unpack_column(file.flow.used))):
             op = file.op[use]
             if op == Op.UNKNOWN:
                 continue
@@ -71,7 +71,7 @@ class SimpleResolver:
         return self._known[question] if question in self._known else self._solver.ask(question)
 
     def _find_bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
-        places = [self.place(file, value) for value in file.said(symbol, Given.BASE)]
+        places = [self.place(file, value) for value in file.said(symbol, SymbolRelation.BASE)]
         return tuple(p[0].id(p[1]) for p in places if p is not None and p != (file, symbol))
 
     # --- targets of expressions
@@ -181,7 +181,7 @@ class SimpleResolver:
                 if found is not None:
                     return found
             return None
-        if place is None or place[0].kind(place[1]) not in TYPES:
+        if place is None or place[0].kind(place[1]) not in TYPE_KINDS:
             if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
                 return self._inside(place, name) or self._in_module(place, name)
             place = self.type(file, receiver)
@@ -220,7 +220,7 @@ class SimpleResolver:
     def _apart(self, file: LoadedFlow) -> dict[tuple[str, str], int]:
         """Return the methods in a file whose class is in another file, by the class's name and their own."""
         if file.number not in self._outlying:
-            within = unpacked(file.flow.symbol_within) if file.flow.symbol_within else ()
+            within = unpack_column(file.flow.symbol_within) if file.flow.symbol_within else ()
             self._outlying[file.number] = {
                 (file.names[owner - 1], file.names[file.symbol_name[symbol]]): symbol
                 for symbol, owner in enumerate(within) if owner
@@ -268,4 +268,4 @@ class SimpleResolver:
         return None
 
     def _class(self, place: Place | None) -> Place | None:
-        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in TYPES else None
+        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in TYPE_KINDS else None

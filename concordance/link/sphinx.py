@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
-from concordance.link.paths.tree import Tree, above
+from concordance.link.paths.tree import Tree, enclosing_folders
 from concordance.link.python.module_finder import ModuleFinder
 
 _CODE = ("auto", "currentmodule", "module", "py:")
@@ -24,7 +24,7 @@ _ENDINGS = ("", ".rst", ".md", ".txt", ".ipynb", ".rest")
 _PAGES = ("index.rst", "index.md", "README.rst", "README.md")
 
 
-def directive(tree: Tree, path: str, one: Import) -> Target:
+def resolve_directive(tree: Tree, path: str, one: Import) -> Target:
     """Return the target of one directive."""
     if one.form.startswith(_CODE):
         return _code(tree.once(ModuleFinder), path, one)
@@ -33,12 +33,12 @@ def directive(tree: Tree, path: str, one: Import) -> Target:
         return Target(Origin.REPOSITORY, (path,), by="this file")
     if words.startswith("<"):
         return Target(Origin.STANDARD, package="docutils", by="file of docutils")
-    return references.link(tree, path, words, _ENDINGS, _PAGES, _top(tree, path))
+    return references.resolve_link(tree, path, words, _ENDINGS, _PAGES, _top(tree, path))
 
 
 def _top(tree: Tree, path: str) -> str:
     """Return the documentation root of a file: the nearest folder above with a `conf.py`, else the repository root."""
-    homes = above(path.rpartition("/")[0])
+    homes = enclosing_folders(path.rpartition("/")[0])
     return next((home for home in homes if f"{home}/conf.py".lstrip("/") in tree.paths), "")
 
 

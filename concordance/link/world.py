@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
-from concordance.base.model import KINDS, Flow, Given, Import, Kind, Op, Target, Trust, unpacked
+from concordance.base.model import KINDS, Flow, Import, Kind, Op, SymbolRelation, Target, Trust, unpack_column
 from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.records import Linkable
 from concordance.link.paths.tree import Tree
@@ -46,24 +46,24 @@ class LoadedFlow:
         self.flow = flow
         self.names = flow.names
         self.op = flow.op
-        self.variable_scope = unpacked(flow.variable_scope)
-        self.variable_name = unpacked(flow.variable_name)
-        self.variable_symbol = unpacked(flow.variable_symbol)
+        self.variable_scope = unpack_column(flow.variable_scope)
+        self.variable_name = unpack_column(flow.variable_name)
+        self.variable_symbol = unpack_column(flow.variable_symbol)
         self.symbol_kind = flow.symbol_kind
-        self.symbol_name = unpacked(flow.symbol_name)
-        self.symbol_parent = unpacked(flow.symbol_parent)
-        self.scope_symbol = unpacked(flow.scope_symbol)
-        self.scope_parent = unpacked(flow.scope_parent)
+        self.symbol_name = unpack_column(flow.symbol_name)
+        self.symbol_parent = unpack_column(flow.symbol_parent)
+        self.scope_symbol = unpack_column(flow.scope_symbol)
+        self.scope_parent = unpack_column(flow.scope_parent)
 
     @cached_property
     def left(self) -> list[int]:
         """The left operand of each expression."""
-        return unpacked(self.flow.left).tolist()
+        return unpack_column(self.flow.left).tolist()
 
     @cached_property
     def right(self) -> list[int]:
         """The right operand of each expression."""
-        return unpacked(self.flow.right).tolist()
+        return unpack_column(self.flow.right).tolist()
 
     @cached_property
     def worked_out(self) -> list[Any]:
@@ -98,7 +98,7 @@ class LoadedFlow:
         """The expressions that are bound to each variable."""
         found: list[list[int]] = [[] for _ in self.variable_scope]
         flow = self.flow
-        for variable, value in zip(unpacked(flow.bound_variable), unpacked(flow.bound_value), strict=True):
+        for variable, value in zip(unpack_column(flow.bound_variable), unpack_column(flow.bound_value), strict=True):
             found[variable].append(value)
         return found
 
@@ -118,7 +118,7 @@ class LoadedFlow:
         """The expressions that describe symbols (bases, decorators, types, ...), by symbol and `Given`."""
         found: dict[tuple[int, int], list[int]] = {}
         flow = self.flow
-        rows = zip(unpacked(flow.given_symbol), flow.given_what, unpacked(flow.given_value), strict=True)
+        rows = zip(unpack_column(flow.given_symbol), flow.given_what, unpack_column(flow.given_value), strict=True)
         for symbol, what, value in rows:
             found.setdefault((symbol, what), []).append(value)
         return found
@@ -134,14 +134,14 @@ class LoadedFlow:
     @cached_property
     def arity(self) -> Sequence[int]:
         """The number of arguments that each symbol takes, where the language has such a number."""
-        return unpacked(self.flow.symbol_arity)
+        return unpack_column(self.flow.symbol_arity)
 
     @cached_property
     def form(self) -> Sequence[int]:
         """What distinguishes each symbol from its overloads, where the language has overloads."""
-        return unpacked(self.flow.symbol_form)
+        return unpack_column(self.flow.symbol_form)
 
-    def said(self, symbol: int, what: Given) -> list[int]:
+    def said(self, symbol: int, what: SymbolRelation) -> list[int]:
         """Return the expressions that describe one aspect of a symbol."""
         return self.given.get((symbol, what), [])
 

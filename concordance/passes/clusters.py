@@ -27,7 +27,7 @@ class Cluster(NamedTuple):
     members: list[int]  # in ascending order
 
 
-def clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Cluster]:
+def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Cluster]:
     """Return the clusters of two files or more; a pair is the using file, the used file, and the number of uses."""
     users = Counter(target for _, target, _ in pairs)
     near: Weights = [{} for _ in range(count)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def components(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
+def strongly_connected_components(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return the components, each sorted; a component comes after those it depends on."""
     needs: list[list[int]] = [[] for _ in range(count)]
     for user, target in edges:

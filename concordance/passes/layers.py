@@ -18,7 +18,7 @@ class LayerRow(NamedTuple):
     depth: int  # files in the longest chain of dependents; 0 if there are none
 
 
-def standings(
+def compute_layers(
     components: Sequence[Sequence[int]], edges: Iterable[tuple[int, int]], counts: Sequence[bool]
 ) -> list[LayerRow]:
     """Return the position of each file; `counts` says for each file whether it counts as a user."""

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.facts.codec import PublicName
-from concordance.link.python.exports import SAME, UNUSED, ExportedNames, ReexportedName
+from concordance.link.python.exports import SELF_ALIAS, UNUSED, ExportedNames, ReexportedName
 
 _FARTHEST = 40  # modules through which a name is re-exported; a longer chain is a cycle
 _ENDINGS = (".py", ".pyi", ".pyx")
-Documented = tuple[str, str, str]  # a document, the current module at that place, and a name
-Found = tuple[str, str]  # a path, and a name defined there; "" for the module itself
+DocumentedEntry = tuple[str, str, str]  # a document, the current module at that place, and a name
+DefinitionPlace = tuple[str, str]  # a path, and a name defined there; "" for the module itself
 # Why a definition may be called by a dotted name, best first.
-_MEANT, _LISTED, _UNLISTED, _PASSED, _HANDED = range(5)
+_ON_PURPOSE, _LISTED, _UNLISTED, _PASSED, _INCIDENTAL = range(5)
 
 
 class _Key(NamedTuple):
@@ -46,7 +46,7 @@ def module_of(path: str, packages: frozenset[str], roots: frozenset[str] = froze
     stem = name.partition(".")[0]
     parts = [] if stem == "__init__" else [stem]
     inner: list[str] = []
-    below = (one for one in around(folder) if one in roots and (one == folder or f"/{one}".endswith("/src")))
+    below = (one for one in enclosing_folders(folder) if one in roots and (one == folder or f"/{one}".endswith("/src")))
     outside = next(below, None)
     found = outside is not None
     while folder and folder != outside:
@@ -61,7 +61,7 @@ def module_of(path: str, packages: frozenset[str], roots: frozenset[str] = froze
     return ".".join(whole) if found and whole and all(part.isidentifier() for part in whole) else ""
 
 
-def around(folder: str) -> Iterator[str]:
+def enclosing_folders(folder: str) -> Iterator[str]:
     """Yield a folder and those around it; the last is the repository's root, ""."""
     yield folder
     while folder:
@@ -75,7 +75,10 @@ def is_private(part: str) -> bool:
 
 
 def public_names(
-    modules: Mapping[str, ExportedNames], documented: Iterable[Documented], aside: frozenset[str], roots: frozenset[str]
+    modules: Mapping[str, ExportedNames],
+    documented: Iterable[DocumentedEntry],
+    aside: frozenset[str],
+    roots: frozenset[str],
 ) -> dict[str, dict[str, PublicName]]:
     """Return the public names of each module's definitions.
 
@@ -99,7 +102,7 @@ class _Search:
         self.brought = {path: _by_name(one.brought) for path, one in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
         self.handed: dict[str, str] = {}  # by private module: the package that re-exports it
-        self._known: dict[Found, Found | None] = {}
+        self._known: dict[DefinitionPlace, DefinitionPlace | None] = {}
 
     # --- What modules export
 
@@ -126,7 +129,7 @@ class _Search:
         tried = [f"{beside}{slash}{ending}" for slash in ("/__init__", "") for ending in _ENDINGS]
         return next((one for one in tried if one in self.modules), "")
 
-    def found(self, path: str, name: str, far: int = 0) -> Found | None:
+    def found(self, path: str, name: str, far: int = 0) -> DefinitionPlace | None:
         """Return where a name that a module exports is defined."""
         key = (path, name)
         if key in self._known:
@@ -137,7 +140,7 @@ class _Search:
         self._known[key] = found = self._found(path, name, far + 1)
         return found
 
-    def _found(self, path: str, name: str, far: int) -> Found | None:
+    def _found(self, path: str, name: str, far: int) -> DefinitionPlace | None:
         module = self.modules[path]
         if name in module.own:
             return path, name
@@ -156,7 +159,7 @@ class _Search:
         inner = self._submodule(path, name)
         return (inner, "") if inner else None
 
-    def _through(self, one: ReexportedName, far: int) -> Found | None:
+    def _through(self, one: ReexportedName, far: int) -> DefinitionPlace | None:
         for path in one.paths:
             if path in self.modules:
                 if not one.of:
@@ -193,7 +196,7 @@ class _Search:
 
     # --- Choosing among dotted names
 
-    def names(self, documented: Iterable[Documented]) -> dict[str, dict[str, PublicName]]:
+    def names(self, documented: Iterable[DocumentedEntry]) -> dict[str, dict[str, PublicName]]:
         """Return the public names of each module's definitions."""
         called = self._called()
         best, said = _least(self._offered(called)), _least(self._documented(documented, called))
@@ -205,7 +208,7 @@ class _Search:
             self._as_source(path, found)
         return found
 
-    def _offered(self, called: Mapping[str, str]) -> Iterator[tuple[Found, _Key]]:
+    def _offered(self, called: Mapping[str, str]) -> Iterator[tuple[DefinitionPlace, _Key]]:
         """Yield the dotted names under which modules export something, each with its definition."""
         for path, names in self._names().items():
             dotted = called.get(path, "")
@@ -220,7 +223,7 @@ class _Search:
                 there = self.found(path, other)
                 # such a variable's name is seldom the intended name of what is bound to it
                 if there is not None and there[1]:
-                    yield there, self._key(path, dotted, name, there, _HANDED)
+                    yield there, self._key(path, dotted, name, there, _INCIDENTAL)
 
     def _called(self) -> dict[str, str]:
         """Return the name of each module; of a private one, the name under which a package re-exports it."""
@@ -239,7 +242,7 @@ class _Search:
                     self.handed[there[0]] = path
         return found
 
-    def _key(self, path: str, dotted: str, name: str, there: Found, reason: int) -> _Key:
+    def _key(self, path: str, dotted: str, name: str, there: DefinitionPlace, reason: int) -> _Key:
         """Return the sort key of a dotted name."""
         whole = f"{dotted}.{name}"
         parts = whole.split(".")
@@ -249,12 +252,12 @@ class _Search:
         apart = -len({*parts} & {part.strip("_") for part in self.dotted[there[0]].split(".")})
         return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, by)
 
-    def _reason(self, path: str, name: str, there: Found) -> int | None:
+    def _reason(self, path: str, name: str, there: DefinitionPlace) -> int | None:
         """Return why a definition may be called by a module's name for it; None if the module only uses it."""
         exports = self.exports[path]
         listed = exports is not None and name in exports
         if there[0] == path:
-            return _MEANT if listed or exports is None else _UNLISTED
+            return _ON_PURPOSE if listed or exports is None else _UNLISTED
         folder, _, last = path.rpartition("/")
         package = last.partition(".")[0] == "__init__"
         inside = package and (there[0].startswith(f"{folder}/") or not folder)
@@ -262,17 +265,19 @@ class _Search:
         for one in self.brought[path].get(name, ()):
             flags |= one.flags
         starred = name not in self.brought[path]
-        if inside and (listed or starred or flags & (SAME | UNUSED)):
-            return _MEANT
+        if inside and (listed or starred or flags & (SELF_ALIAS | UNUSED)):
+            return _ON_PURPOSE
         if listed:
             return _LISTED
         if inside and exports is None:
             return _UNLISTED
-        if flags & SAME or (package and (flags & UNUSED or starred)):
+        if flags & SELF_ALIAS or (package and (flags & UNUSED or starred)):
             return _PASSED
-        return _HANDED if starred or (flags & UNUSED and exports is None) else None
+        return _INCIDENTAL if starred or (flags & UNUSED and exports is None) else None
 
-    def _documented(self, documented: Iterable[Documented], called: Mapping[str, str]) -> Iterator[tuple[Found, _Key]]:
+    def _documented(
+        self, documented: Iterable[DocumentedEntry], called: Mapping[str, str]
+    ) -> Iterator[tuple[DefinitionPlace, _Key]]:
         """Yield the dotted names in documents, each with its definition."""
         by_name = {**{dotted: path for path, dotted in called.items() if dotted}, **self.by_dotted}
         for by, module, name in documented:
@@ -282,10 +287,10 @@ class _Search:
                     there, whole = split
                     parts = whole.split(".")
                     hidden, renamed = sum(map(is_private, parts)), parts[-1] != there[1]
-                    yield there, _Key(hidden, _MEANT, len(parts), False, renamed, 0, len(whole), whole, by)
+                    yield there, _Key(hidden, _ON_PURPOSE, len(parts), False, renamed, 0, len(whole), whole, by)
                     break
 
-    def _split(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[Found, str] | None:
+    def _split(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[DefinitionPlace, str] | None:
         """Resolve the first part of a dotted name that is not a module; return its definition and dotted name."""
         for count in range(len(parts) - 1, 0, -1):
             path = by_name.get(".".join(parts[:count]))
@@ -303,9 +308,9 @@ class _Search:
             found.setdefault(path, {}).update(same)
 
 
-def _least(rows: Iterable[tuple[Found, _Key]]) -> dict[Found, _Key]:
+def _least(rows: Iterable[tuple[DefinitionPlace, _Key]]) -> dict[DefinitionPlace, _Key]:
     """Return the smallest key of each definition."""
-    found: dict[Found, _Key] = {}
+    found: dict[DefinitionPlace, _Key] = {}
     for there, key in rows:
         if there not in found or key < found[there]:
             found[there] = key

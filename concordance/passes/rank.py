@@ -22,7 +22,7 @@ _STARTS = {
 }  # fmt: skip
 
 
-def ranks(categories: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> list[float]:
+def compute_ranks(categories: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> list[float]:
     """Return the rank of each file, by number; a pair is the using file, the used file, and the number of uses."""
     starts = [_STARTS[Category(category)] for category in categories]
     total = sum(starts) or 1.0

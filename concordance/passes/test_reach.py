@@ -22,7 +22,7 @@ class ReachingTests(NamedTuple):
     farther: int  # the number of other tests
 
 
-def tested(
+def find_reaching_tests(
     tests: Sequence[int], leads: Mapping[int, Sequence[int]], owner: Sequence[int], steps: int
 ) -> dict[int, ReachingTests]:
     """Return the tests of each file, by its number.

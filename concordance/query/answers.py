@@ -18,7 +18,7 @@ from concordance.base.errors import UserError
 from concordance.base.model import Category, Symbol, Trust
 from concordance.extract.registry import language_of
 from concordance.facts.codec import SymbolHead
-from concordance.facts.read import Place
+from concordance.facts.read import SymbolPlace
 
 Row = dict[str, object]
 
@@ -60,7 +60,7 @@ TRUST = Option(
 )  # fmt: skip
 
 
-def least_of(page: AnswerPage) -> Trust:
+def requested_trust(page: AnswerPage) -> Trust:
     """Return the lowest trust that the query accepts."""
     return Trust[page.options[TRUST.name].upper()]
 
@@ -92,7 +92,7 @@ def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, A
     return AnswerPage(limit, cursor, {name: given.get(name, option.default) for name, option in known.items()})
 
 
-def start_of(page: AnswerPage, total: int = sys.maxsize) -> int:
+def page_start(page: AnswerPage, total: int = sys.maxsize) -> int:
     """Return the index of a page's first row, from a numeric cursor; raise WrongCursor if it is beyond `total`."""
     cursor = page.cursor
     if cursor and not (cursor.isascii() and cursor.isdecimal() and int(cursor[:18]) <= total):
@@ -100,14 +100,14 @@ def start_of(page: AnswerPage, total: int = sys.maxsize) -> int:
     return int(cursor[:18] or 0)
 
 
-def paged(rows: list[Row], columns: tuple[str, ...], page: AnswerPage) -> Answer:
+def paginate(rows: list[Row], columns: tuple[str, ...], page: AnswerPage) -> Answer:
     """Return the requested page of a complete list of rows."""
-    start = start_of(page, len(rows))
+    start = page_start(page, len(rows))
     end = start + page.limit
     return Answer(rows[start:end], columns, len(rows), str(end) if end < len(rows) else "")
 
 
-def clean(key: str) -> list[str]:
+def split_key(key: str) -> list[str]:
     """Return the names in a symbol's key, without escapes and without the numbers that tell namesakes apart."""
     if "+" not in key and "%" not in key:
         return key.split(".") if key else []
@@ -116,7 +116,7 @@ def clean(key: str) -> list[str]:
 
 def qualified(symbol: Symbol | SymbolHead, separator: str) -> str:
     """Return a symbol's qualified name: the names of its enclosing symbols and its own."""
-    return separator.join(clean(symbol.key))
+    return separator.join(split_key(symbol.key))
 
 
 @cache
@@ -125,25 +125,25 @@ def separator_of(language: str) -> str:
     return language_of(language).separator
 
 
-def full_name(place: Place) -> str:
+def full_name(place: SymbolPlace) -> str:
     """Return the qualified name of a symbol in the store; a file's is its path."""
     if not place.home:
         return place.name or place.path
-    return separator_of(place.language).join([*clean(place.home), place.name])
+    return separator_of(place.language).join([*split_key(place.home), place.name])
 
 
-def name_of(place: Place) -> str:
+def name_of(place: SymbolPlace) -> str:
     """Return a symbol's name; a file's is the last part of its path."""
     return place.name or place.path.rpartition("/")[2]
 
 
 # Hand-written source first, then generated code, examples, tests, and vendored code.
-_ORDER: dict[str, int] = {
+_CATEGORY_ORDER: dict[str, int] = {
     Category.SOURCE: 0, Category.BUILD: 1, Category.CONFIGURATION: 1, Category.GENERATED: 2, Category.EXAMPLE: 3,
     Category.BENCHMARK: 3, Category.TEST: 4, Category.VENDORED: 5, Category.DOCUMENTATION: 6, Category.DATA: 6,
 }  # fmt: skip
 
 
-def rank_of(category: str) -> int:
+def category_rank(category: str) -> int:
     """Return the sort key of a file category in an answer: source before tests."""
-    return _ORDER.get(category, 6)
+    return _CATEGORY_ORDER.get(category, 6)

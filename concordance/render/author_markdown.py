@@ -23,8 +23,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from concordance.base.blocks import Cite, Ref
-from concordance.base.characters import visible
-from concordance.render.code_blocks import code
+from concordance.base.characters import escape_hidden
+from concordance.render.code_blocks import render_code
 
 _BEGINS = re.compile(  # a line that can only begin a paragraph
     r"(?:[^\W\d_]|[(\"'.,;/@$%?{}]|\0|`(?!`)|\*\*(?=[A-Za-z0-9])|\\(?=[!-/:-@\[-`{-~])|\d+(?![\d.)]))(?s:.)*"
@@ -42,14 +42,16 @@ _OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)
 _SAME = frozenset(("p", "ul", "li", "blockquote", "thead", "tbody", "tr", "em", "strong", "s"))  # without attributes
 
 
-def html_of(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) -> str:
+def doc_to_html(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) -> str:
     """Return the HTML of a doc text; `link` writes one of our links."""
     text = [piece for piece in pieces if not isinstance(piece, Cite)]
     if len(text) == 1 and isinstance(text[0], str):
-        found = plain_html(visible(text[0]), ())
-        return found if found is not None else _Writer("", [], link).html(visible(text[0]))
+        found = plain_html(escape_hidden(text[0]), ())
+        return found if found is not None else _Writer("", [], link).html(escape_hidden(text[0]))
     refs = [piece for piece in text if isinstance(piece, Ref)]
-    found = plain_html("".join("\0" if isinstance(one, Ref) else visible(one) for one in text), [*map(link, refs)])
+    found = plain_html(
+        "".join("\0" if isinstance(one, Ref) else escape_hidden(one) for one in text), [*map(link, refs)]
+    )
     if found is not None:
         return found
     mark = secrets.token_hex(8)
@@ -59,11 +61,11 @@ def html_of(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) -> s
             parts.append(f"[x]({mark}-{number})")
             number += 1
         else:
-            parts.append(visible(one))
+            parts.append(escape_hidden(one))
     return _Writer(mark, refs, link).html("".join(parts))
 
 
-def by_parser(text: str) -> str:
+def parse_to_html(text: str) -> str:
     """Return the HTML of a text without links of ours, always through the parser."""
     return _Writer("", [], lambda ref: "").html(text)
 
@@ -85,7 +87,7 @@ class _Writer:
             if token.type == "inline":
                 self._inline(token.children or [])
             elif token.type in ("fence", "code_block"):
-                self.out.append(code(self._without_marks(token.content), token.info.split(" ")[0].strip()))
+                self.out.append(render_code(self._without_marks(token.content), token.info.split(" ")[0].strip()))
             elif token.type == "hr":
                 self.out.append("<hr>\n")
             elif not token.hidden:
@@ -115,7 +117,7 @@ class _Writer:
             if ours:
                 ours = kind != "link_close"
             elif kind == "text":
-                text = escape(visible(token.content), False)
+                text = escape(escape_hidden(token.content), False)
                 out.append(text[1:] if text.startswith("$") and self._is_math(tokens, place - 1) else text)
             elif kind == "code_inline":
                 self._code(token, self._is_math(tokens, place))
@@ -126,7 +128,7 @@ class _Writer:
                     ours = True
                 else:
                     opened.append(_OUTSIDE.match(href) is not None)
-                    out.append(_outside(href) if opened[-1] else "")
+                    out.append(_external_link(href) if opened[-1] else "")
             elif kind == "link_close":
                 out.append("</a>" if opened.pop() else "")
             elif kind == "image":
@@ -144,7 +146,7 @@ class _Writer:
         return before.type == behind.type == "text" and before.content.endswith("$") and behind.content.startswith("$")
 
     def _code(self, token: Token, math: bool) -> None:
-        text = escape(visible(self._without_marks(token.content)), False)
+        text = escape(escape_hidden(self._without_marks(token.content)), False)
         if math:
             self.out[-1] = self.out[-1][:-1]
             self.out.append(f'<code class="math">{text}</code>')
@@ -152,10 +154,10 @@ class _Writer:
             self.out.append(f"<code>{text}</code>")
 
     def _image(self, token: Token, inside: bool) -> None:
-        label = escape(visible(token.content or "picture"), False)
+        label = escape(escape_hidden(token.content or "picture"), False)
         href = str(token.attrGet("src") or "")
         linked = not inside and _OUTSIDE.match(href)
-        self.out.append(f"{_outside(href)}{label}</a>" if linked else label)
+        self.out.append(f"{_external_link(href)}{label}</a>" if linked else label)
 
     def _without_marks(self, text: str) -> str:
         """Return code with each of our links in it replaced by the link's label."""
@@ -164,8 +166,8 @@ class _Writer:
         return re.sub(rf"\[x\]\({self.mark}-(\d+)\)", lambda found: self.refs[int(found[1])].label, text)
 
 
-def _outside(address: str) -> str:
-    return f'<a class="external" href="{escape(visible(address))}" rel="noopener noreferrer">'
+def _external_link(address: str) -> str:
+    return f'<a class="external" href="{escape(escape_hidden(address))}" rel="noopener noreferrer">'
 
 
 # --- The common shapes, without the parser. A NUL in the text stands for one of our links.
@@ -223,7 +225,7 @@ def _block(lines: list[str], links: Iterator[str]) -> str:
         text = "".join(f"{line}\n" for line in lines[1:])
         if "\0" in text:
             raise _UnsureError
-        return code(text, first.strip("`"))
+        return render_code(text, first.strip("`"))
     if not first.startswith("- "):
         return f"<p>{_words(lines, links)}</p>\n"
     items: list[list[str]] = []

@@ -18,13 +18,13 @@ _LONGEST = 32  # longest line that is stored as it is, in characters
 _DIGEST = "~"  # prefix of a digest
 
 
-def text_of(lines: Sequence[str], first: int, last: int) -> str:
+def claim_text(lines: Sequence[str], first: int, last: int) -> str:
     """Return the text of some lines, or its digest, in the form that a claim stores."""
-    said = _said(lines, first, last)
+    said = _cited_text(lines, first, last)
     return said if first == last and len(said) <= _LONGEST else digest_of(said)
 
 
-def _said(lines: Sequence[str], first: int, last: int) -> str:
+def _cited_text(lines: Sequence[str], first: int, last: int) -> str:
     """Return lines without trailing white space; a single line without leading white space either."""
     if first == last:
         return lines[first - 1].strip() if 0 < first <= len(lines) else ""
@@ -38,7 +38,7 @@ def digest_of(text: str) -> str:
 
 def holds(lines: Sequence[str], first: int, last: int, text: str) -> bool:
     """True if the lines match the stored text or digest; does not depend on the limit that decided between the two."""
-    said = _said(lines, first, last)
+    said = _cited_text(lines, first, last)
     return said == text or (is_digest(text) and digest_of(said) == text)
 
 
@@ -47,7 +47,7 @@ def is_digest(text: str) -> bool:
     return len(text) == len(_DIGEST) + 12 and text.startswith(_DIGEST) and text[1:].isalnum()
 
 
-def packed(page: str, claims: Sequence[CitedLine], said: Callable[[str, int, int], str]) -> bytes:
+def encode_claims(page: str, claims: Sequence[CitedLine], said: Callable[[str, int, int], str]) -> bytes:
     """Encode a page's claims as a file; `said` returns the text or digest of the cited lines."""
     if not claims:
         return b""
@@ -65,7 +65,7 @@ def _quoted(text: str) -> str:
     return f'"{text}"' if is_digest(text) else json.dumps(text, ensure_ascii=False)
 
 
-def unpacked(data: bytes) -> list[tuple[CitedLine, str]]:
+def decode_claims(data: bytes) -> list[tuple[CitedLine, str]]:
     """Decode a file of claims, each with its text or digest; ValueError if the file is not valid."""
     try:
         known = json.loads(data)

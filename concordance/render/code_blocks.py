@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-from concordance.base.characters import visible
-from concordance.extract.text.highlight import spans
+from concordance.base.characters import escape_hidden
+from concordance.extract.text.highlight import highlight_spans
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _READ_AS = {  # names used in fences, where the highlighter has another
@@ -22,14 +22,14 @@ _READ_AS = {  # names used in fences, where the highlighter has another
 _LARGEST = 20_000  # characters; longer code is not highlighted, because it would take too long
 
 
-def code(text: str, language: str = "") -> str:
+def render_code(text: str, language: str = "") -> str:
     """Return the HTML of a code block."""
-    text = visible(text)
+    text = escape_hidden(text)
     if not _LANGUAGE.fullmatch(language):
         return f'<pre tabindex="0"><code>{escape(text, False)}</code></pre>\n'
     name = language.lower()
     name = _READ_AS.get(name, name)
-    told = spans(text, name) if len(text) <= _LARGEST else []
+    told = highlight_spans(text, name) if len(text) <= _LARGEST else []
     out: list[str] = []
     place = 0
     for start, end, letter in told:

@@ -60,12 +60,12 @@ def scan(text: str) -> PageLinks:
     while number < total:
         line = lines[number]
         if "```" in line or "~~~" in line:
-            behind = _behind_fence(lines, number)
+            behind = _after_fence(lines, number)
             if behind:
                 number = behind
                 continue
         if line.startswith("#") and (heading := _HEADING.match(line)):
-            found.anchors.append(_numbered(slug(plain(heading[2] or "")), slugs))
+            found.anchors.append(_numbered(slug(strip_markup(heading[2] or "")), slugs))
         if line.startswith("[") and (definition := _DEFINITION.match(line)) and _may_define(lines, number):
             definitions.setdefault(_alike(definition[1]), definition[2].strip("<>"))
             number += 1
@@ -81,7 +81,7 @@ def scan(text: str) -> PageLinks:
     return PageLinks(found.links, found.anchors, undefined)
 
 
-def address(link: str) -> str:
+def unescape_target(link: str) -> str:
     """Return the target of a link without Markdown escapes and entities."""
     return unescape(_ESCAPE.sub(r"\1", link)) if "\\" in link or "&" in link else link
 
@@ -109,7 +109,7 @@ def _may_define(lines: Sequence[str], number: int) -> bool:
 # --- fences
 
 
-def _behind_fence(lines: Sequence[str], number: int) -> int:
+def _after_fence(lines: Sequence[str], number: int) -> int:
     """Return the line after a fence that begins on a line; 0 if none does."""
     opening = _FENCE.match(lines[number])
     if opening is None or (opening[2][0] == "`" and "`" in opening[3]):
@@ -252,7 +252,7 @@ def _closed(text: str, begin: int, at: int, line: int, found: _Found) -> tuple[i
     return at, False
 
 
-def plain(title: str) -> str:
+def strip_markup(title: str) -> str:
     """Return a text without its markup."""
     if _AS_IS.fullmatch(title):
         return title

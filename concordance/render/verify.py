@@ -90,7 +90,7 @@ class SourceReader:
             size = os.lstat(os.path.join(self.root, path)).st_size
             if size > _LARGE:
                 digest = hashlib.sha256()
-                for piece in walk.pieces(self.root, entry):
+                for piece in walk.read_in_pieces(self.root, entry):
                     digest.update(piece)
                 return CheckedSource("", digest.hexdigest(), [], 0)
             data = walk.read(self.root, entry)
@@ -146,7 +146,7 @@ class Checker:
         if manifest.digest(data) != row.claims_checksum:
             found.problems.append(Problem(row.page, 0, "", f"its claims were changed by hand: {path}"))
         try:
-            rows = claims.unpacked(data)
+            rows = claims.decode_claims(data)
         except ValueError:
             found.problems.append(Problem(row.page, 0, "", f"its claims cannot be read: {path}"))
             return
@@ -155,7 +155,7 @@ class Checker:
         for one, text in rows:
             problem = self._claim(one, text, moved.setdefault(one.path, []))
             if problem:
-                found.problems.append(Problem(row.page, one.line, said(lines, one.line), problem))
+                found.problems.append(Problem(row.page, one.line, line_text(lines, one.line), problem))
 
     def _claim(self, one: CitedLine, text: str, moved: list[int]) -> str:
         """Return what is wrong with a claim; "" if nothing is."""
@@ -176,7 +176,7 @@ class Checker:
             problem = f"{path}, {where}: the text has changed since it was cited"
         else:
             problem = f'{path}, {where}: the cited text "{text}" is no longer there'
-        now = _now_at(file.lines, first, last, text, moved)
+        now = _find_moved_line(file.lines, first, last, text, moved)
         return f"{problem}; now at line {now}" if now else problem
 
     # --- links
@@ -189,16 +189,16 @@ class Checker:
         for line, link in scanned.links:
             problem = seen.get(link)
             if problem is None:
-                problem = seen[link] = self._link(page, page_links.address(link), found.wants)
+                problem = seen[link] = self._link(page, page_links.unescape_target(link), found.wants)
             if problem:
                 lines = lines or text.split("\n")
-                found.problems.append(Problem(page, line, said(lines, line), problem))
+                found.problems.append(Problem(page, line, line_text(lines, line), problem))
         if known is None:
             found.links += len(scanned.links)
             found.has.extend(hash(f"{page}#{name}") for name in scanned.anchors)
             for line, label in scanned.undefined:
                 problem = f"the link [{label}] is not defined on the page"
-                found.problems.append(Problem(page, line, said(text.split("\n"), line), problem))
+                found.problems.append(Problem(page, line, line_text(text.split("\n"), line), problem))
 
     def _link(self, page: str, link: str, wants: array[int]) -> str:
         """Return what is wrong with a link; "" if nothing is, as far as this pass can tell."""
@@ -250,17 +250,17 @@ class Checker:
 
 
 def _bytes(out: str, path: str) -> bytes:
-    with confined_folder.opened(os.path.join(out, path)) as file:
+    with confined_folder.open_regular_file(os.path.join(out, path)) as file:
         return file.read()
 
 
-def said(lines: list[str], number: int) -> str:
+def line_text(lines: list[str], number: int) -> str:
     """Return a line of a page as plain text."""
     line = lines[number - 1] if 0 < number <= len(lines) else ""
-    return page_links.plain(_MARKER.sub("", line)[: 4 * _LONGEST])[:_LONGEST].strip()
+    return page_links.strip_markup(_MARKER.sub("", line)[: 4 * _LONGEST])[:_LONGEST].strip()
 
 
-def _now_at(lines: list[str], first: int, last: int, text: str, moved: list[int]) -> int:
+def _find_moved_line(lines: list[str], first: int, last: int, text: str, moved: list[int]) -> int:
     """Return the line nearest to the old place where the cited text is now; 0 if it is nowhere."""
     if not text:
         return 0

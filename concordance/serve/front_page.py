@@ -39,7 +39,7 @@ def version_of(root: str, meta: Mapping[str, str], live: bool) -> str:
 
 def _text(path: str) -> bytes:
     try:
-        with confined_folder.opened(path) as file:
+        with confined_folder.open_regular_file(path) as file:
             return file.read(_LARGEST)
     except OSError:
         return b""
@@ -55,13 +55,13 @@ def _place(root: str, live: bool) -> str:
     return os.path.join(cache_folder(), "front", name)
 
 
-def kept(root: str, version: str, live: bool) -> ReaderReply | None:
+def cached_front_page(root: str, version: str, live: bool) -> ReaderReply | None:
     """Return the cached front page of a version; None if there is none."""
     found = read_record(_place(root, live), _Kept)
     return found.found if found is not None and found.version == version else None
 
 
-def keep(root: str, version: str, live: bool, found: ReaderReply) -> None:
+def cache_front_page(root: str, version: str, live: bool, found: ReaderReply) -> None:
     """Cache the front page for the next start; errors are ignored, as they only make that start slower."""
     place = _place(root, live)
     with suppress(OSError):

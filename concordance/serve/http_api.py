@@ -33,7 +33,7 @@ _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 More = Mapping[str, Callable[[Index, str], list[Row]]]  # endpoints that are not commands, by name
 
 
-def answered(site: Site, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
+def answer_request(site: Site, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
     """Return the answer to one request."""
     try:
         if command not in (*plugins.names(COMMANDS), *more):
@@ -65,7 +65,7 @@ def _rows(site: Site, command: str, given: dict[str, str]) -> ReaderReply:
     answer = ask(site.index, command, asked, limit, cursor, **options)
     headers = {"X-Total-Count": str(answer.total)}
     if answer.note:
-        headers["X-Note"] = quote(without_places(answer.note, site.index.root), " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
+        headers["X-Note"] = quote(without_local_paths(answer.note, site.index.root), " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
     if answer.cursor:
         again = {"q": asked, **given, "limit": str(limit), "cursor": answer.cursor}
         said = {name: value for name, value in again.items() if value is not None}
@@ -130,10 +130,10 @@ def _packed(rows: object) -> bytes:
 
 
 def _refused(status: HTTPStatus, root: str, error: UserError) -> ReaderReply:
-    return _wrong(status, without_places(error.message, root), without_places(error.what_to_do, root))
+    return _wrong(status, without_local_paths(error.message, root), without_local_paths(error.what_to_do, root))
 
 
-def without_places(text: str, root: str) -> str:
+def without_local_paths(text: str, root: str) -> str:
     """Return a message without paths of this machine: clients on the network must not learn who runs the server, or
     where. Paths inside the repository are shown relative to it."""
     for place in sorted({root, os.path.abspath(root), os.path.realpath(root)} - {"/", "."}, key=len, reverse=True):

@@ -63,7 +63,7 @@ class Reply(NamedTuple):
     packed: bool = False  # the data is gzipped
 
 
-async def request(reader: asyncio.StreamReader) -> Request | None:
+async def read_request(reader: asyncio.StreamReader) -> Request | None:
     """Read the next request; None if the client has gone or is silent for too long."""
     try:
         async with asyncio.timeout(IDLE):
@@ -76,10 +76,10 @@ async def request(reader: asyncio.StreamReader) -> Request | None:
         return None
     except asyncio.LimitOverrunError:
         raise BadRequest(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.") from None
-    return parsed(text[:-4])
+    return parse_request(text[:-4])
 
 
-def parsed(text: bytes) -> Request:
+def parse_request(text: bytes) -> Request:
     """Parse the lines of a request."""
     if len(text) > LONGEST:
         raise BadRequest(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The request is too long.")
@@ -107,12 +107,12 @@ def parsed(text: bytes) -> Request:
 
 async def send(writer: asyncio.StreamWriter, reply: Reply, head: bool = False, stays: bool = True) -> None:
     """Send a reply, or with `head` only its headers."""
-    writer.write(opening(reply, stays) + (b"" if head else reply.data))
+    writer.write(reply_head(reply, stays) + (b"" if head else reply.data))
     async with asyncio.timeout(READING):
         await writer.drain()
 
 
-def opening(reply: Reply, stays: bool, length: bool = True) -> bytes:
+def reply_head(reply: Reply, stays: bool, length: bool = True) -> bytes:
     """Return the status line and headers of a reply."""
     headers = {**SAFETY, **reply.more}
     if reply.status is not HTTPStatus.NOT_MODIFIED:

@@ -16,7 +16,7 @@ from concordance.serve.server import Server
 PORT = 8177  # default port
 
 
-def bound(host: str, port: int | None) -> socket.socket:
+def open_socket(host: str, port: int | None) -> socket.socket:
     """Return a listening socket: on the given port, else on the default port, else on any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = (port,) if port is not None else (PORT, 0)
@@ -46,10 +46,10 @@ def address_of(host: str, listening: socket.socket) -> str:
 def run(web: Server, listening: socket.socket) -> int:
     """Serve until a signal arrives, and return its number: Ctrl-C, SIGTERM or SIGHUP, except those that were ignored
     when the program was started."""
-    return asyncio.run(_until_told(web, listening))
+    return asyncio.run(_serve_until_signal(web, listening))
 
 
-async def _until_told(web: Server, listening: socket.socket) -> int:
+async def _serve_until_signal(web: Server, listening: socket.socket) -> int:
     until = asyncio.Event()
     received: list[int] = []
 

@@ -39,19 +39,19 @@ class ReaderReply(NamedTuple):
     fault: str = ""  # error message for the log
 
 
-def framed(value: object) -> bytes:
+def encode_message(value: object) -> bytes:
     """Encode a value, prefixed with its length."""
     data = msgspec.msgpack.encode(value)
     return _LENGTH.pack(len(data)) + data
 
 
-async def next_found(reader: asyncio.StreamReader) -> ReaderReply:
+async def read_reply(reader: asyncio.StreamReader) -> ReaderReply:
     """Read the next answer of a reader."""
     (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
     return msgspec.msgpack.decode(await reader.readexactly(length), type=ReaderReply)
 
 
-def next_question(end: socket.socket) -> Question | None:
+def read_question(end: socket.socket) -> Question | None:
     """Read the next request to a reader; None if the server has closed the connection."""
     head = _exactly(end, _LENGTH.size)
     data = _exactly(end, _LENGTH.unpack(head)[0]) if head else None

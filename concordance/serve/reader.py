@@ -20,15 +20,15 @@ from http import HTTPStatus
 from concordance.base import plugins
 from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError
-from concordance.collect.blame import head
+from concordance.collect.blame import quick_head_commit
 from concordance.facts.read import Facts
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.refresh import renew
-from concordance.render.site.files import Site, opened
-from concordance.serve.front_page import keep, version_of
-from concordance.serve.http_api import More, answered
-from concordance.serve.messages import Question, ReaderReply, framed, next_question
+from concordance.query.index.updates.refresh import refresh_index
+from concordance.render.site.files import Site, open_site
+from concordance.serve.front_page import cache_front_page, version_of
+from concordance.serve.http_api import More, answer_request
+from concordance.serve.messages import Question, ReaderReply, encode_message, read_question
 
 _WORTH = 500  # bytes; smaller answers are not compressed
 _LEVEL = 5  # of compression; a higher one takes twice the time to save a twentieth
@@ -51,8 +51,8 @@ class StoreReader:
     def serve(self, end: socket.socket) -> None:
         """Answer requests until the server closes the connection."""
         gc.set_threshold(100_000, 50, 1000)
-        while (question := next_question(end)) is not None:
-            end.sendall(framed(self.answer(question)))
+        while (question := read_question(end)) is not None:
+            end.sendall(encode_message(self.answer(question)))
 
     def answer(self, question: Question) -> ReaderReply:
         """Answer one request."""
@@ -69,22 +69,22 @@ class StoreReader:
 
     def _answer(self, question: Question) -> ReaderReply:
         if question.about == "renew":
-            with _undisturbed():
+            with _without_gc():
                 return self._renewed()
         if question.about == "warm":
-            with _undisturbed():
+            with _without_gc():
                 return ReaderReply(int(next(self._warming, None) is not None))
         if self._site is None or self._index is None:
             return ReaderReply(HTTPStatus.SERVICE_UNAVAILABLE)
         if question.about == "head":
-            return ReaderReply(HTTPStatus.OK, data=head(self.root).encode())
+            return ReaderReply(HTTPStatus.OK, data=quick_head_commit(self.root).encode())
         if question.about == "ask":
-            return packed(answered(self._site, os.fsdecode(question.what), question.more, self.more))
+            return compress_reply(answer_request(self._site, os.fsdecode(question.what), question.more, self.more))
         page = self._site.answer(os.fsdecode(question.what))
         return (
             ReaderReply(HTTPStatus.NOT_FOUND)
             if page is None
-            else packed(ReaderReply(HTTPStatus.OK, page.type, page.data))
+            else compress_reply(ReaderReply(HTTPStatus.OK, page.type, page.data))
         )
 
     # --- the store
@@ -102,7 +102,7 @@ class StoreReader:
             touched = facts.touched_since(int(known.facts.meta().get("update", "0")))
             changed = sorted(touched[Aspect.TEXT] | touched[Aspect.PATHS])
             paths = json.dumps([path.encode("utf-8", "replace").decode() for path in changed[:_TOLD]])
-        if known is None or known.book != book or not renew(known, facts):
+        if known is None or known.book != book or not refresh_index(known, facts):
             before, known = known, Index(facts, self.root, book)
             self._open(known)
             if before is not None:  # other readers answer until this one is ready
@@ -116,12 +116,12 @@ class StoreReader:
 
     def _open(self, index: Index) -> None:
         out = os.path.join(self.folder, "book")
-        self._index, self._site = index, opened(index, out, self.live, True, tuple(self.more))
-        self._warming = warming(index, self._site)
+        self._index, self._site = index, open_site(index, out, self.live, True, tuple(self.more))
+        self._warming = warm_up(index, self._site)
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _without_gc() -> Iterator[None]:
     """Disable the garbage collector while much long-lived data is created, and exclude that data from then on."""
     gc.disable()
     try:
@@ -131,7 +131,7 @@ def _undisturbed() -> Iterator[None]:
         gc.enable()
 
 
-def warming(index: Index, site: Site) -> Iterator[object]:
+def warm_up(index: Index, site: Site) -> Iterator[object]:
     """Compute, step by step, what pages and commands need from the whole repository."""
     yield index.shelves
     yield index.ranks, index.categories
@@ -146,18 +146,18 @@ def warming(index: Index, site: Site) -> Iterator[object]:
         yield list(zip(module.pages(index, subject), range(1), strict=False))
 
 
-def leave_front(index: Index, folder: str) -> None:
+def save_front_page(index: Index, folder: str) -> None:
     """Cache the front page for a future server, at a moment when most of what it needs is in memory."""
     for live in (False, True):
-        site = opened(index, os.path.join(folder, "book"), live, True)
+        site = open_site(index, os.path.join(folder, "book"), live, True)
         page = site.answer("index.html")
         if page is not None:
-            found = packed(ReaderReply(HTTPStatus.OK, page.type, page.data))
+            found = compress_reply(ReaderReply(HTTPStatus.OK, page.type, page.data))
             version = version_of(index.root, index.facts.meta(), live)
-            keep(index.root, version, live, found._replace(version=version))
+            cache_front_page(index.root, version, live, found._replace(version=version))
 
 
-def packed(found: ReaderReply) -> ReaderReply:
+def compress_reply(found: ReaderReply) -> ReaderReply:
     """Return an answer as it is sent: with a tag, and gzipped if that is worthwhile."""
     tag = hashlib.blake2b(found.data, digest_size=12).hexdigest()
     if len(found.data) < _WORTH:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import count
 
 from concordance.base import forks
-from concordance.serve.messages import Question, ReaderReply, framed, next_found
+from concordance.serve.messages import Question, ReaderReply, encode_message, read_reply
 
 PATIENCE = 30.0  # seconds that an answer may take
 OPENING = 120.0  # seconds that opening or renewing an index may take
@@ -57,9 +57,9 @@ class _Reader:
         if self._streams is None:
             self._streams = await asyncio.open_unix_connection(sock=self.end)
         reader, writer = self._streams
-        writer.write(framed(question))
+        writer.write(encode_message(question))
         async with asyncio.timeout(patience):
-            return await next_found(reader)
+            return await read_reply(reader)
 
     def end_it(self) -> None:
         """Kill the process."""
@@ -127,7 +127,7 @@ class ReaderPool:
         ours, theirs = socket.socketpair()
         pid = forks.fork()
         if pid == 0:
-            _be_reader(theirs, self._target)
+            _run_reader(theirs, self._target)
         theirs.close()
         ours.setblocking(False)
         reader = _Reader(pid, ours)
@@ -234,7 +234,7 @@ class ReaderPool:
         self._match()
 
 
-def _be_reader(end: socket.socket, target: Target) -> None:
+def _run_reader(end: socket.socket, target: Target) -> None:
     """Turn this forked process into a reader; never returns. All other descriptors are closed, above all the server's
     connections, whose numbers may soon belong to something else."""
     status = 1

@@ -83,7 +83,7 @@ class Server:
         """Create a server. `target` is what a reader runs, `store` the file that is checked for changes; `live`: pages
         listen for them."""
         self.root, self.store, self.live, self.log = root, store, live, log
-        self.names = names_of(host)
+        self.names = host_names(host)
         self.cache = ReplyCache(KEPT)
         self._fixed = {name: ReaderReply(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
         self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # oldest first
@@ -119,10 +119,10 @@ class Server:
     async def _look(self) -> None:
         """Detect changes of the store, whoever made them."""
         watched = [self.store, f"{self.store}-wal", *(os.path.join(self.root, name) for name in front_page.SETTINGS)]
-        last = _marks(watched)
+        last = _file_stamps(watched)
         while True:
             await asyncio.sleep(_LOOK)
-            now = _marks(watched)
+            now = _file_stamps(watched)
             if now != last:
                 last = now
                 self.crew.renew()
@@ -142,7 +142,7 @@ class Server:
         try:
             if len(self._connections) > self._most and not self._made_room():
                 await http_protocol.send(
-                    writer, _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections."), stays=False
+                    writer, _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections."), stays=False
                 )
             else:
                 await self._converse(reader, writer)
@@ -177,7 +177,7 @@ class Server:
         if task is not None:
             self._silent[task] = None
         try:
-            return await http_protocol.request(reader)
+            return await http_protocol.read_request(reader)
         finally:
             if task is not None:
                 self._silent.pop(task, None)
@@ -191,7 +191,7 @@ class Server:
                 self._check(request)
             except BadRequest as refused:
                 more = {"Allow": "GET, HEAD"} if refused.status is HTTPStatus.METHOD_NOT_ALLOWED else {}
-                reply = _told(refused.status, refused.why)._replace(more=more)
+                reply = _error_page(refused.status, refused.why)._replace(more=more)
                 await http_protocol.send(writer, reply, stays=False)
                 return
             if request.path == "/events" and request.method == "GET":
@@ -207,7 +207,7 @@ class Server:
         """Refuse requests that this server does not answer."""
         if request.method not in ("GET", "HEAD"):
             raise BadRequest(HTTPStatus.METHOD_NOT_ALLOWED, "This site is read-only: use GET or HEAD.")
-        if not is_named(request.headers.get("host", ""), self.names):
+        if not is_own_host(request.headers.get("host", ""), self.names):
             why = "This server is not known by that name. Use the address that it printed, or name it with --host."
             raise BadRequest(HTTPStatus.MISDIRECTED_REQUEST, why)
         if len(request.path) > LONGEST or len(request.query) > 2 * LONGEST:
@@ -225,7 +225,7 @@ class Server:
         gone = asyncio.create_task(reader.read(1))
         try:
             start = Reply(HTTPStatus.OK, type="text/event-stream", more={"Cache-Control": "no-store"})
-            writer.write(http_protocol.opening(start, False, length=False) + b"retry: 1000\n\n")
+            writer.write(http_protocol.reply_head(start, False, length=False) + b"retry: 1000\n\n")
             while not gone.done():
                 try:
                     async with asyncio.timeout(_BREATH):
@@ -247,15 +247,19 @@ class Server:
             async with asyncio.timeout(WAITING):
                 found = await self._found(address, request.query)
         except Busy:
-            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests are waiting. Try again in a moment.")
+            return _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests are waiting. Try again in a moment.")
         except TimeoutError:
-            return _told(HTTPStatus.SERVICE_UNAVAILABLE, "The store is not ready yet. Try again.")
+            return _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "The store is not ready yet. Try again.")
         except ReaderLost:
-            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be rendered: it took too long, or failed.")
+            return _error_page(
+                HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be rendered: it took too long, or failed."
+            )
         except Exception as error:  # logged; the client only learns that there was an error
             self.log(f"{request.path}: {type(error).__name__}: {error}")
-            return _told(HTTPStatus.INTERNAL_SERVER_ERROR, "The page could not be rendered. The server's log says why.")
-        return _for(request, found)
+            return _error_page(
+                HTTPStatus.INTERNAL_SERVER_ERROR, "The page could not be rendered. The server's log says why."
+            )
+        return _reply_to(request, found)
 
     async def _found(self, address: str, query: str) -> ReaderReply:
         if address in self._fixed:
@@ -278,7 +282,7 @@ class Server:
         if found.status == HTTPStatus.OK and found.version == self.crew.version:
             self.cache.put(address, found)
             if address == "index.html":
-                front_page.keep(self.root, found.version, self.live, found)
+                front_page.cache_front_page(self.root, found.version, self.live, found)
         return found
 
     async def _blamed(self, address: str) -> ReaderReply:
@@ -294,11 +298,11 @@ class Server:
         return found
 
 
-def _for(request: Request, found: ReaderReply) -> Reply:
+def _reply_to(request: Request, found: ReaderReply) -> Reply:
     """Return the reply to a request, in a form that the client accepts."""
     status = HTTPStatus(found.status)
     if not found.data and status is not HTTPStatus.OK:
-        return _told(status, _WHY.get(status, "The page could not be rendered. The server's log says why."))
+        return _error_page(status, _WHY.get(status, "The page could not be rendered. The server's log says why."))
     more = {**found.more, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     takes = "gzip" in request.headers.get("accept-encoding", "").lower()
     if found.tag:
@@ -317,7 +321,7 @@ _WHY = {
 }
 
 
-def _told(status: HTTPStatus, why: str) -> Reply:
+def _error_page(status: HTTPStatus, why: str) -> Reply:
     """Return an error page."""
     title = f"{status.value} {status.phrase}"
     text = (
@@ -332,14 +336,14 @@ def _told(status: HTTPStatus, why: str) -> Reply:
 # --- host names
 
 
-def names_of(host: str) -> frozenset[str]:
+def host_names(host: str) -> frozenset[str]:
     """Return the host names that the server answers to, besides loopback addresses."""
     everywhere = host in ("0.0.0.0", "::", "")  # noqa: S104
     mine = socket.gethostname().lower() if everywhere else host.lower()
     return frozenset((*_LOOPBACK, mine, f"{mine}.local", *(("*",) if everywhere else ())))
 
 
-def is_named(said: str, names: frozenset[str]) -> bool:
+def is_own_host(said: str, names: frozenset[str]) -> bool:
     """True if a Host header is one of the names, or an IP address that no other name can resolve to."""
     host, _, port = said.rpartition(":") if not said.endswith("]") else (said, "", "")
     if not host:
@@ -355,7 +359,7 @@ def is_named(said: str, names: frozenset[str]) -> bool:
     return False
 
 
-def _marks(paths: list[str]) -> list[tuple[int, int, int] | None]:
+def _file_stamps(paths: list[str]) -> list[tuple[int, int, int] | None]:
     """Return values that change when one of the files is written."""
     found: list[tuple[int, int, int] | None] = []
     for path in paths:

@@ -12,7 +12,7 @@ from concordance.workflow import book_options, builds, store_location, terminal
 
 @click.command("build")
 @click.argument("repo", required=False, type=click.Path(readable=False))
-@book_options.of_a_book
+@book_options.with_book_options
 @book_options.with_store
 @book_options.YES
 @click.option(
@@ -49,7 +49,7 @@ def command(
         repo = "."
         store_location.ask_first(repo, yes)
     began, written, wanted = time.perf_counter(), None, wishes.of(repo)
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         if no_book:
             summary = builds.build(repo, wishes.jobs, bar.show)
         elif form == "html":

@@ -7,14 +7,14 @@ import sys
 
 import click
 
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.collect.walk import find_root
 from concordance.workflow import book_options, builds, terminal
 
 
 @click.command("check")
 @book_options.REPO
-@book_options.of_a_book
+@book_options.with_book_options
 @click.option("--store", is_flag=True, help="Check the store, text index and cache for damage instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(repo: str | None, wishes: book_options.BookOptions, store: bool, as_json: bool) -> None:
@@ -35,7 +35,7 @@ def command(repo: str | None, wishes: book_options.BookOptions, store: bool, as_
     if store:
         _check_store(root, as_json)
         return
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         found = builds.check(root, wishes.out, wishes.of(root), wishes.jobs, bar.show)
     if as_json:
         stale = [page._asdict() for page in found.stale]
@@ -48,13 +48,13 @@ def command(repo: str | None, wishes: book_options.BookOptions, store: bool, as_
 
 
 def _check_store(root: str, as_json: bool) -> None:
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         found = builds.audit_store(root, bar.show)
     if as_json:
         click.echo(json.dumps({"sound": not found, "damaged": [one._asdict() for one in found]}))
     else:
         for one in found:
-            click.echo(visible(f"{one.path}: {one.problem}. {one.advice}."))
+            click.echo(escape_hidden(f"{one.path}: {one.problem}. {one.advice}."))
         click.echo(f"{len(found):,} damaged" if found else "No damage found: all stored data matches its checksums.")
     if found:
         sys.exit(1)

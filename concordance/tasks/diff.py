@@ -29,7 +29,7 @@ def command(revisions: tuple[str, ...], repo: str | None, as_json: bool, no_upda
     concord diff main...my-branch
     """
     builds.check_revisions(repo, revisions)
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         repository = api.Repository(repo, not no_update, bar.show)
         with repository:
             found, text = repository.compared(*revisions, progress=bar.show)

@@ -24,10 +24,10 @@ from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import registry
 from concordance.link.cfamily.include_roots import IncludeRoots
-from concordance.link.paths.tree import Tree, above
+from concordance.link.paths.tree import Tree, enclosing_folders
 from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
 
-MOST = 12  # maximum number of roots of a kind to fill in
+MOST_ROOTS = 12  # maximum number of roots of a kind to fill in
 _ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc")
 
@@ -101,15 +101,15 @@ def command(repo: str) -> None:
     concord init
     concord init ~/src/pytorch
     """
-    entries, books = walk.walked(repo)
+    entries, books = walk.walk_with_counts(repo)
     path = os.path.join(repo, config_file.FILE)
     if os.path.lexists(path):
         advice = "Edit it; to start over, move it away first"
         raise UserError(f"{path} already exists, and is not overwritten", advice)
-    if config_file.holds(repo, config_file.SHARED):
+    if config_file.has_settings(repo, config_file.SHARED):
         advice = f"Edit them there, or move them into a {config_file.FILE}, which takes precedence"
         raise UserError(f"{os.path.join(repo, config_file.SHARED)} already holds settings", advice)
-    text = filled(repo, entries, books)
+    text = fill_template(repo, entries, books)
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
@@ -119,19 +119,21 @@ def command(repo: str) -> None:
     click.echo("Next: remove the # from what you want to change, then run: concord build")
 
 
-def filled(root: str, entries: list[ListedFile], books: dict[str, int]) -> str:
+def fill_template(root: str, entries: list[ListedFile], books: dict[str, int]) -> str:
     """Return the text, filled in with what was found in a repository."""
     tree = Tree(root, _files(entries))
     python, c = _python(tree), _c(tree)
     book = next((folder for folder in sorted(books) if folder.isprintable() and folder[:1] not in ("", ".")), "")
-    left = max(0, len(python) - MOST) + max(0, len(c) - MOST)
+    left = max(0, len(python) - MOST_ROOTS) + max(0, len(c) - MOST_ROOTS)
     return TEXT.format(
         out=f"out = {json.dumps(book)}" if book else f"#out = {json.dumps(config_file.BOOK)}",
         jobs=Config().jobs,
         largest=Config.largest,
-        more=f"\n# These are the {MOST} of each kind with the most files; {left:,} more were found." if left else "",
-        python=json.dumps(python[:MOST], ensure_ascii=False),
-        c=json.dumps(c[:MOST], ensure_ascii=False),
+        more=f"\n# These are the {MOST_ROOTS} of each kind with the most files; {left:,} more were found."
+        if left
+        else "",
+        python=json.dumps(python[:MOST_ROOTS], ensure_ascii=False),
+        c=json.dumps(c[:MOST_ROOTS], ensure_ascii=False),
         categories=_listed(category.value for category in Category),
         sections=_listed(json.dumps(section.value) for section in Section),
     )
@@ -171,7 +173,7 @@ def _c(tree: Tree) -> list[str]:
     counts: Counter[str] = Counter()
     for path in sorted(tree.paths) if named else ():
         if path.endswith(_HEADERS):
-            counts.update(folder for folder in above(path.rpartition("/")[0]) if folder in named)
+            counts.update(folder for folder in enclosing_folders(path.rpartition("/")[0]) if folder in named)
     return _shown(counts)
 
 

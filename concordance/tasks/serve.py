@@ -15,8 +15,8 @@ from functools import partial
 import click
 
 from concordance.base import forks
-from concordance.base.characters import visible
-from concordance.base.config import cores
+from concordance.base.characters import escape_hidden
+from concordance.base.config import core_count
 from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.collect.walk import find_root
 from concordance.facts.store import Store
@@ -69,17 +69,17 @@ def command(
         store_location.ask_first(root, yes)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
-    socket = listener.bound(host, port)
+    socket = listener.open_socket(host, port)
     # The updating process is forked before the readers, so that it does not inherit their sockets.
     with closing(socket), _updating(root, watch, socket, no_update):
-        number = readers or min(2, cores())
+        number = readers or min(2, core_count())
         server = serve_server.Server(
             root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log
         )
         version = front_page.version_of(root, meta, watch)
-        server.begin_with(version, front_page.kept(root, version, watch))
+        server.begin_with(version, front_page.cached_front_page(root, version, watch))
         address = listener.address_of(host, socket)
-        click.echo(f"{address} shows {visible(root)}; Ctrl-C ends it")
+        click.echo(f"{address} shows {escape_hidden(root)}; Ctrl-C ends it")
         if not no_browser:  # some browsers return only when they are closed
             forks.Process(target=webbrowser.open, args=(address,), daemon=True).start()
         received = listener.run(server, socket)
@@ -91,7 +91,7 @@ def _read(root: str, live: bool, end: End) -> None:
     """Run a reader process."""
     from concordance.workflow.watch import server_processes
 
-    server_processes.read(root, live, end)
+    server_processes.run_reader(root, live, end)
 
 
 @contextmanager
@@ -134,11 +134,11 @@ def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
             raise
     from concordance.workflow import builds, terminal
 
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         builds.build(root, None, bar.show)
     with Store(folder) as known:
         return known.meta()
 
 
 def _log(word: str) -> None:
-    click.echo(f"concord: {visible(word)}", err=True)
+    click.echo(f"concord: {escape_hidden(word)}", err=True)

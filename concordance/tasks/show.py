@@ -25,7 +25,7 @@ def command(asked: str, repo: str | None, as_json: bool, no_update: bool, yes: b
     concord show torch.nn.Linear
     """
     root = store_location.root_of(repo, yes)
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         repository = api.Repository(root, not no_update, bar.show)
     with repository:
         rows = repository.show(asked)

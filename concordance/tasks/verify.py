@@ -25,7 +25,7 @@ def command(repo: str | None, out: str | None, jobs: int | None, as_json: bool) 
     concord verify
     concord verify --repo ~/src/pytorch --out docs --json
     """
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
         found = builds.verify(repo, out, jobs, bar.show)
     if as_json:
         click.echo(json.dumps([problem._asdict() for problem in found.problems]))

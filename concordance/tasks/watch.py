@@ -12,7 +12,7 @@ from concordance.workflow.watch import watch
 
 @click.command("watch")
 @click.argument("repo", required=False, type=click.Path(readable=False))
-@book_options.of_a_book
+@book_options.with_book_options
 @book_options.with_store
 @book_options.YES
 @click.option(
@@ -32,7 +32,7 @@ def command(
     folder = repo if repo is not None else "."
     if repo is None:
         store_location.ask_first(folder, yes)
-    with terminal.Bar() as bar:
+    with terminal.ProgressBars() as bar:
 
         def tell(update: watch.Update) -> None:
             bar.clear()

@@ -2,9 +2,9 @@
 
 In: a repository and the folder of its book. `verify` needs no store, so that a book that is committed with its source
 can be checked anywhere. Out: every problem, with its page and line. Pages are checked in forked workers, just as they
-are written. `explained` says why a book differs from what would be written now, as far as manifest and store can tell:
-the source file has changed, somebody edited the page, another version of the program wrote it, or git ignores it, so
-that it was not committed.
+are written. `explain_difference` says why a book differs from what would be written now, as far as manifest and store
+can tell: the source file has changed, somebody edited the page, another version of the program wrote it, or git ignores
+it, so that it was not committed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BATCH = 1_000_000  # of pages per batch
 
 def check(pages: list[str]) -> PageCheck:
     """Check some pages."""
-    checker: Checker = forked.desk()
+    checker: Checker = forked.shared_data()
     found = PageCheck()
     for page in pages:
         checker.check(page, found)
@@ -53,7 +53,7 @@ def verify(root: str, out: str, config: Config, progress: Callable[[int, int], N
     if unfinished:
         why = "the last build was interrupted; build again"
         result.problems.append(Problem(own_output.MANIFEST, 0, "", why))
-    result.problems += _of_the_whole(root, out, ground, config)
+    result.problems += _missing_and_unlisted(root, out, ground, config)
     sections: set[int] = set()
     wants: dict[tuple[str, ...], array[int]] = {}
     for pages, found in _checked(list(written), ground, config, progress):
@@ -78,7 +78,7 @@ def _checked(
     """Check pages in parallel."""
     batches = pool.batches(pages, lambda page: ground.written[page].size, BATCH)
     done = 0
-    for result in forked.each(Checker(ground), _named, batches, config.jobs, config.patience):
+    for result in forked.map_forked(Checker(ground), _named, batches, config.jobs, config.patience):
         if isinstance(result, pool.FailedItem):
             problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
             yield (result.item,), PageCheck([problem])
@@ -93,9 +93,9 @@ def _named(pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
     return tuple(pages), check(pages)
 
 
-def _of_the_whole(root: str, out: str, ground: CheckedBook, config: Config) -> Iterator[Problem]:
+def _missing_and_unlisted(root: str, out: str, ground: CheckedBook, config: Config) -> Iterator[Problem]:
     """Yield files without a page, and pages that are not in the manifest."""
-    paths = [entry.path for entry in path_patterns.chosen(walk.walk(root), config)[0]]
+    paths = [entry.path for entry in path_patterns.select_entries(walk.walk(root), config)[0]]
     addresses = Addresses(paths, root, out)
     for path in paths:
         page = addresses.page(Ref(To.FILE, path))
@@ -103,20 +103,20 @@ def _of_the_whole(root: str, out: str, ground: CheckedBook, config: Config) -> I
             yield Problem(page, 0, "", f"{path} has no page")
     claimed = {claims_of(page) for page, row in ground.written.items() if row.claims}
     for path in sorted(ground.there - ground.written.keys() - claimed):
-        if own_output.is_page(path) and own_output.is_written(os.path.join(out, path)):
+        if own_output.is_page(path) and own_output.is_own_page(os.path.join(out, path)):
             yield Problem(path, 0, "", "a page written by Concordance that the manifest does not list")
 
 
 # --- why a book is stale
 
 
-def is_there(out: str) -> bool:
+def has_book(out: str) -> bool:
     """True if a folder contains a book."""
     pages, unfinished, _ = manifest.read(out)
     return bool(pages) or unfinished
 
 
-def explained(root: str, folder: str, out: str, made: BookSummary) -> BookDifference:
+def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> BookDifference:
     """Return the pages that are not current, with the reasons that can be found."""
     found = BookDifference(out, pages=made.pages, failed=made.failed)
     if not (made.changed or made.gone or made.listing):
@@ -127,8 +127,8 @@ def explained(root: str, folder: str, out: str, made: BookSummary) -> BookDiffer
     addresses = Addresses(digests, root, out)
     subjects = {addresses.page(Ref(to, path)): path for to in (To.FILE, To.KEYWORDS) for path in digests}
     found.sources = _sources(listed, subjects, digests)
-    general = _general(found.sources, unfinished, manifest.version(out))
-    touched = set(manifest.edited(out, (listed[page] for page in made.changed if page in listed)))
+    general = _general_reason(found.sources, unfinished, manifest.version(out))
+    touched = set(manifest.find_differing_pages(out, (listed[page] for page in made.changed if page in listed)))
     missing = {page for page in made.changed if not os.path.lexists(os.path.join(out, page))}
     ignored = _ignored(root, out, sorted(missing))
     for page in made.changed:
@@ -142,7 +142,7 @@ def explained(root: str, folder: str, out: str, made: BookSummary) -> BookDiffer
         else:
             why = general
         found.stale.append(StalePage(page, APPEARS if page in missing else CHANGES, why))
-    found.stale += [StalePage(page, VANISHES, _gone(page, found.sources)) for page in made.gone]
+    found.stale += [StalePage(page, VANISHES, _removal_reason(page, found.sources)) for page in made.gone]
     if not found.stale:
         found.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not match the pages"))
     found.stale.sort()
@@ -165,12 +165,12 @@ def _sources(listed: dict[str, ManifestPage], subjects: dict[str, str], digests:
     return dict(sorted(found.items()))
 
 
-def _gone(page: str, sources: dict[str, str]) -> str:
+def _removal_reason(page: str, sources: dict[str, str]) -> str:
     path = next((page.removesuffix(end) for end in (_DOCS, _KEYWORDS) if page.endswith(end)), "")
     return f"{path} is gone" if sources.get(path) == "gone" else ""
 
 
-def _general(sources: dict[str, str], unfinished: bool, version: str) -> str:
+def _general_reason(sources: dict[str, str], unfinished: bool, version: str) -> str:
     """Return why a page may differ although its own file has not changed."""
     if unfinished:
         return "the last build was interrupted"

@@ -52,7 +52,7 @@ class BookOptions:
 
     def of(self, repo: str) -> Book:
         """Return what the book contains: the given options, else the settings of the repository."""
-        return builds.wishes_of(repo, self.source, self.history, self.generated)
+        return builds.book_settings(repo, self.source, self.history, self.generated)
 
 
 def with_store(command: Callable[..., None]) -> Callable[..., None]:
@@ -69,7 +69,7 @@ def with_store(command: Callable[..., None]) -> Callable[..., None]:
     )(run)  # fmt: skip
 
 
-def of_a_book(command: Callable[..., None]) -> Callable[..., None]:
+def with_book_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options to a command, which receives them as `wishes`."""
 
     @wraps(command)

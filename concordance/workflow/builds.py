@@ -13,16 +13,16 @@ from dataclasses import replace
 from functools import partial
 
 from concordance.base import config_file
-from concordance.base.config import Book, Config, cache_folder, of_site
+from concordance.base.config import Book, Config, cache_folder, site_book
 from concordance.base.errors import UserError
-from concordance.base.progress import BuildSummary, Progress, Totals, quiet
+from concordance.base.progress import BuildSummary, Progress, Totals, ignore_progress
 from concordance.collect.revisions import commits
-from concordance.collect.walk import Walked, find_root
+from concordance.collect.walk import WalkResult, find_root
 from concordance.extract import ruleset
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
-from concordance.query.index.counts.totals import counted
+from concordance.query.index.counts.totals import count_totals
 from concordance.render.output import folder_checks
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
@@ -36,7 +36,7 @@ from concordance.workflow.store_location import check_store, has_store, store_pa
 SITE = "site"  # default folder of the site
 
 
-def settings_of(root: str) -> config_file.Settings:
+def read_settings(root: str) -> config_file.Settings:
     """Return the settings of a repository."""
     return config_file.read(root, ruleset.rules)
 
@@ -45,11 +45,11 @@ def _config(said: config_file.Settings, jobs: int | None) -> Config:
     return replace(said.config, jobs=jobs) if jobs else said.config
 
 
-def wishes_of(
+def book_settings(
     root: str, source: bool | None = None, history: bool | None = None, generated: bool | None = None
 ) -> Book:
     """Return what the book contains: the arguments, else the settings of the repository."""
-    found = settings_of(root).book
+    found = read_settings(root).book
     return replace(
         found, source=found.source if source is None else source,
         history=found.history if history is None else history,
@@ -59,7 +59,7 @@ def wishes_of(
 
 def book_folder(root: str, out: str | None = None) -> str:
     """Return the folder of the book: `out`, else the one in the settings of the repository."""
-    return out or _folder(root, settings_of(root))
+    return out or _folder(root, read_settings(root))
 
 
 def _folder(root: str, said: config_file.Settings) -> str:
@@ -67,16 +67,16 @@ def _folder(root: str, said: config_file.Settings) -> str:
 
 
 def build(
-    root: str, jobs: int | None = None, progress: Progress = quiet, walked: Walked | None = None,
+    root: str, jobs: int | None = None, progress: Progress = ignore_progress, walked: WalkResult | None = None,
     memory: ResidentState | None = None,
 ) -> BuildSummary:  # fmt: skip
     """Update a repository's store, and report what could not be read completely. `walked` are its files, if they are
     known; `memory` keeps state for a process that does this repeatedly."""
-    return _build(root, _config(settings_of(root), jobs), progress, walked, memory)
+    return _build(root, _config(read_settings(root), jobs), progress, walked, memory)
 
 
 def _build(
-    root: str, config: Config, progress: Progress, walked: Walked | None = None, memory: ResidentState | None = None
+    root: str, config: Config, progress: Progress, walked: WalkResult | None = None, memory: ResidentState | None = None
 ) -> BuildSummary:
     kept = memory.kept if memory is not None else StoreState()
     summary = Build(root, config, progress, walked=walked, kept=kept).run()
@@ -86,18 +86,23 @@ def _build(
 
 
 def book(
-    root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet,
-    walked: Walked | None = None, memory: ResidentState | None = None,
-) -> tuple[BuildSummary, BookSummary]:  # fmt: skip
+    root: str,
+    out: str | None = None,
+    wishes: Book | None = None,
+    jobs: int | None = None,
+    progress: Progress = ignore_progress,
+    walked: WalkResult | None = None,
+    memory: ResidentState | None = None,
+) -> tuple[BuildSummary, BookSummary]:
     """Update a repository's store and write its book, by default as its settings say. `memory` keeps state for a
     process that does this repeatedly."""
-    said = settings_of(root)
+    said = read_settings(root)
     config, where = _config(said, jobs), out or _folder(root, said)
     _check_out(root, where, site=False)
     summary = _build(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
-    with _at_pages(root, summary, progress):
+    with _page_step(root, summary, progress):
         written = _write(root, where, wishes or said.book, config, summary, progress, memory=memory)
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
@@ -111,27 +116,31 @@ def _check_out(root: str, out: str, site: bool) -> None:
 
 
 def site(
-    root: str, out: str | None = None, wishes: Book | None = None, jobs: int | None = None, progress: Progress = quiet
+    root: str,
+    out: str | None = None,
+    wishes: Book | None = None,
+    jobs: int | None = None,
+    progress: Progress = ignore_progress,
 ) -> tuple[BuildSummary, BookSummary]:
     """Update a repository's store and write its site: pages for a browser, without a server."""
-    said = settings_of(root)
+    said = read_settings(root)
     config, folder = _config(said, jobs), store_path(root)
     where = out or os.path.join(folder, SITE)
     _check_out(root, where, site=True)
     summary = _build(root, config, progress)
-    with _at_pages(root, summary, progress):
-        written = publish(root, folder, where, of_site(wishes or said.book), config, partial(_told, progress))
+    with _page_step(root, summary, progress):
+        written = publish(root, folder, where, site_book(wishes or said.book), config, partial(_report_pages, progress))
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
     return summary, written
 
 
 @contextmanager
-def _at_pages(root: str, summary: BuildSummary, progress: Progress) -> Iterator[None]:
+def _page_step(root: str, summary: BuildSummary, progress: Progress) -> Iterator[None]:
     """Hold the lock while pages are written, and record how long that takes."""
     began = time.perf_counter()
     progress("pages", 0, 0, "")
-    with lock.held(store_path(root), lambda word: progress("say", 0, 0, word)):
+    with lock.hold_lock(store_path(root), lambda word: progress("say", 0, 0, word)):
         yield
     summary.seconds["pages"] = time.perf_counter() - began
 
@@ -147,12 +156,12 @@ def _write(
     memory: ResidentState | None = None,
 ) -> BookSummary:
     """Write the book, and if requested the pages about its pages; with `compared` only compare."""
-    told = partial(_told, progress)
+    told = partial(_report_pages, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
     written = pages.write(root, store_path(root), out, wishes, config, told, passed, compared, memory)
     if wishes.generated and not (compared and (written.changed or written.gone)):  # only of pages that exist
-        entries = pages.own_entries(root, out)
+        entries = pages.own_pages(root, out)
         Build(root, config, progress, pages=entries).run()
         folder = os.path.join(store_path(root), GENERATED)
         more = pages.write_generated(root, folder, out, wishes, config, told, compared)
@@ -163,49 +172,49 @@ def _write(
 
 def check(
     root: str | None = None, out: str | None = None, wishes: Book | None = None, jobs: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress = ignore_progress,
 ) -> BookDifference:  # fmt: skip
     """Return how a repository's book differs from what would be written now. The store is updated; the book is not
     changed."""
     root = root if root is not None else find_root(os.getcwd())
-    said = settings_of(root)
+    said = read_settings(root)
     where, config = out or _folder(root, said), _config(said, jobs)
-    if os.path.isdir(root) and not book_check.is_there(where):
+    if os.path.isdir(root) and not book_check.has_book(where):
         return BookDifference(where, missing=True)
     summary = _build(root, config, progress)
-    with _at_pages(root, summary, progress):
+    with _page_step(root, summary, progress):
         made = _write(root, where, wishes or said.book, config, summary, progress, True)
-        return book_check.explained(root, store_path(root), where, made)
+        return book_check.explain_difference(root, store_path(root), where, made)
 
 
-def audit_store(root: str | None = None, progress: Progress = quiet) -> list[Damage]:
+def audit_store(root: str | None = None, progress: Progress = ignore_progress) -> list[Damage]:
     """Read everything that is stored for a repository (store, text index, notes about pages, the user's cache) and
     return what is damaged. Nothing is updated."""
     root = root if root is not None else find_root(os.getcwd())
     folder = check_store(root)
     if not has_store(root):
         raise UserError(f"{root} has no store", "Build it first: concord build")
-    with lock.held(folder, lambda word: progress("say", 0, 0, word)):
-        return audit(folder, cache_folder(), settings_of(root).config.cache_bytes)
+    with lock.hold_lock(folder, lambda word: progress("say", 0, 0, word)):
+        return audit(folder, cache_folder(), read_settings(root).config.cache_bytes)
 
 
 def totals(root: str, wishes: Book | None = None) -> Totals:
     """Return how much a repository's store contains, counted as in its book."""
     with closing(Counts(store_path(root))) as counts:
-        return counted(counts, root, wishes or wishes_of(root))
+        return count_totals(counts, root, wishes or book_settings(root))
 
 
 def verify(
-    root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = quiet
+    root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = ignore_progress
 ) -> VerifyResult:
     """Check a repository's book, by default the one in its settings, against the current repository."""
     root = root if root is not None else find_root(os.getcwd())
-    said = settings_of(root)
+    said = read_settings(root)
     folder, config = out or _folder(root, said), _config(said, jobs)
-    return book_check.verify(root, folder, config, partial(_told, progress))
+    return book_check.verify(root, folder, config, partial(_report_pages, progress))
 
 
-def _told(progress: Progress, done: int, total: int) -> None:
+def _report_pages(progress: Progress, done: int, total: int) -> None:
     progress("pages", done, total, "")
 
 

@@ -30,7 +30,7 @@ GRAIN = 2_000_000_000  # nanoseconds: no file system has a coarser resolution
 _UNKNOWN = -1  # a change time that never compares as equal
 
 
-def with_known_times(entries: list[ListedFile], walked: int) -> list[ListedFile]:
+def drop_unreliable_times(entries: list[ListedFile], walked: int) -> list[ListedFile]:
     """Return the entries without unreliable change times; the walk began at `walked` (nanoseconds) or later."""
     times = ((entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE)
     first = next(times, None)
@@ -42,7 +42,7 @@ def with_known_times(entries: list[ListedFile], walked: int) -> list[ListedFile]
     ]
 
 
-def delta(
+def find_changes(
     root: str, entries: Iterable[ListedFile], files: Mapping[str, File], touched: Callable[[ListedFile], bool] | None
 ) -> tuple[list[ListedFile], dict[str, File]]:
     """Return the entries that have changed or that `touched` selects, and by path the ledger rows of files with new
@@ -62,7 +62,7 @@ def _is_same(root: str, file: File, entry: ListedFile) -> bool:
     if file.size != entry.size:
         return False
     if entry.skip is not Skip.NONE:
-        return file.skip == entry.skip and file.note == extract.as_text(entry.note)
+        return file.skip == entry.skip and file.note == extract.storable_note(entry.note)
     if file.skip == Skip.UNREADABLE and not file.note.startswith(extract.GIVEN_UP):
         # Permissions of the folders above also decide whether it can be read, and they leave no mark on the file.
         return file.changed == entry.changed and not os.access(os.path.join(root, entry.path), os.R_OK)
@@ -70,13 +70,13 @@ def _is_same(root: str, file: File, entry: ListedFile) -> bool:
         return False
     if file.altered == entry.altered != _UNKNOWN and file.changed == entry.changed and file.inode == entry.inode:
         return True
-    return extract.is_still(root, entry, file.digest)
+    return extract.has_digest(root, entry, file.digest)
 
 
 # --- settings
 
 
-def notes(config: Config, linkers: str, left_out: Mapping[str, int]) -> dict[str, str]:
+def settings_metadata(config: Config, linkers: str, left_out: Mapping[str, int]) -> dict[str, str]:
     """Return the metadata to record. Roots and categories affect linking, so they are part of the linkers' version."""
     told = hashlib.sha256(repr((config.roots, config.categories)).encode()).hexdigest()[:16]
     return {

@@ -22,7 +22,7 @@ from concordance.base.errors import ToolFailed, Unreadable
 from concordance.base.model import FileFacts, Finding, Import, ListedFile, Skip
 from concordance.collect import ruff, walk
 from concordance.collect.classify import header_language
-from concordance.collect.revisions import Blobs, Side, differing, is_same, sides
+from concordance.collect.revisions import Blobs, Side, differing_files, is_same, sides
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
 from concordance.extract.reading import test_detection
@@ -32,9 +32,9 @@ from concordance.facts.codec import unpack
 from concordance.query.diff import moves
 from concordance.query.diff.comparison import Comparison, FilePair, ReadFile, Unread
 from concordance.query.diff.dependencies import waits
-from concordance.query.diff.moves import RemovedSymbols
-from concordance.query.diff.symbol_pairs import ChangedSymbol, differs, paired
-from concordance.query.diff.symbols import ComparableSymbol, digests, outside, parts, split
+from concordance.query.diff.moves import UnpairedSymbols
+from concordance.query.diff.symbol_pairs import ChangedSymbol, differing_aspects, pair_symbols
+from concordance.query.diff.symbols import ComparableSymbol, comparable_symbols, line_digests, outside, split_lines
 from concordance.query.index.repository import Index
 from concordance.workflow.stages import extract
 from concordance.workflow.workers import forked, pool
@@ -66,15 +66,15 @@ class _Comparer:
     def run(self, desk: RevisionReader, here: Side) -> Comparison:
         """Read both sides."""
         one, other = desk.sides
-        pairs = list(differing(one, other))
-        settled = _settled(self.index, one, other, here)
+        pairs = list(differing_files(one, other))
+        settled = _unchanged_paths(self.index, one, other, here)
         beside = {
             path: entry for path, entry in other.entries.items()
             if path not in settled and path in one.entries and is_same(one.entries[path], entry)
         }  # fmt: skip
         exact = _exact(pairs)
         scanned = self._scan(desk, pairs, exact, beside)
-        renamed = exact | _alike(pairs, exact, scanned)
+        renamed = exact | _similar(pairs, exact, scanned)
         slim = sum(None in pair for pair in pairs) > _MANY
         with own_folder() as scratch:
             shared = [learned for path, learned in self.index.facts.macros() if path in settled]
@@ -117,19 +117,19 @@ class _Comparer:
                     items.append((side, entry))
         found: list[ScannedFile] = []
         batches = pool.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
-        for result in forked.each(desk, scan, batches, self.config.jobs, self.config.patience):
+        for result in forked.map_forked(desk, scan, batches, self.config.jobs, self.config.patience):
             if not isinstance(result, pool.FailedItem):  # comparing it reports the error
                 found += result
         return found
 
     def _job(
-        self, scratch: str, side: Side, number: int, scanned: list[ScannedFile], shared: list[macros.Learned]
+        self, scratch: str, side: Side, number: int, scanned: list[ScannedFile], shared: list[macros.MacroDefinitions]
     ) -> extract.Job:
         """Return what the extraction of one side needs."""
         own = [row.learned for row in scanned if row.side == number]
         folder = os.path.join(scratch, str(number))
         os.mkdir(folder)
-        extract.keep_macros(folder, macros.merge([*shared, *own]))
+        extract.save_macros(folder, macros.merge([*shared, *own]))
         headers = header_language(side.entries)
         return extract.Job(self.index.root, self.config, cache_folder(), code_versions.readers(), headers, folder)
 
@@ -145,7 +145,7 @@ class _Comparer:
         imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
         said = tuple((one, waits(one, named.scopes)) for one in imports)
         return FilePair(
-            ReadFile(file._replace(path=before.path), said), ReadFile(file, said), [], RemovedSymbols([], []), False
+            ReadFile(file._replace(path=before.path), said), ReadFile(file, said), [], UnpairedSymbols([], []), False
         )
 
     def _compared(self, desk: RevisionReader, works: list[FilePairTask]) -> dict[int, ComparedPair]:
@@ -153,7 +153,7 @@ class _Comparer:
         found: dict[int, ComparedPair] = {}
         batches = pool.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
-            for result in forked.each(desk, compare, batches, self.config.jobs, self.config.patience):
+            for result in forked.map_forked(desk, compare, batches, self.config.jobs, self.config.patience):
                 if isinstance(result, pool.FailedItem):
                     entry = result.item.after or result.item.before
                     self.unread.append(Unread(entry.path if entry else "", result.reason))
@@ -168,7 +168,7 @@ class _Comparer:
     def _remarks(
         self, scratch: str, desk: RevisionReader, found: list[ComparedPair]
     ) -> tuple[dict[tuple[int, str], tuple[Finding, ...]], str]:
-        rules = {rule.id: rule for rule in ruleset.RULES}
+        rules = {rule.id: rule for rule in ruleset.RUFF_RULES}
         rows: dict[tuple[int, str], tuple[Finding, ...]] = {}
         for side in (0, 1):
             folder = os.path.join(scratch, f"python-{side}")
@@ -179,12 +179,12 @@ class _Comparer:
                 if read is None:
                     continue
                 file = read.file
-                if file.language == "python" and not file.skip and file.category not in ruleset.TRIALS:
+                if file.language == "python" and not file.skip and file.category not in ruleset.TEST_CATEGORIES:
                     paths[f"{len(paths)}{'.pyi' if file.path.endswith('.pyi') else '.py'}"] = file.path
             self._lay(folder, desk, side, paths)
             try:
                 for name, said in ruff.check(folder, list(paths), list(rules), []) if paths else ():
-                    meant = [row for row in said if ruleset.SAYS.get(row.rule, "") in row.message]
+                    meant = [row for row in said if ruleset.REQUIRED_WORDS.get(row.rule, "") in row.message]
                     rows[side, paths[name]] = tuple(
                         Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant
                     )
@@ -202,7 +202,7 @@ class _Comparer:
                 file.write(data)
 
 
-def _settled(index: Index, one: Side, other: Side, here: Side) -> frozenset[str]:
+def _unchanged_paths(index: Index, one: Side, other: Side, here: Side) -> frozenset[str]:
     """Return the paths whose content is that of the store on both sides."""
     return frozenset(
         path for path, entry in here.entries.items() if path in index.files
@@ -220,10 +220,10 @@ def _exact(pairs: list[Pair]) -> dict[str, str]:
         {path: entry.blob for path, entry in _one_sided(pairs, side).items() if entry.skip is Skip.NONE and entry.size}
         for side in (0, 1)
     ]
-    return dict(moves.same_content(*sets))
+    return dict(moves.pair_equal_files(*sets))
 
 
-def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[ScannedFile]) -> dict[str, str]:
+def _similar(pairs: list[Pair], exact: dict[str, str], scanned: list[ScannedFile]) -> dict[str, str]:
     """Return files with another path and nearly the same content."""
     alone = [_one_sided(pairs, side) for side in (0, 1)]
     taken = {*exact, *exact.values()}
@@ -232,7 +232,7 @@ def _alike(pairs: list[Pair], exact: dict[str, str], scanned: list[ScannedFile])
          if row.side == side and row.path in alone[side] and row.path not in taken and row.lines}
         for side in (0, 1)
     ]  # fmt: skip
-    return dict(moves.alike_content(*sets))
+    return dict(moves.pair_similar_files(*sets))
 
 
 def _matched(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:
@@ -287,7 +287,7 @@ class ScannedFile(NamedTuple):
 
     side: int
     path: str
-    learned: macros.Learned
+    learned: macros.MacroDefinitions
     lines: tuple[int, ...]
 
 
@@ -298,7 +298,7 @@ class ComparedPair(NamedTuple):
     before: ReadFile | None
     after: ReadFile | None
     changed: list[ChangedSymbol]
-    gone: RemovedSymbols
+    gone: UnpairedSymbols
     outside: bool
     fresh: list[tuple[bytes, bytes]]  # for the cache
 
@@ -339,22 +339,22 @@ def macro_endings() -> tuple[str, ...]:
 
 def scan(items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
     """Scan files before any are extracted."""
-    desk: RevisionReader = forked.desk()
+    desk: RevisionReader = forked.shared_data()
     found = []
     for side, entry in items:
         try:
             data = desk.data(side, entry)
         except Unreadable:
             continue  # comparing it reports why
-        learned = macros.learn(data, entry.path) if entry.path.endswith(macro_endings()) else ()
-        lines = () if b"\0" in data[:8192] else digests(split(data.decode("utf-8", "replace")))
+        learned = macros.read_defines(data, entry.path) if entry.path.endswith(macro_endings()) else ()
+        lines = () if b"\0" in data[:8192] else line_digests(split_lines(data.decode("utf-8", "replace")))
         found.append(ScannedFile(side, entry.path, learned, tuple(lines)))
     return found
 
 
 def compare(works: list[FilePairTask]) -> list[ComparedPair]:
     """Extract and compare files."""
-    desk: RevisionReader = forked.desk()
+    desk: RevisionReader = forked.shared_data()
     return [_compared_file(desk, work) for work in works]
 
 
@@ -363,16 +363,18 @@ def _compared_file(desk: RevisionReader, work: FilePairTask) -> ComparedPair:
     fresh = [half.fresh for half in halves if half is not None and half.fresh is not None]
     before, after = (half.read if half is not None else None for half in halves)
     if not work.compared:
-        return ComparedPair(work.number, before, after, [], RemovedSymbols([], []), False, fresh)
+        return ComparedPair(work.number, before, after, [], UnpairedSymbols([], []), False, fresh)
     sets = [half.parts() if half is not None else [] for half in halves]
-    found = paired(sets[0], sets[1])
+    found = pair_symbols(sets[0], sets[1])
     changed = [
-        ChangedSymbol(_slim(one), _slim(other), what) for one, other in found.pairs if (what := differs(one, other))
+        ChangedSymbol(_slim(one), _slim(other), what)
+        for one, other in found.pairs
+        if (what := differing_aspects(one, other))
     ]
     loose = len({half.outside() for half in halves if half is not None}) > 1
-    gone = RemovedSymbols(found.removed, found.added)
+    gone = UnpairedSymbols(found.removed, found.added)
     if work.slim:
-        gone = RemovedSymbols([_slim(part) for part in gone.removed], [_slim(part) for part in gone.added])
+        gone = UnpairedSymbols([_slim(part) for part in gone.removed], [_slim(part) for part in gone.added])
     return ComparedPair(work.number, before, after, changed, gone, loose, fresh)
 
 
@@ -388,7 +390,7 @@ class _Half(NamedTuple):
     fresh: tuple[bytes, bytes] | None
 
     def parts(self) -> list[ComparableSymbol]:
-        return parts(self.read.file.path, self.read.file.language, self.facts, self.text, self.tests)
+        return comparable_symbols(self.read.file.path, self.read.file.language, self.facts, self.text, self.tests)
 
     def outside(self) -> int:
         return outside(self.facts, self.text, self.read.file.language)
@@ -403,12 +405,12 @@ def _half(desk: RevisionReader, side: int, entry: ListedFile | None) -> _Half | 
             data = desk.data(side, entry)
     except Unreadable as error:
         entry = entry._replace(skip=Skip.UNREADABLE, note=error.reason)
-    reading, text = extract.of_bytes(desk.jobs[side], entry, data)
+    reading, text = extract.extract_bytes(desk.jobs[side], entry, data)
     if not reading.packed:
         return _Half(ReadFile(reading.file), FileFacts(), "", frozenset(), None)
     facts, file = unpack(reading.packed), reading.file
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
-    findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TRIALS)
-    tests = frozenset(test_detection.places(facts, file.language, file.category, file.path))
+    findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TEST_CATEGORIES)
+    tests = frozenset(test_detection.find_tests(facts, file.language, file.category, file.path))
     fresh = None if reading.cached or not reading.key else (reading.key, extract.kept(reading))
     return _Half(ReadFile(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

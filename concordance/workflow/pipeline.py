@@ -27,18 +27,18 @@ from functools import partial
 from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import File, Finding, ListedFile
-from concordance.base.progress import BuildSummary, Progress, quiet
+from concordance.base.progress import BuildSummary, Progress, ignore_progress
 from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
 from concordance.facts import code_versions
 from concordance.facts.cache import Cache
-from concordance.facts.fulltext.index import TextWriter, astray
+from concordance.facts.fulltext.index import TextWriter, outdated_paths
 from concordance.facts.integrity import lock
 from concordance.facts.records import ExtractedFile
 from concordance.facts.updates import file_times
-from concordance.facts.updates.last_build import LastBuild, known
+from concordance.facts.updates.last_build import LastBuild, read_last_build
 from concordance.facts.write import StoreWriter
 from concordance.workflow import changed_files
 from concordance.workflow.stages import bridges as stages_bridges
@@ -60,10 +60,10 @@ class Build:
 
     root: str
     config: Config
-    progress: Progress = quiet
+    progress: Progress = ignore_progress
     summary: BuildSummary = field(default_factory=BuildSummary)
     pages: list[ListedFile] | None = None  # pages of the program, which are otherwise skipped: only these are read
-    walked: walk.Walked | None = None  # the files, if a watcher already knows them
+    walked: walk.WalkResult | None = None  # the files, if a watcher already knows them
     seen: list[File] = field(default_factory=list)  # files that were read
     # What the last build left, in a long-running process.
     kept: StoreState = field(default_factory=StoreState)
@@ -72,18 +72,18 @@ class Build:
         """Update the store."""
         with self._step("collect"):
             began = time.time_ns()
-            found = (self.pages, {}) if self.pages is not None else self.walked or walk.walked(self.root)
+            found = (self.pages, {}) if self.pages is not None else self.walked or walk.walk_with_counts(self.root)
             entries, self.summary.passed = found
             if self.pages is None:
-                entries, self.summary.left_out = path_patterns.chosen(entries, self.config)
-            entries = changed_files.with_known_times(entries, began)
+                entries, self.summary.left_out = path_patterns.select_entries(entries, self.config)
+            entries = changed_files.drop_unreliable_times(entries, began)
             folder = make_store(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
-        with lock.held(folder, self._say):
+        with lock.hold_lock(folder, self._say):
             temp_folder.sweep_store(folder)
             headers = header_language(entry.path for entry in entries)
             readers = code_versions.readers()
-            before = known(folder, f"{readers} {headers}", self.kept.known)
+            before = read_last_build(folder, f"{readers} {headers}", self.kept.known)
             try:
                 self._bring_up(folder, entries, before, readers, headers)
             except StoreBroken:  # it looked complete, but was not
@@ -97,14 +97,14 @@ class Build:
     ) -> None:
         changed, renewed = self._delta(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
-        head = history.head(self.root)
-        made_by = {**self._notes(), "head": head, "ruff": ruff.identity(self.root)}
+        head = history.head_commit(self.root)
+        made_by = {**self._notes(), "head": head, "ruff": ruff.ruff_identity(self.root)}
         settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
         if before is not None:
-            apart = astray(folder, before.meta.get("started", ""))
+            apart = outdated_paths(folder, before.meta.get("started", ""))
             if settled and apart == frozenset():
                 if len(renewed) > HASHED:
-                    file_times.renew(folder, renewed.values())
+                    file_times.renew_times(folder, renewed.values())
                 return
             changed, gone = _with_astray(entries, changed, gone, apart)
             self.summary.unchanged = len(entries) - len(changed)
@@ -131,7 +131,7 @@ class Build:
             raise
 
     def _notes(self) -> dict[str, str]:
-        return changed_files.notes(self.config, code_versions.linkers(), self.summary.left_out)
+        return changed_files.settings_metadata(self.config, code_versions.linkers(), self.summary.left_out)
 
     def _patience(self, entries: list[ListedFile]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
@@ -140,7 +140,7 @@ class Build:
         self.progress("say", 0, 0, word)
 
     def _lost(self, scratch: str, dead: list[int], items: int) -> None:
-        at = ", ".join(filter(None, (extract.last_of(scratch, worker) for worker in dead)))
+        at = ", ".join(filter(None, (extract.last_path(scratch, worker) for worker in dead)))
         what = f"a worker was killed{f' while reading {at}' if at else ''}" if dead else "the workers do not answer"
         self._say(f"{what}; the {items:,} files in progress are read again, one by one")
 
@@ -148,7 +148,7 @@ class Build:
         """Return the entries that differ from the store, and the ledger rows of which only the times have changed."""
         if before is None:
             return entries, {}
-        changed, renewed = changed_files.delta(
+        changed, renewed = changed_files.find_changes(
             self.root, entries, before.files, changed_files.settings_changed(self.config, before.meta)
         )
         before.files.update(renewed)
@@ -166,7 +166,7 @@ class Build:
             with self._step("learn"):
                 learned, table = self._learn(pool, entries, before, changed, kept.macros)
             digest = macros.digest(table)
-            extract.keep_macros(job.scratch, table)
+            extract.save_macros(job.scratch, table)
             if before is not None and before.meta.get("macros") != digest:
                 changed = _with_macro_users(entries, changed, before)
                 self.summary.unchanged = len(entries) - len(changed)
@@ -213,14 +213,14 @@ class Build:
     def _learn(
         self, pool: workers_pool.Pool, entries: list[ListedFile], before: LastBuild | None, changed: list[ListedFile],
         table: macros.Macros | None,
-    ) -> tuple[list[tuple[str, macros.Learned]], macros.Macros]:  # fmt: skip
+    ) -> tuple[list[tuple[str, macros.MacroDefinitions]], macros.Macros]:  # fmt: skip
         """Return the macros of changed files, and the merged table of all files: the old one if nothing has changed."""
         endings = _macro_endings()
         fresh = [entry for entry in changed if entry.path.endswith(endings)]
-        work = partial(extract.learn, os.path.abspath(self.root), largest=self.config.largest)
-        learned: dict[str, macros.Learned] = {entry.path: () for entry in fresh}
+        work = partial(extract.learn_macros, os.path.abspath(self.root), largest=self.config.largest)
+        learned: dict[str, macros.MacroDefinitions] = {entry.path: () for entry in fresh}
         done = 0
-        for result in workers_pool.each(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
+        for result in workers_pool.map_batches(pool, work, _batches(fresh, 8 * BATCH_BYTES)):
             if not isinstance(result, workers_pool.FailedItem):
                 learned.update(result)
                 done += len(result)
@@ -240,9 +240,9 @@ class Build:
         job: extract.Job,
         changed: list[ListedFile],
     ) -> None:
-        work = partial(extract.read, job)
+        work = partial(extract.extract_files, job)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
-            for result in workers_pool.each(pool, work, _batches(changed, BATCH_BYTES)):
+            for result in workers_pool.map_batches(pool, work, _batches(changed, BATCH_BYTES)):
                 readings = self._given_up(job, result) if isinstance(result, workers_pool.FailedItem) else result
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
@@ -255,17 +255,17 @@ class Build:
 
     def _check(self, writer: StoreWriter, before: LastBuild | None) -> dict[str, str]:
         """Run ruff on the changed Python files, or on all if the last ruff was another one or failed."""
-        now = ruff.identity(self.root)
+        now = ruff.ruff_identity(self.root)
         anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
         asked = sorted(
             file.path for file in (writer.ledger() if anew else self.seen)
-            if file.language == "python" and not file.skip and file.category not in ruleset.TRIALS
+            if file.language == "python" and not file.skip and file.category not in ruleset.TEST_CATEGORIES
         )  # fmt: skip
-        rules = {rule.id: rule for rule in ruleset.RULES}
+        rules = {rule.id: rule for rule in ruleset.RUFF_RULES}
         rows, problem, crashed = [], "", list[str]()
         try:
             for path, said in ruff.check(self.root, asked, list(rules), crashed) if asked else ():
-                meant = [one for one in said if ruleset.SAYS.get(one.rule, "") in one.message]
+                meant = [one for one in said if ruleset.REQUIRED_WORDS.get(one.rule, "") in one.message]
                 found = (Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant)
                 rows.append((path, tuple(found)))
         except ToolFailed as error:
@@ -319,7 +319,7 @@ class Build:
 
     def _given_up(self, job: extract.Job, failed: workers_pool.FailedItem[ListedFile]) -> list[ExtractedFile]:
         self.summary.failed.append((failed.item.path, failed.reason))
-        return [extract.given_up(job, failed.item, failed.reason)]
+        return [extract.failed_file(job, failed.item, failed.reason)]
 
     def _count(self, reading: ExtractedFile) -> None:
         summary = self.summary

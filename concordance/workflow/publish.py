@@ -16,7 +16,7 @@ from concordance.base.config import Book, Config
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.site import search_files
-from concordance.render.site.files import SCRIPT, Site, SiteFile, opened
+from concordance.render.site.files import SCRIPT, Site, SiteFile, open_site
 from concordance.render.site.folder import SiteEntry, SiteFolder
 from concordance.render.site.routes import Route
 from concordance.render.summary import BookSummary
@@ -28,7 +28,7 @@ SHARDS, REST = "shards", "rest"  # what is written besides pages
 
 
 @dataclass
-class _Desk:
+class _SiteWorkerState:
     """The data of a worker, inherited from the process that forked it."""
 
     site: Site
@@ -39,16 +39,20 @@ class _Desk:
 Done = list[tuple[str, SiteEntry, bool]]  # address, manifest row, and whether the file changed
 
 
-def make(batch: list[Route]) -> Done:
+def write_routes(batch: list[Route]) -> Done:
     """Render and write some files."""
-    at: _Desk = forked.desk()
+    at: _SiteWorkerState = forked.shared_data()
     if at.opened_by != os.getpid():
         at.site.index.facts.reopen()
         at.opened_by = os.getpid()
-    return [(address, *at.tray.put(address, found.data)) for meant in batch for address, found in _made(at.site, meant)]
+    return [
+        (address, *at.tray.put(address, found.data))
+        for meant in batch
+        for address, found in _route_files(at.site, meant)
+    ]
 
 
-def _made(site: Site, meant: Route) -> Iterator[tuple[str, SiteFile]]:
+def _route_files(site: Site, meant: Route) -> Iterator[tuple[str, SiteFile]]:
     if meant.kind == SHARDS:
         for address, text in search_files.shards(site.index, site.addresses):
             yield address, SiteFile(text.encode("utf-8", "backslashreplace"), SCRIPT)
@@ -63,14 +67,16 @@ def publish(
 ) -> BookSummary:
     """Write the whole site; files that would not change are left alone."""
     summary, tray = BookSummary(out, front="index.html"), SiteFolder(out, (root, folder))
-    with forked.undisturbed(), closing(Facts(folder)) as facts:
-        site = opened(Index(facts, root, book), out)
+    with forked.without_gc(), closing(Facts(folder)) as facts:
+        site = open_site(Index(facts, root, book), out)
         work = [Route(SHARDS, ""), Route(REST, ""), *site.places.all()]
         tray.begin(site.address(meant) for meant in work[2:])
-        for _ in reader.warming(site.index, site):  # so that workers inherit what pages need from the whole
+        for _ in reader.warm_up(site.index, site):  # so that workers inherit what pages need from the whole
             pass
         rows: dict[str, SiteEntry] = {}
-        for result in forked.each(_Desk(site, tray), make, _batches(work), config.jobs, config.patience):
+        for result in forked.map_forked(
+            _SiteWorkerState(site, tray), write_routes, _batches(work), config.jobs, config.patience
+        ):
             if isinstance(result, pool.FailedItem):
                 summary.failed.append((f"{result.item.kind} {result.item.subject}", result.reason))
                 continue
@@ -90,4 +96,4 @@ def _batches(work: list[Route]) -> Iterator[list[Route]]:
     """Yield batches: routes of one file go to the same worker, and the slowest go first."""
     yield from ([one] for one in work[:2])
     # Files of the same folder need the same other files.
-    yield from pool.together(work[2:], lambda one: one.subject.partition("#")[0], BATCH)
+    yield from pool.batches_by_subject(work[2:], lambda one: one.subject.partition("#")[0], BATCH)

@@ -14,14 +14,14 @@ from concordance.base.blocks import Block, Heading, Mono, Page, Ref, To
 from concordance.base.config import Config
 from concordance.base.errors import UserError
 from concordance.base.model import File
-from concordance.facts.read import Place
+from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row
 from concordance.query.diff.report import all_rows, told
 from concordance.query.diff.report import page as page_of
-from concordance.query.index.file_model import about
+from concordance.query.index.file_model import model_of
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
-from concordance.query.names.resolver import subject
+from concordance.query.names.resolver import resolve_subject
 from concordance.query.pages import PAGES
 from concordance.query.sections.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
@@ -31,7 +31,7 @@ from concordance.workflow import diff
 _MOST = 20  # most definitions of one name that are shown
 
 
-def shown(index: Index, asked: str, out: str) -> list[Row]:
+def render_pages(index: Index, asked: str, out: str) -> list[Row]:
     """Return the requested pages: path, address and text of each."""
     index.book = replace(index.book, source=False)
     addresses = Addresses([row[1] for row in index.bases], index.root, out, plain_files(index))
@@ -48,7 +48,7 @@ def _pages(index: Index, asked: str, addresses: Addresses) -> Iterator[Page]:
     if folder in addresses.folders:
         yield from plugins.load(PAGES, "folder").pages(index, folder)
         return
-    meant = subject(index, asked)
+    meant = resolve_subject(index, asked)
     if isinstance(meant, File):
         yield next(plugins.load(PAGES, "file").pages(index, meant.path))
         return
@@ -58,14 +58,14 @@ def _pages(index: Index, asked: str, addresses: Addresses) -> Iterator[Page]:
         yield _definition(index, place)
 
 
-def _definition(index: Index, place: Place) -> Page:
-    one = about(index, place.path)
+def _definition(index: Index, place: SymbolPlace) -> Page:
+    one = model_of(index, place.path)
     blocks: list[Block] = [Heading(2, [Ref(To.FILE, place.path, "", place.path)])]
     blocks += Structure(one).of(place.place)
     return Page(Ref(To.FILE, place.path), [Mono(called(index, place))], blocks)
 
 
-def compared(
+def compare_revisions(
     index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Callable[[int, int], None]
 ) -> tuple[list[Row], str]:
     """Return what changed between two revisions, as rows and as a page."""

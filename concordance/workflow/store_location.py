@@ -24,8 +24,8 @@ from itertools import islice
 
 import click
 
-from concordance.base.characters import visible
-from concordance.base.confined_folder import ConfinedFolder, NotFollowed, split
+from concordance.base.characters import escape_hidden
+from concordance.base.confined_folder import ConfinedFolder, LinkRefused, split_trusted
 from concordance.base.errors import NoPermission, StoreFailed, UserError
 from concordance.collect.walk import find_root, folder_files, is_under_version_control
 
@@ -100,7 +100,7 @@ def _require_folder(folder: str) -> None:
 
 
 def _is_elsewhere(root: str, folder: str) -> bool:
-    inside = split(folder, (root,))
+    inside = split_trusted(folder, (root,))
     if inside[1] == FOLDER:
         return False
     if inside[1] or _is_same(folder, root):
@@ -144,7 +144,7 @@ def _sign(root: str, folder: str) -> None:
         try:
             if place.read(OWNER) == _signature(root):
                 return
-        except (FileNotFoundError, NotFollowed):
+        except (FileNotFoundError, LinkRefused):
             pass
         place.write(f"{OWNER}.{os.getpid()}.new", OWNER, _signature(root))
 
@@ -163,7 +163,7 @@ def ask_first(root: str, yes: bool) -> None:
     """Ask before reading a folder that is neither a repository nor indexed."""
     if yes or not os.path.isdir(root) or has_store(root) or is_under_version_control(root):
         return
-    shown = visible(os.path.realpath(root))
+    shown = escape_hidden(os.path.realpath(root))
     what = f"{shown} is neither a repository nor indexed"
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
         advice = "To read all files below it, add --yes, or run once: concord build"

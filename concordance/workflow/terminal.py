@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import click
 
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.base.progress import BuildSummary, Totals
 from concordance.query.answers import Answer, Row
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
@@ -41,7 +41,7 @@ _SHOWN = 8  # most pages of an update that are listed
 _NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
 
 
-class Bar:
+class ProgressBars:
     """Progress bars on a terminal, one for each step, with rate and remaining time; nothing if there is no terminal."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Bar:
         self._since = 0.0
         self._drawn = 0.0  # when the bars were last drawn
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBars:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -67,7 +67,7 @@ class Bar:
     def show(self, step: str, done: int, total: int, word: str) -> None:
         """Update one step; a step without a known number of items has a total of 0 or 1."""
         if step == "say":
-            click.echo(visible(word), err=True)
+            click.echo(escape_hidden(word), err=True)
             return
         if not sys.stderr.isatty():
             return
@@ -182,7 +182,7 @@ def print_update(
     click.echo(f"{time.strftime('%H:%M:%S')}  {', '.join(did)}; {seconds:.2f} s")
     shown = pages if verbose else pages[:_SHOWN]
     for page in shown:
-        click.echo(f"          {visible(page)}")
+        click.echo(f"          {escape_hidden(page)}")
     if len(pages) > len(shown):
         click.echo(f"          and {len(pages) - len(shown):,} more; --verbose lists all")
     if verbose:
@@ -203,18 +203,18 @@ def print_compared(found: BookDifference, repo: str | None, out: str | None) -> 
     parts = [f"{_count(count[change], 'page')} {word}" for change, word in _CHANGES.items() if count[change]]
     click.echo(f"{found.out} is stale: {', '.join(parts)}")
     for page, change, why in found.stale[:_LISTED]:
-        click.echo(visible(f"  {change:<8}  {page}" + (f"  ({why})" if why else "")))
+        click.echo(escape_hidden(f"  {change:<8}  {page}" + (f"  ({why})" if why else "")))
     if len(found.stale) > _LISTED:
         click.echo(f"  and {len(found.stale) - _LISTED:,} more; --json lists all")
     for page, reason in found.failed:
-        click.echo(visible(f"  {page} could not be rendered: {reason}"))
+        click.echo(escape_hidden(f"  {page} could not be rendered: {reason}"))
     click.echo(f"To update it: {build}")
 
 
 def print_verified(found: VerifyResult) -> None:
     """Print the problems found in a book, one per line, and how much was checked."""
     for page, line, claim, problem in found.problems:
-        click.echo(visible(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else "")))
+        click.echo(escape_hidden(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else "")))
     number = len(found.problems)
     click.echo(
         f"{number:,} {'problem' if number == 1 else 'problems'}: {found.pages:,} pages, {found.claims:,} claims, "
@@ -235,7 +235,7 @@ def print_pages(pages: list[str]) -> None:
     console = Console()
     with console.pager(styles=True, links=True):
         for page in pages:
-            console.print(Markdown(re.sub(r'<a id="[^"]*"></a>', "", visible(page))))
+            console.print(Markdown(re.sub(r'<a id="[^"]*"></a>', "", escape_hidden(page))))
 
 
 def table(answer: Answer, root: str = "") -> Any:
@@ -257,10 +257,10 @@ def cell(value: object) -> str:
     """Return a value as text that is safe to print, whatever characters a file name has."""
     if isinstance(value, dict):
         located = {"path", "line"} <= set(value)
-        return visible(f"{value['path']}:{value['line']}") if located else ", ".join(map(cell, value.values()))
+        return escape_hidden(f"{value['path']}:{value['line']}") if located else ", ".join(map(cell, value.values()))
     if isinstance(value, list | tuple):
         return ", ".join(map(cell, value))
-    return "" if value is None else visible(str(value))
+    return "" if value is None else escape_hidden(str(value))
 
 
 def _style(column: str, row: Row, root: str) -> str:

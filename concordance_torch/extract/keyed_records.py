@@ -49,7 +49,7 @@ class KeyedRecord:
         return next((one for one in self.fields if one.name == name), None)
 
 
-def entries(look: RuleContext) -> Iterator[KeyedRecord]:
+def read_records(look: RuleContext) -> Iterator[KeyedRecord]:
     """Yield the named items of a file's sequences, except items inside other items."""
     rows = sorted((d for d in look.draft.definitions if d.kind == Kind.KEY), key=lambda d: (d.start, -d.end, d.at))
     place = 0

@@ -15,7 +15,7 @@ _ARGUMENT = re.compile(r"(.+?)\s*([A-Za-z_]\w*)?\s*(?:=.*)?$", re.S)
 _ALIAS = re.compile(r"\([a-z0-9*!| ]+(?:->[^)]*)?\)")
 _WRITTEN = re.compile(r"\w+\([^)]*!")
 _LONGEST = 400  # characters of an argument: `_ARGUMENT` takes cubic time, and real ones have fewer than 100
-DEFAULT = "aten"  # the namespace of a name written without one
+DEFAULT_NAMESPACE = "aten"  # the namespace of a name written without one
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Schema:
     @property
     def name(self) -> str:
         """The full name: "aten::add.Tensor"."""
-        return f"{self.namespace or DEFAULT}::{self.local}"
+        return f"{self.namespace or DEFAULT_NAMESPACE}::{self.local}"
 
 
-def full_name(text: str, namespace: str = DEFAULT) -> str:
+def full_name(text: str, namespace: str = DEFAULT_NAMESPACE) -> str:
     """Return an operator's name with its namespace; "" if the text is not an operator's name."""
     match = _NAME.fullmatch(text)
     if match is None:
@@ -49,7 +49,7 @@ def full_name(text: str, namespace: str = DEFAULT) -> str:
     return f"{match[1] or namespace}::{match[2]}" + (f".{match[3]}" if match[3] else "")
 
 
-def parsed(text: str) -> Schema | None:
+def parse_schema(text: str) -> Schema | None:
     """Return the parts of a schema, or None if the text is not one."""
     match = _FULL.match(text)
     if match is None:

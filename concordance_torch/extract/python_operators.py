@@ -25,7 +25,7 @@ class NamedOperator(NamedTuple):
     overloaded: bool  # whether a specific overload is named
 
 
-class Spaces:
+class OperatorNamespaces:
     """The names that a file uses for operator namespaces."""
 
     def __init__(self, look: RuleContext) -> None:

@@ -11,18 +11,18 @@ import re
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.cfamily.tokens import Stretch, Tokens
-from concordance_torch.extract.operator_schema import DEFAULT, full_name, parsed
+from concordance.extract.cfamily.tokens import TokenRange, Tokens
+from concordance_torch.extract.operator_schema import DEFAULT_NAMESPACE, full_name, parse_schema
 
 _DEVICE = re.compile(r"k[A-Z]\w*")
-ANY = "CompositeImplicitAutograd"  # the dispatch key of a kernel that is registered together with its schema
+DEFAULT_KEY = "CompositeImplicitAutograd"  # the dispatch key of a kernel that is registered together with its schema
 _OPERATORS = ("at", "Tensor")  # namespaces of functions that call an operator
 _PASSED = ("makeFallthrough", "makeNamedNotSupported")
 _WRAPPING = frozenset(("TORCH_FN", "TORCH_FN_TYPE", "TORCH_BOX", "static_cast", "dispatch", "torch", "c10", "at",
                        "decltype", "CppFunction", "makeFromUnboxedFunction", "makeFromBoxedFunction"))  # fmt: skip
 
 
-def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -> Iterator[BridgeEnd]:
+def find_registrations(tokens: Tokens, stretch: TokenRange, holder: str, space: str, key: str) -> Iterator[BridgeEnd]:
     """Yield the registrations made through the variable `holder` within a range of tokens."""
     for at in range(*stretch):
         if tokens.text[at] == holder and tokens.is_(at + 1, ".") and tokens.is_(at + 3, "("):
@@ -31,14 +31,16 @@ def calls(tokens: Tokens, stretch: Stretch, holder: str, space: str, key: str) -
                 yield from given(tokens, tokens.within(at + 3), space, key, method == "def")
 
 
-def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, defines: bool) -> Iterator[BridgeEnd]:
+def given(tokens: Tokens, arguments: list[TokenRange], space: str, key: str, defines: bool) -> Iterator[BridgeEnd]:
     """Yield the ends of one registration: a schema or a name, then optionally a kernel."""
     found = _literal(tokens, arguments[0]) if arguments else None
     if found is None:
         return
     at, text = found
-    schema = parsed(text)
-    name = full_name(schema.local if schema else text, (schema.namespace if schema else "") or space or DEFAULT)
+    schema = parse_schema(text)
+    name = full_name(
+        schema.local if schema else text, (schema.namespace if schema else "") or space or DEFAULT_NAMESPACE
+    )
     if not name or ("::" not in text and not space):
         return
     if defines:
@@ -53,12 +55,12 @@ def given(tokens: Tokens, arguments: list[Stretch], space: str, key: str, define
             yield BridgeEnd(tokens.at[place], "kernel", name, written, (("key", _key(tokens, argument) or key),))
 
 
-def _is_key(tokens: Tokens, stretch: Stretch) -> bool:
+def _is_key(tokens: Tokens, stretch: TokenRange) -> bool:
     words = tokens.text[stretch[0] : stretch[1]]
     return "DispatchKey" in words or _DEVICE.fullmatch(words[-1]) is not None
 
 
-def _literal(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
+def _literal(tokens: Tokens, stretch: TokenRange) -> tuple[int, str] | None:
     """Return the first string literal of an argument: where it begins, and its value."""
     texts = [place for place in range(*stretch) if tokens.kind[place] in ("string", "raw")]
     if not texts:
@@ -70,7 +72,7 @@ def _literal(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
     return (texts[0], spelt) if spelt is not None else None
 
 
-def _kernel(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
+def _kernel(tokens: Tokens, stretch: TokenRange) -> tuple[int, str] | None:
     """Return a kernel's token (the last part of its name) and the name as written; for a lambda, its first token."""
     start, end = stretch
     if any(tokens.text[place] in _PASSED for place in range(start, end)):
@@ -97,7 +99,7 @@ def _kernel(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
     return place, "".join(tokens.text[first : place + 1])
 
 
-def _inner(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
+def _inner(tokens: Tokens, stretch: TokenRange) -> tuple[int, str] | None:
     """Return the function that a template wraps: the last `&f` after `<` or `,`, ignoring `decltype`.
 
     If the template wraps the operator itself (`&at::add`, `&ATEN_FN(add)`), the template is the kernel: return None.
@@ -118,7 +120,7 @@ def _inner(tokens: Tokens, stretch: Stretch) -> tuple[int, str] | None:
     return found
 
 
-def _key(tokens: Tokens, stretch: Stretch) -> str:
+def _key(tokens: Tokens, stretch: TokenRange) -> str:
     """Return the key in `torch::dispatch(c10::DispatchKey::CPU, f)`."""
     start, end = stretch
     opened = next((at + 1 for at in range(start, end) if tokens.text[at] == "dispatch"), -1)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from concordance.base.model import Kind, Trust
 from concordance.extract.reading.rule_context import C_FAMILY
-from concordance.facts.read import Place
+from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, LinkedName
 from concordance_torch.extract.operator_schema import Schema
 
@@ -55,13 +55,13 @@ class Kernels:
         ]
         for space in spaces:
             wanted = (*space, *parts[:-1])
-            found = [one for one in defined if spaces_around(one) == wanted]
+            found = [one for one in defined if enclosing_namespaces(one) == wanted]
             if found:
                 return self._told(found, schema, f"in namespace {'::'.join(wanted)}")
-        outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(spaces_around(one), parts[:-1])]
+        outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(enclosing_namespaces(one), parts[:-1])]
         if schema is not None:
-            outside = [one for one in outside if fit(schema.types, self._takes(one))]
-        if anywhere and len({(one.path, spaces_around(one)) for one in outside}) == 1:
+            outside = [one for one in outside if match_score(schema.types, self._takes(one))]
+        if anywhere and len({(one.path, enclosing_namespaces(one)) for one in outside}) == 1:
             told = self._told(outside, schema, "")
             by = "only definition of this name"
             return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]
@@ -72,7 +72,7 @@ class Kernels:
         if len(meant) < 2 or schema is None:
             return meant
         places = [self._crossing.place(one.target) for one in meant]
-        scores = [fit(schema.types, self._takes(place)) if place else 0 for place in places]
+        scores = [match_score(schema.types, self._takes(place)) if place else 0 for place in places]
         best = max(scores)
         found = [one for one, score in zip(meant, scores, strict=True) if score == best] if best > 0 else meant
         if len(found) > 1:
@@ -90,13 +90,13 @@ class Kernels:
                 found.append(one)
         return list(dict.fromkeys(found))
 
-    def _beside(self, declared: Place) -> list[Place]:
+    def _beside(self, declared: SymbolPlace) -> list[SymbolPlace]:
         """Return the definitions of a declared function: same name, same namespace."""
         rows = self._crossing.named(declared.name, C_FAMILY)
         rows = [one for one in rows if not one.declaration and one.kind in _FUNCTIONS]
-        return [one for one in rows if spaces_around(one) == spaces_around(declared)]
+        return [one for one in rows if enclosing_namespaces(one) == enclosing_namespaces(declared)]
 
-    def _takes(self, one: Place) -> list[str]:
+    def _takes(self, one: SymbolPlace) -> list[str]:
         """Return the types of a function's parameters as written; [] if they are not known."""
         stated = self._stated.get((one.path, one.name))
         if stated is None:
@@ -106,13 +106,13 @@ class Kernels:
         number = own.index(one.id) if one.id in own else -1
         return stated.get(number, "").split(";")
 
-    def _told(self, found: list[Place], schema: Schema | None, where: str) -> list[LinkedName]:
+    def _told(self, found: list[SymbolPlace], schema: Schema | None, where: str) -> list[LinkedName]:
         """Choose among overloads by their parameters."""
         if len(found) == 1:
             return [LinkedName(found[0].id, Trust.EXACT, f"only definition {where}".strip())]
         by = f"one of {len(found)} definitions {where}".strip()
         if schema is not None:
-            scores = [(fit(schema.types, self._takes(one)), one) for one in found]
+            scores = [(match_score(schema.types, self._takes(one)), one) for one in found]
             best = max(score for score, _ in scores)
             if best > 0:
                 found = [one for score, one in scores if score == best]
@@ -121,19 +121,22 @@ class Kernels:
                         LinkedName(found[0].id, Trust.EXACT, f"definition {where} whose parameters are the schema's")
                     ]
                 by = f"one of {len(found)} definitions {where} whose parameters are the schema's"
-                if len({spaces_around(one) for one in found}) == 1 and len({self._form(one) for one in found}) == 1:
+                if (
+                    len({enclosing_namespaces(one) for one in found}) == 1
+                    and len({self._form(one) for one in found}) == 1
+                ):
                     # A program cannot have two functions of one form: the build picks one, by `#if` or by its list of
                     # files.
                     by = f"one of {len(found)} definitions {where} of one form, of which a build has one"
                     return [LinkedName(one.id, Trust.UNIQUE_NAME, by) for one in found]
         return [LinkedName(one.id, Trust.CANDIDATE, by) for one in found]
 
-    def _form(self, one: Place) -> tuple[str, ...]:
+    def _form(self, one: SymbolPlace) -> tuple[str, ...]:
         """Return the types of a function's parameters, normalised."""
-        return tuple(spelling(part) for part in self._takes(one) if part.strip())
+        return tuple(normalise_type(part) for part in self._takes(one) if part.strip())
 
 
-def spaces_around(one: Place) -> tuple[str, ...]:
+def enclosing_namespaces(one: SymbolPlace) -> tuple[str, ...]:
     """Return the namespaces around a symbol, without anonymous ones."""
     return tuple(_NUMBER.sub("", part) for part in one.home.split(".") if part and not part.startswith("("))
 
@@ -142,11 +145,11 @@ def _ends(spaces: tuple[str, ...], wanted: list[str]) -> bool:
     return not wanted or list(spaces[-len(wanted) :]) == wanted
 
 
-def fit(schema: Iterable[str], written: list[str]) -> int:
+def match_score(schema: Iterable[str], written: list[str]) -> int:
     """Return how well the parameters of a function match the types of a schema; 0 if they do not."""
     wanted = [re.sub(r"\[\d+\]", "[]", one) for one in schema]
     wanted = ["int" + one[6:] if one.startswith("SymInt") else one for one in wanted]
-    given = [spelling(one) for one in written if one.strip()]
+    given = [normalise_type(one) for one in written if one.strip()]
     if "TensorOptions" in given:
         wanted = _with_options(wanted)
     if len(wanted) != len(given):
@@ -169,13 +172,13 @@ def _with_options(types: list[str]) -> list[str]:
     return types
 
 
-def spelling(written: str) -> str:
+def normalise_type(written: str) -> str:
     """Return a C++ type in the spelling of a schema."""
     plain = _QUALIFIERS.sub("", written.strip())
     wrapped = _WRAPPED.fullmatch(plain)
     if wrapped is None:
         return _SPELLINGS.get(plain, plain)
-    inside = spelling(wrapped[2].split(",")[0] if wrapped[1] == "array" else wrapped[2])
+    inside = normalise_type(wrapped[2].split(",")[0] if wrapped[1] == "array" else wrapped[2])
     if wrapped[1] == "optional":
         return inside + "?"
     return inside + "[]" if wrapped[1] in _LISTS else plain

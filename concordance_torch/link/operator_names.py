@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.link.bridge_context import BridgeContext
-from concordance_torch.link.operator_tables import TableOperator, Tables, nearest
+from concordance_torch.link.operator_tables import TableOperator, Tables, operators_of_nearest_table
 
 _METHODS = ("torch.Tensor", "Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
 _FUNCTIONS = ("torch", "torch._VF", "torch._C._VariableFunctions")
@@ -26,7 +26,7 @@ class OperatorNames:
         for one in tables.operators:
             if one.name.partition("::")[0].isupper():
                 self._made.setdefault(one.schema.base, []).append(one)
-            for way in dict.fromkeys(ways(one)):
+            for way in dict.fromkeys(python_names(one)):
                 self._known.setdefault(way, []).append(one)
 
     def of(self, dotted: str, near: str) -> list[TableOperator]:
@@ -36,13 +36,13 @@ class OperatorNames:
         found = self._known.get(dotted)
         if not found and dotted.startswith("torch.nn.functional."):
             found = self._known.get("torch." + dotted.rpartition(".")[2])
-        return plainest(nearest(found or [], near))
+        return sort_plainest_first(operators_of_nearest_table(found or [], near))
 
     def of_packet(self, dotted: str, near: str) -> list[TableOperator]:
         """Return the operator of `aten.add.Tensor`, or all overloads of `aten.add`."""
         parts = dotted.split(".")
         if len(parts) == 2:
-            return plainest(self._tables.overloads("::".join(parts), near))
+            return sort_plainest_first(self._tables.overloads("::".join(parts), near))
         if len(parts) != 3:
             return []
         overload = "" if parts[2] == "default" else f".{parts[2]}"
@@ -54,7 +54,7 @@ class OperatorNames:
         found = self._tables.named(name, near)
         if found is not None and "." in name:
             return [found]
-        return plainest(self._tables.overloads(name, near)) if "." not in name else []
+        return sort_plainest_first(self._tables.overloads(name, near)) if "." not in name else []
 
     def of_made(self, name: str) -> list[TableOperator]:
         """Return the operator of a name if it is the only one among those whose namespace is a macro.
@@ -65,12 +65,12 @@ class OperatorNames:
         return found if len(found) == 1 else []
 
 
-def plainest(overloads: list[TableOperator]) -> list[TableOperator]:
+def sort_plainest_first(overloads: list[TableOperator]) -> list[TableOperator]:
     """Sort overloads: the unnamed one first, those that write to an `out` argument last."""
     return sorted(overloads, key=lambda one: (one.schema.is_out, bool(one.schema.overload)))
 
 
-def ways(operator: TableOperator) -> Iterator[str]:
+def python_names(operator: TableOperator) -> Iterator[str]:
     """Yield the dotted names under which Python calls an operator."""
     variants = operator.more.get("variants", "function")
     module, base = operator.more.get("python_module", ""), operator.schema.base

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from concordance.facts.read import Place
+from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
-from concordance_torch.extract.operator_schema import Schema, parsed
+from concordance_torch.extract.operator_schema import Schema, parse_schema
 
 _STATING = ("operators", "registry", "library")  # the bridges with ends that say `schema`
 
@@ -41,7 +41,7 @@ class Tables:
 
     def __init__(self, crossing: BridgeContext) -> None:
         self._crossing = crossing
-        self._symbols: dict[int, list[Place]] = {}
+        self._symbols: dict[int, list[SymbolPlace]] = {}
 
     @cached_property
     def operators(self) -> list[TableOperator]:
@@ -49,7 +49,7 @@ class Tables:
         found = []
         for bridge in _STATING:
             for one in self._crossing.ends(bridge, "schema"):
-                schema = parsed(one.end.text) or _bare(one.end.name)
+                schema = parse_schema(one.end.text) or _schema_of_name(one.end.name)
                 found.append(TableOperator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
         return found
 
@@ -69,11 +69,11 @@ class Tables:
     def named(self, name: str, near: str) -> TableOperator | None:
         """Return the operator of a full name, as defined by the table nearest to a path."""
         found = self._by_name.get(name, [])
-        return nearest(found, near)[0] if found else None
+        return operators_of_nearest_table(found, near)[0] if found else None
 
     def overloads(self, base: str, near: str) -> list[TableOperator]:
         """Return the overloads of a name in the nearest table."""
-        return nearest(self._by_base.get(base, []), near)
+        return operators_of_nearest_table(self._by_base.get(base, []), near)
 
     @cached_property
     def _made(self) -> dict[str, list[StatedEnd]]:
@@ -86,7 +86,7 @@ class Tables:
         """Return the id of the entry from which an operator without an entry of its own is generated; 0 if there is
         none."""
         found = self._made.get(name, [])
-        return self.entry(max(found, key=lambda one: shared(one.file.path, near))) if found else 0
+        return self.entry(max(found, key=lambda one: shared_folder_count(one.file.path, near))) if found else 0
 
     def entry(self, one: StatedEnd) -> int:
         """Return the id of the sequence item that an end is in; outside YAML tables, of the symbol around it."""
@@ -95,27 +95,27 @@ class Tables:
         rows = self._rows(one.file)
         place = one.end.symbol
         while place >= 0:
-            outer = _outer(rows, place)
+            outer = _enclosing_index(rows, place)
             if outer < 0:
                 break
             place = outer
         return one.file.base + 1 + place
 
-    def _rows(self, file: BridgeFile) -> list[Place]:
+    def _rows(self, file: BridgeFile) -> list[SymbolPlace]:
         rows = self._symbols.get(file.id)
         if rows is None:
             rows = self._symbols[file.id] = self._crossing.symbols(file)
         return rows
 
 
-def _bare(name: str) -> Schema:
+def _schema_of_name(name: str) -> Schema:
     """Return the schema of an operator that is registered by name only, so that its parameters are not known."""
     space, _, local = name.rpartition("::")
     base, _, overload = local.partition(".")
     return Schema(space, base, overload, (), (), "")
 
 
-def _outer(rows: list[Place], place: int) -> int:
+def _enclosing_index(rows: list[SymbolPlace], place: int) -> int:
     """Return the index of the symbol around a symbol, or -1."""
     home = rows[place].home
     while home and place >= 0 and rows[place].key != home:
@@ -130,16 +130,16 @@ def _grouped(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableO
     return found
 
 
-def nearest(found: list[TableOperator], near: str) -> list[TableOperator]:
+def operators_of_nearest_table(found: list[TableOperator], near: str) -> list[TableOperator]:
     """Return the operators of the table whose path has the most leading folders in common with another path."""
     tables = {one.stated.file.path for one in found}
     if len(tables) < 2:
         return found
-    best = max(sorted(tables), key=lambda path: shared(path, near))
+    best = max(sorted(tables), key=lambda path: shared_folder_count(path, near))
     return [one for one in found if one.stated.file.path == best]
 
 
-def shared(path: str, other: str) -> int:
+def shared_folder_count(path: str, other: str) -> int:
     """Return the number of leading folders that two paths have in common."""
     count = 0
     for one, two in zip(path.split("/")[:-1], other.split("/")[:-1], strict=False):

@@ -14,9 +14,9 @@ from concordance.base.model import Kind, Trust
 from concordance.extract.cfamily.macro_functions import Macro, MacroExpander
 from concordance.extract.cfamily.tokens import Tokens
 from concordance.link.bridge_context import BridgeContext, BridgeFile, LinkedName, StatedEnd
-from concordance_torch.extract.registrations import calls
-from concordance_torch.link.kernels import Kernels, spaces_around
-from concordance_torch.link.operator_tables import Tables, shared
+from concordance_torch.extract.registrations import find_registrations
+from concordance_torch.link.kernels import Kernels, enclosing_namespaces
+from concordance_torch.link.operator_tables import Tables, shared_folder_count
 
 _TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a macro parameter that is turned into a string
 _ROOM = 100_000  # characters that one use of a macro may expand to
@@ -49,7 +49,7 @@ class RegisteredKernels:
         """Return the macros that a file may use: of several with one name, its own, else the nearest."""
         found = {}
         for name, stated in self._macros.items():
-            best = max(stated, key=lambda one: (one.file.id == file.id, shared(one.file.path, file.path)))
+            best = max(stated, key=lambda one: (one.file.id == file.id, shared_folder_count(one.file.path, file.path)))
             parameters = tuple(part.strip() for part in best.end.more[0][1].split(","))
             found[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
         return found
@@ -63,7 +63,7 @@ class RegisteredKernels:
             known = self._known[one.file.id] = self._seen_from(one.file)
         more = dict(one.end.more)
         tokens = Tokens(MacroExpander(known, _ROOM).filled(one.end.name, one.end.text.split("\x1f")).encode())
-        for said in calls(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
+        for said in find_registrations(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
             if said.says == "kernel":
                 end = one.end._replace(says="kernel", name=said.name, text=said.text, more=said.more)
                 yield one._replace(end=end)
@@ -90,7 +90,7 @@ class RegisteredKernels:
         schema = operator.schema if operator and operator.schema.types else None
         if meant:
             return self._kernels.narrowed(self._kernels.defined(meant), schema)
-        around = spaces_around(place) if place is not None else ()
+        around = enclosing_namespaces(place) if place is not None else ()
         homes = [around[:depth] for depth in range(len(around), -1, -1)]
         return self._kernels.of(one.end.text, [*homes, ("at", "native")], schema)
 

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from concordance.base.model import Bridge, Category
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.index.graphs.bridges import crossings
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import lasting, unless
+from concordance.query.index.updates.reads import shared_while, untouched
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
 _IMPLICIT, _EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 # What is written for an operator outside its schema and kernels: a bridge's `says`, and the section's title.
-WAYS = {
+PART_TITLES = {
     "decomposition": "Decomposition", "reference": "Reference", META: "Meta function", "lowering": "Lowering",
     "symbolic": "Export",
 }  # fmt: skip
@@ -59,35 +59,35 @@ class OperatorInfo(NamedTuple):
         found: dict[str, list[Bridge]] = {}
         for row in self.said(KERNEL):
             if row not in self.tried:
-                found.setdefault(more_of(row, "key") or "any", []).append(row)
-        return dict(sorted(found.items(), key=lambda one: (_order(one[0]), one[0])))
+                found.setdefault(bridge_detail(row, "key") or "any", []).append(row)
+        return dict(sorted(found.items(), key=lambda one: (_dispatch_key_order(one[0]), one[0])))
 
 
-def _order(key: str) -> int:
+def _dispatch_key_order(key: str) -> int:
     return BACKENDS.index(key) if key in BACKENDS else 3 if key.startswith("Composite") else 4
 
 
-def more_of(row: Bridge, what: str) -> str:
+def bridge_detail(row: Bridge, what: str) -> str:
     """Return a detail of a bridge by its key, "" if it has none."""
     return next((value for key, value in row.more if key == what), "")
 
 
-def base_of(name: str) -> str:
+def without_overload(name: str) -> str:
     """Return an operator's name without the overload: `aten::add` for `aten::add.Tensor`."""
     space, mark, rest = name.rpartition("::")
     return space + mark + rest.partition(".")[0]
 
 
-@lasting(unless(Aspect.BRIDGES))
+@shared_while(untouched(Aspect.BRIDGES))
 def _overloads(index: Index) -> dict[str, list[str]]:
     """Return the full names of each operator that has a schema outside of tests, by its base name, in page order."""
     found: dict[str, set[str]] = {}
     every: dict[str, set[str]] = {}
-    for row in crossings(index).rows:
+    for row in bridges_of(index).rows:
         if "::" in row.name and row.says != STUB:
-            every.setdefault(base_of(row.name), set()).add(row.name)
+            every.setdefault(without_overload(row.name), set()).add(row.name)
             if row.says == SCHEMA and index.category_of(index.path_of(row.source)) != Category.TEST:
-                found.setdefault(base_of(row.name), set())
+                found.setdefault(without_overload(row.name), set())
     largest = Counter(name.rpartition("::")[0] for name in found)  # the namespace with the most operators comes first
     order = sorted(found, key=lambda name: (-largest[name.rpartition("::")[0]], name))
     return {name: sorted(every[name]) for name in order}
@@ -112,11 +112,11 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
         return None
     found, overloads = dict[str, list[Bridge]](), []
     for one in dict.fromkeys((name, *full)):
-        for row in crossings(index).named(one):
+        for row in bridges_of(index).named(one):
             found.setdefault(row.says, []).append(row)
             if row.says == SCHEMA:
                 said = {key: value for key, value in row.more if key != SCHEMA}
-                overloads.append(Overload(one, more_of(row, SCHEMA), row, said))
+                overloads.append(Overload(one, bridge_detail(row, SCHEMA), row, said))
     tried = frozenset(
         row for rows in found.values() for row in rows
         if index.category_of(index.path_of(row.source)) == Category.TEST
@@ -124,7 +124,7 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
     return OperatorInfo(name, overloads, found, tried)
 
 
-def has(one: OperatorInfo) -> dict[str, str]:
+def coverage_of(one: OperatorInfo) -> dict[str, str]:
     """Return a word for what an operator has in each column, "" for nothing."""
     keys = one.keys()
     composite = "composite" if any(key.startswith("Composite") for key in keys) else ""
@@ -163,7 +163,7 @@ def tried(asked: str) -> list[str]:
 def entries(index: Index, asked: str) -> list[Bridge]:
     """Return the schemas of the operator that a name as written in Python, C++ or a table means; empty if none."""
     for name in tried(asked):
-        one = operator(index, base_of(name)) if names(index) else None
+        one = operator(index, without_overload(name)) if names(index) else None
         if one is not None:
             own = [overload.row for overload in one.overloads if overload.name == name]
             return own or [overload.row for overload in one.overloads if "." not in name]

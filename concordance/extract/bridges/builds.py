@@ -82,7 +82,7 @@ _Found = Iterator[tuple[str, int, str, str]]
 
 
 def _cmake(look: RuleContext) -> _Found:
-    yield from sources(look.data)
+    yield from cmake_sources(look.data)
 
 
 def _starlark(look: RuleContext) -> _Found:
@@ -117,7 +117,7 @@ def _texts(look: RuleContext, node: Node, depth: int, how: str = "path") -> Iter
     if kind in ("string", "concatenated_string"):
         yield node.start_byte, _plain(look, node), how
     elif kind == "identifier" and depth < _DEEPEST:
-        held = _held(look, node)
+        held = _assigned_value(look, node)
         if held is not None:
             yield from _texts(look, held, depth + 1, how)
     elif kind == "call":
@@ -164,7 +164,7 @@ def _plain(look: RuleContext, node: Node) -> str:
     return text[1:-1] if text[:1] in "\"'" and text[:3] not in ('"""', "'''") and "{" not in text else ""
 
 
-def _held(look: RuleContext, name: Node) -> Node | None:
+def _assigned_value(look: RuleContext, name: Node) -> Node | None:
     """Return the expression that the file assigns to a name, if it does so exactly once."""
     pattern = rb"^[ \t]*%s[ \t]*=[ \t]*(?=[\[(\w])" % re.escape(look.data[name.start_byte : name.end_byte])
     found = list(re.finditer(pattern, look.data, re.M))
@@ -175,7 +175,7 @@ def _held(look: RuleContext, name: Node) -> Node | None:
 
 
 def _python(look: RuleContext) -> _Found:
-    """Yield the sources of extensions: the second argument, or the one named `sources`."""
+    """Yield the sources of extensions: the second argument, or the one named `cmake_sources`."""
     named = any(word in look.data for word in (b"Extension(", b"_extension(", b"add_library(", b"_library("))
     for match in _EXTENSION.finditer(look.data) if named else ():
         call = next((one for one in reversed(look.path(match.end() - 1)) if one.type == "call"), None)
@@ -226,7 +226,7 @@ def _meson(look: RuleContext) -> _Found:
 def _meson_words(data: bytes, at: int, depth: int) -> Iterator[tuple[int, str, str]]:
     """Yield the strings and names up to the closing bracket, or to the end of the statement if no bracket is open.
 
-    Keyword arguments are not sources, except `sources`.
+    Keyword arguments are not sources, except `cmake_sources`.
     """
     least, skip = depth, False
     for token in islice(_MESON_WORD.finditer(data, at), _FARTHEST):
@@ -274,7 +274,7 @@ class _Item(NamedTuple):
     how: str
 
 
-def sources(data: bytes) -> Iterator[TargetSource]:
+def cmake_sources(data: bytes) -> Iterator[TargetSource]:
     """Yield the sources of all targets in a CMake file."""
     held: dict[bytes, list[_Item]] = {}
     targets: list[tuple[bytes, list[_Item]]] = []
@@ -283,21 +283,21 @@ def sources(data: bytes) -> Iterator[TargetSource]:
             continue
         first, rest = words[0].word, words[1:]
         if name in ("set", "foreach"):
-            _hold(held, name, first, rest)
+            _record_values(held, name, first, rest)
         elif name in ("list", "file") and rest:
-            _change(held, name, first, rest)
+            _apply_change(held, name, first, rest)
         elif name not in ("list", "file"):
             targets.append((first, rest))
     for target, words in targets:
         if words and words[0].word in (b"ALIAS", b"IMPORTED"):
             continue
-        for item in _followed(words, held, 0):
+        for item in _expand_variables(words, held, 0):
             word = item.word.decode("utf-8", "replace")
             if item.how != "path" or _SOURCE.search(item.word):
                 yield TargetSource(target.decode("utf-8", "replace"), item.at, word, item.how)
 
 
-def _hold(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
+def _record_values(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
     """Record the values that `set` or a loop gives a variable, in addition to those of other branches."""
     stop = next((n for n, one in enumerate(words) if one.word in (b"CACHE", b"PARENT_SCOPE")), len(words))
     if name == "foreach":
@@ -309,7 +309,7 @@ def _hold(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: lis
         held.setdefault(variable, []).extend(words[:stop])
 
 
-def _change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_Item]) -> None:
+def _apply_change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_Item]) -> None:
     """Record what `list` and `file` do to a variable."""
     verb = verb.upper()
     items = held.setdefault(rest[0].word, [])
@@ -322,7 +322,7 @@ def _change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_
         items += [one._replace(how=how) for one in rest[1:]]
 
 
-def _followed(words: list[_Item], held: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:
+def _expand_variables(words: list[_Item], held: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:
     """Yield the words, replacing variables by their values."""
     for item in words:
         use = _USE.match(item.word)
@@ -330,7 +330,7 @@ def _followed(words: list[_Item], held: dict[bytes, list[_Item]], depth: int) ->
             if item.word not in _NO_SOURCE and b"$<" not in item.word:
                 yield item
         elif depth < _DEEPEST_VARIABLE:
-            inner = _followed(held.get(use[1], []), held, depth + 1)
+            inner = _expand_variables(held.get(use[1], []), held, depth + 1)
             yield from (one._replace(how="without") for one in inner) if item.how == "without" else inner
 
 

@@ -62,13 +62,13 @@ _LONGEST = 2_000_000  # longer documents are not searched (characters)
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the code names in a document, or the names that a package re-exports."""
     if look.language == "python":
-        yield from _handed(look)
+        yield from _reexports(look)
         return
     text = look.source.text
     if len(text) > _LONGEST or (look.language == "text" and not _MARKED.search(text)):
         return
     seen = set()
-    for at, says, name, how, module in _spoken(look, text):
+    for at, says, name, how, module in _code_references(look, text):
         if at not in seen:
             seen.add(at)
             more = (("how", how), ("module", module)) if module else (("how", how),)
@@ -78,7 +78,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 _Spoken = Iterator[tuple[int, str, str, str, str]]
 
 
-def _spoken(look: RuleContext, text: str) -> _Spoken:
+def _code_references(look: RuleContext, text: str) -> _Spoken:
     """Yield each name with its offset, its relation, the kind of reference, and the current module."""
     offset = _offsets(look, text)
     current = [(match.start(), match[1]) for match in _CURRENT.finditer(text)]
@@ -149,7 +149,7 @@ def _target(match: re.Match[str]) -> tuple[str, int]:
 def _directives(look: RuleContext) -> Iterator[tuple[int, str]]:
     """Yield what directives document by hand: `.. function:: f(x)`; a method is qualified with its class."""
     if look.language == "text":
-        yield from _written(look.data)
+        yield from _directives_in_text(look.data)
     if look.language != "rst":
         return
     classes = [d for d in look.draft.definitions if d.kind == Kind.CLASS]
@@ -160,7 +160,7 @@ def _directives(look: RuleContext) -> Iterator[tuple[int, str]]:
             yield one.at, f"{around[-1].name}.{one.name}" if inner else one.name
 
 
-def _written(data: bytes) -> Iterator[tuple[int, str]]:
+def _directives_in_text(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield the same for reST in a file with a plain-text extension."""
     classes: list[tuple[int, str]] = []  # open classes: indentation, name
     for match in _MANUAL.finditer(data):
@@ -194,7 +194,7 @@ def _examples(text: str) -> Iterator[tuple[int, str]]:
                 yield match.start(), known[match[1]] + match[2]
 
 
-def _handed(look: RuleContext) -> Iterator[BridgeEnd]:
+def _reexports(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the names that a module imports at its top level, if it looks like a package's `__init__.py`."""
     data = look.data
     if b"__all__" not in data and b"\nfrom ." not in data and not data.startswith(b"from ."):

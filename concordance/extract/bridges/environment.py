@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Kind, Role
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.reading.draft import CODE
+from concordance.extract.reading.draft import ROLE_CODES
 from concordance.extract.reading.rule_context import C_FAMILY, SCRIPTS, RuleContext
 
 # How programs of each language access environment variables: patterns over a file's bytes. Each has a group `name` for
@@ -82,7 +82,7 @@ _CMAKE = (
     _way(READS, rb"\$ENV\{(?P<name>\w+)\}"),
     _way(READS, rb"\b(?:DEFINED|NOT|AND|OR|if\s*\(|elseif\s*\()\s*ENV\{(?P<name>\w+)\}"),
 )
-WAYS: dict[str, tuple[EnvironmentRead, ...]] = {
+ACCESS_PATTERNS: dict[str, tuple[EnvironmentRead, ...]] = {
     "python": _PYTHON, "cython": _PYTHON, "rust": _RUST, "go": _GO, "java": _JAVA, "cmake": _CMAKE,
     **dict.fromkeys(C_FAMILY, _C), **dict.fromkeys(SCRIPTS, _ECMA),
 }  # fmt: skip
@@ -150,16 +150,16 @@ _EXPRESSION = re.compile(rb"\$\{\{(?:[^}$]|\$(?!\{\{))*?\benv\.([A-Za-z_]\w*)")
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield every access to and mention of a variable or option in a file."""
     language = look.language
-    if language in WAYS and any(mark in look.data for mark in MARKS[language]):
-        yield from _asked(look)
+    if language in ACCESS_PATTERNS and any(mark in look.data for mark in MARKS[language]):
+        yield from _accesses(look)
     reader = _READERS.get(language)
     if reader is not None:
         yield from reader(look)
-    elif language in WAYS and _speaks(look.data):
-        yield from _spoken(look)
+    elif language in ACCESS_PATTERNS and _mentions_variables(look.data):
+        yield from _documented(look)
 
 
-def _speaks(data: bytes) -> bool:
+def _mentions_variables(data: bytes) -> bool:
     """True if a file contains the words "environment variable"; starts with a cheap test, because few files do."""
     return any(word in data for word in (b"nvironment var", b"nvironment\n", b"nv var", b"nvvar")) and (
         _SPOKEN.search(data) is not None
@@ -176,10 +176,10 @@ def _is_code(look: RuleContext, at: int) -> bool:
     return not look.in_comment(at)
 
 
-def _asked(look: RuleContext) -> Iterator[BridgeEnd]:
+def _accesses(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the variables that a program reads, sets or removes."""
     seen = set()
-    for says, pattern, mark in WAYS[look.language]:
+    for says, pattern, mark in ACCESS_PATTERNS[look.language]:
         for match in pattern.finditer(look.data) if mark in look.data else ():
             name = _name(look, match)
             where = max(match.start(group) for group in match.groupdict())
@@ -248,7 +248,7 @@ def _copies(look: RuleContext) -> Iterator[BridgeEnd]:
                 yield BridgeEnd(match.start(1) + key.start(), SETS, key[1].decode(), _words(key))
 
 
-def _spoken(look: RuleContext) -> Iterator[BridgeEnd]:
+def _documented(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the names near the words "environment variable", in comments and strings only."""
     seen = set()
     for match in _SPOKEN.finditer(look.data):
@@ -263,8 +263,8 @@ def _spoken(look: RuleContext) -> Iterator[BridgeEnd]:
 def _python(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the documented variables, including those listed in the comment or docstring that starts the file."""
     seen = set()
-    if _speaks(look.data):
-        for said in _spoken(look):
+    if _mentions_variables(look.data):
+        for said in _documented(look):
             seen.add(said.at)
             yield said
         head = _HEAD.match(look.data)
@@ -321,7 +321,7 @@ def _cmake(look: RuleContext) -> Iterator[BridgeEnd]:
             forced = "CACHE" in one.modifiers and one.signature.rstrip(" )").endswith("FORCE")
             yield BridgeEnd(one.at, SETS if forced else DECLARES, one.name, one.signature, (("what", "option"),))
     for start, end in draft.ends.items():
-        if start not in declared and draft.roles[start] == CODE[Role.READ]:
+        if start not in declared and draft.roles[start] == ROLE_CODES[Role.READ]:
             name = look.source.slice(start, end)
             if _CAPITALS.fullmatch(name) and not name.startswith(("CMAKE_", "PROJECT_")):
                 yield BridgeEnd(start, READS, name, "", (("what", "option"),))

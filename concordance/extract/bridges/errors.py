@@ -14,7 +14,14 @@ from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.reading.rule_context import C_FAMILY, SCRIPTS, RuleContext, arguments
-from concordance.extract.text.message_templates import GAP, LONGEST, filled, joined, said, unescaped
+from concordance.extract.text.message_templates import (
+    LONGEST,
+    PLACEHOLDER,
+    insert_placeholders,
+    join_lines,
+    read_message,
+    unescape,
+)
 
 LANGUAGES = (*C_FAMILY, *SCRIPTS, "python", "cython", "rust", "go", "java", "cmake")
 WORDS = (
@@ -86,7 +93,7 @@ def _called(look: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int
     """Yield messages of calls in languages with C-like brackets; a call inside another call is part of that one."""
     until = 0
     for match in pattern.finditer(look.data):
-        message, end = said(look.data, match.end()) if match.start() >= until else ("", until)
+        message, end = read_message(look.data, match.end()) if match.start() >= until else ("", until)
         until = end
         if message and not _is_text(look, match.start()):
             groups = match.groupdict()
@@ -104,7 +111,7 @@ def _of_c(look: RuleContext) -> Iterator[tuple[int, str, str]]:
             start -= 1  # noqa: PLW2901
         if start < until:
             continue
-        message, until = said(data, opened, streams=True)
+        message, until = read_message(data, opened, streams=True)
         if message and not _is_text(look, start) and not _is_defined(look, start):
             written = data[start : opened - 1].decode("utf-8", "replace")
             yield start, " ".join(written.removeprefix("throw").split()).removeprefix("new "), message
@@ -143,14 +150,14 @@ def _of_arguments(look: RuleContext, values: list[Node]) -> str:
         inner = value.child_by_field_name("value") if value.type == "keyword_argument" else value
         if inner is None:
             continue
-        held = _held(look, inner) if inner.type == "identifier" else None
-        message = joined(_parts(look, held or inner))
+        held = _assigned_value(look, inner) if inner.type == "identifier" else None
+        message = join_lines(_parts(look, held or inner))
         if message:
             return message
     return ""
 
 
-def _held(look: RuleContext, name: Node) -> Node | None:
+def _assigned_value(look: RuleContext, name: Node) -> Node | None:
     """Return the expression that was last assigned to a variable before its use."""
     start = max(0, name.start_byte - _BACK)
     word = re.escape(look.data[name.start_byte : name.end_byte])
@@ -170,7 +177,7 @@ def _parts(look: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
     if kind == "string":
         yield from _string(look, node)
     elif depth > 60:
-        yield GAP
+        yield PLACEHOLDER
     elif kind in ("concatenated_string", "parenthesized_expression"):
         for child in node.named_children:
             if child.type != "comment":
@@ -185,7 +192,7 @@ def _parts(look: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
     elif kind == "call":
         yield from _of_call(look, node, depth)
     else:
-        yield GAP
+        yield PLACEHOLDER
 
 
 def _of_call(look: RuleContext, node: Node, depth: int) -> Iterator[str]:
@@ -198,7 +205,7 @@ def _of_call(look: RuleContext, node: Node, depth: int) -> Iterator[str]:
     if function is not None and look.text(function) in _TRANSLATE and arguments(node):
         yield from _parts(look, arguments(node)[0], depth + 1)
     else:
-        yield GAP
+        yield PLACEHOLDER
 
 
 def _string(look: RuleContext, node: Node) -> Iterator[str]:
@@ -206,9 +213,9 @@ def _string(look: RuleContext, node: Node) -> Iterator[str]:
     inside = [child for child in node.named_children if child.type == "interpolation"]
     text, at = "", node.start_byte
     for child in inside:
-        text += look.source.slice(at, child.start_byte) + GAP
+        text += look.source.slice(at, child.start_byte) + PLACEHOLDER
         at = child.end_byte
     text += look.source.slice(at, node.end_byte)
     written = _QUOTE.fullmatch(text)
     if written is not None:
-        yield filled(unescaped(written[2]) if not text[:2].lower().startswith("r") else written[2])
+        yield insert_placeholders(unescape(written[2]) if not text[:2].lower().startswith("r") else written[2])

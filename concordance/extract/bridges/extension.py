@@ -30,18 +30,18 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     if look.language == "python":
         for match in _SETUP.finditer(data):
             if not look.in_comment(match.start()):
-                yield _said(match.start(1), match[1], _call(data, match.end()), b"")
+                yield _extension_end(match.start(1), match[1], _call(data, match.end()), b"")
         for row in look.imports:
             if row.name == "*":
                 yield BridgeEnd(look.source.line_bytes[row.line - 1], "takes all", row.module, row.module)
     elif look.language == "cmake":
         for match in _CMAKE.finditer(data):
-            yield _said(match.start(1), match[1], match[2] + b" ", b"")
+            yield _extension_end(match.start(1), match[1], match[2] + b" ", b"")
     elif b"extension_module" in data and look.source.language in ("meson", "text"):
         for match in _MESON.finditer(data):
             call = _call(data, match.end())
             home = _SUBDIR.search(call)
-            yield _said(match.start(1), match[1], call, home[1] if home else b"")
+            yield _extension_end(match.start(1), match[1], call, home[1] if home else b"")
 
 
 def _call(data: bytes, start: int) -> bytes:
@@ -54,7 +54,7 @@ def _call(data: bytes, start: int) -> bytes:
     return data[start : start + _LONGEST]
 
 
-def _said(at: int, name: bytes, call: bytes, home: bytes) -> BridgeEnd:
+def _extension_end(at: int, name: bytes, call: bytes, home: bytes) -> BridgeEnd:
     sources = [("source", match[1].decode("utf-8", "replace")) for match in _SOURCE.finditer(call)]
     folder = home.decode("utf-8", "replace").strip("/").replace("/", ".")
     full = ".".join(filter(None, (folder, name.decode())))

@@ -60,15 +60,15 @@ def _is_code(look: RuleContext, at: int) -> bool:
 
 def _before(data: bytes, at: int) -> tuple[int, int] | None:
     """Return the extent of the name that is launched at `<<<`; None if there is none."""
-    at = _skipped(data, at)
+    at = _skip_blanks_back(data, at)
     least = max(0, at - _FARTHEST)
     if at and data[at - 1 : at] == b")":
         opened = _opening(data, at, least, b"(", b")")
-        inner = _skipped(data, at - 1)
+        inner = _skip_blanks_back(data, at - 1)
         if opened is None or not data[opened + 1 : inner].strip(_BLANK):
             return None
         # `(kernel<T, 4>)` is a kernel in brackets; with a name before the brackets it is the result of a call.
-        before = _skipped(data, opened)
+        before = _skip_blanks_back(data, opened)
         if before and (data[before - 1 : before].isalnum() or data[before - 1 : before] in (b"_", b">")):
             return None
         at, least = inner, opened + 1
@@ -76,14 +76,14 @@ def _before(data: bytes, at: int) -> tuple[int, int] | None:
         angle = _opening(data, at, least, b"<", b">")
         if angle is None:
             return None
-        at = _skipped(data, angle)
+        at = _skip_blanks_back(data, angle)
     found = _LAST_NAME.search(data[max(least - 1, at - 200, 0) : at])
     if found is None or found[1] in _KEYWORDS:
         return None
     return at - len(found[1]), at
 
 
-def _skipped(data: bytes, at: int) -> int:
+def _skip_blanks_back(data: bytes, at: int) -> int:
     """Return the offset after the last character before `at` that is not white space or a line continuation."""
     while at and data[at - 1] in _BLANK:
         at -= 1
@@ -121,7 +121,7 @@ def _launched(look: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
     name = look.data[at:end]
     macro = _macro_around(look, at)
     if macro is not None and name in macro[1]:
-        yield from _handed(look, macro[0], macro[1].index(name))
+        yield from _macro_arguments(look, macro[0], macro[1].index(name))
         return
     yield BridgeEnd(at, "launches", name.decode(), name.decode())
     body = look.data.rfind(b"\n}", 0, at) + 1  # start of the enclosing function, to find its variables
@@ -142,7 +142,7 @@ def _macro_around(look: RuleContext, at: int) -> tuple[str, list[bytes]] | None:
     return None
 
 
-def _handed(look: RuleContext, macro: str, place: int) -> Iterator[BridgeEnd]:
+def _macro_arguments(look: RuleContext, macro: str, place: int) -> Iterator[BridgeEnd]:
     """Yield the names that calls of a macro pass as the argument with index `place`."""
     for match in re.finditer(rb"\b%s\s*\(" % re.escape(macro.encode()), look.data):
         start, depth, number = match.end(), 0, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.cfamily.python_bindings.bindings import PYBIND, PYBIND_WORDS, bound
+from concordance.extract.cfamily.python_bindings.bindings import PYBIND, PYBIND_WORDS, find_bindings
 from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
 
 LANGUAGES = C_FAMILY
@@ -14,4 +14,4 @@ WORDS = PYBIND_WORDS
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in chains of calls."""
-    return (said for bridge, said in bound(look) if bridge == PYBIND)
+    return (said for bridge, said in find_bindings(look) if bridge == PYBIND)

@@ -75,7 +75,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 
 
 def _shell(look: RuleContext) -> Iterator[Run]:
-    yield from runs(look.data, 0, len(look.data))
+    yield from find_runs(look.data, 0, len(look.data))
 
 
 def _yaml(look: RuleContext) -> Iterator[Run]:
@@ -95,7 +95,7 @@ def _lines(data: bytes, start: int, end: int) -> Iterator[Run]:
         stop = start + match.end()
         if data[at : at + 1] in (b'"', b"'") and data[stop - 1 : stop] == data[at : at + 1]:
             at, stop = at + 1, stop - 1
-        yield from runs(data, at, stop)
+        yield from find_runs(data, at, stop)
 
 
 def _dockerfile(look: RuleContext) -> Iterator[Run]:
@@ -105,23 +105,23 @@ def _dockerfile(look: RuleContext) -> Iterator[Run]:
         start = options.end() if options else start
         if look.data[start : start + 1] == b"[":
             texts = _TEXT.finditer(look.data, start, end)
-            yield from of_words([(text.start(1), text[1].decode("utf-8", "replace")) for text in texts])
+            yield from runs_of_command([(text.start(1), text[1].decode("utf-8", "replace")) for text in texts])
         else:
-            yield from runs(look.data, start, end)
+            yield from find_runs(look.data, start, end)
 
 
 def _make(look: RuleContext) -> Iterator[Run]:
     for match in _RECIPE.finditer(look.data):
-        yield from runs(look.data, *match.span("rest"))
+        yield from find_runs(look.data, *match.span("rest"))
     for match in _SHELL.finditer(look.data):
-        yield from runs(look.data, *match.span(1))
+        yield from find_runs(look.data, *match.span(1))
 
 
 def _json(look: RuleContext) -> Iterator[Run]:
     """Yield what the commands in `scripts` run."""
     for holder in (one for one in look.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
         for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(look.data, holder.at, holder.end):
-            yield from runs(look.data, *match.span(1))
+            yield from find_runs(look.data, *match.span(1))
 
 
 def _settings(look: RuleContext) -> Iterator[Run]:
@@ -129,13 +129,13 @@ def _settings(look: RuleContext) -> Iterator[Run]:
     for one in look.draft.definitions:
         if one.kind == Kind.KEY and one.name in _KEYS:
             start = look.data.find(b"=", one.at, one.end) + 1
-            yield from runs(look.data, start, one.end) if start else ()
+            yield from find_runs(look.data, start, one.end) if start else ()
 
 
 def _cmake(look: RuleContext) -> Iterator[Run]:
     for match in _CMAKE.finditer(look.data):
         rest = match["rest"].replace(b"\n", b" ").replace(b"\r", b" ")
-        yield from (one._replace(at=match.start("rest") + one.at) for one in runs(rest, 0, len(rest)))
+        yield from (one._replace(at=match.start("rest") + one.at) for one in find_runs(rest, 0, len(rest)))
 
 
 def _python(look: RuleContext) -> Iterator[Run]:
@@ -156,9 +156,9 @@ def _python(look: RuleContext) -> Iterator[Run]:
             if word["end"] != b"," or not (listed or match["verb"] == b"run"):
                 break
         if len(words) == 1 and not listed and " " in words[0][1]:
-            yield from runs(look.data, words[0][0], words[0][0] + len(words[0][1].encode()))
+            yield from find_runs(look.data, words[0][0], words[0][0] + len(words[0][1].encode()))
         elif words:
-            yield from of_words(words)
+            yield from runs_of_command(words)
 
 
 _READERS = {
@@ -180,7 +180,7 @@ class Run(NamedTuple):
     is_module: bool
 
 
-def runs(data: bytes, start: int, end: int, depth: int = 0) -> Iterator[Run]:
+def find_runs(data: bytes, start: int, end: int, depth: int = 0) -> Iterator[Run]:
     """Yield what a range of shell text runs."""
     words: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(data, start, end):
@@ -193,11 +193,11 @@ def runs(data: bytes, start: int, end: int, depth: int = 0) -> Iterator[Run]:
             inner = token["word"].find(b"$(")
             if inner >= 0 and depth < _DEEPEST:
                 close = data.rfind(b")", token.start(), token.end())
-                yield from runs(data, token.start() + inner + 2, close, depth + 1)
+                yield from find_runs(data, token.start() + inner + 2, close, depth + 1)
     yield from _command(words)
 
 
-def of_words(words: list[tuple[int, str]]) -> Iterator[Run]:
+def runs_of_command(words: list[tuple[int, str]]) -> Iterator[Run]:
     """Yield what a command runs, given its words."""
     yield from _command(words)
 

@@ -17,9 +17,9 @@ from concordance.base.model import Kind
 from concordance.extract.cfamily.declarators import (
     SPECIFIERS,
     DeclarationContext,
+    DeclarationState,
     DeclaredName,
-    Level,
-    conversion,
+    fix_conversion_operator,
     parameters,
     unwrap,
 )
@@ -33,7 +33,7 @@ from concordance.extract.reading.trees import one_line
 _ENUM_CLASS = re.compile(rb"enum\s+(?:class|struct)\b")
 
 
-class TypeDeclarations(Level):
+class TypeDeclarations(DeclarationState):
     """The part of the walk that handles types."""
 
     __slots__ = ()
@@ -209,7 +209,9 @@ class Functions(TypeDeclarations):
                 self._made_by_macro(node, declared, context, end)
         else:
             pure = any(child.type == "pure_virtual_clause" for child in node.named_children)
-            self._callable(node, conversion(self.draft.source, kind, declared), context, end, declaration=pure)
+            self._callable(
+                node, fix_conversion_operator(self.draft.source, kind, declared), context, end, declaration=pure
+            )
 
     def _hidden_class(self, node: Node, kind: Node, declared: DeclaredName, context: DeclarationContext) -> None:
         """Record `class UNKNOWN Name {`, which the grammar takes for a function."""
@@ -303,7 +305,9 @@ class Functions(TypeDeclarations):
                     value = node.child_by_field_name("default_value")
                     empty = value is not None and value.type == "initializer_list"  # `void f() override{}`
                     end = value.start_byte if empty and value is not None else node.end_byte
-                    self._callable(node, conversion(self.draft.source, kind, declared), context, end, not empty)
+                    self._callable(
+                        node, fix_conversion_operator(self.draft.source, kind, declared), context, end, not empty
+                    )
             else:
                 self._variable(node, kind, declarators, place, declared, context)
 

@@ -170,7 +170,7 @@ def _parameter(source: Source, node: Node) -> Parameter:
     return Parameter(declared.name, kind, one_line(before + after), value)
 
 
-def conversion(source: Source, kind: Node | None, declared: DeclaredName) -> DeclaredName:
+def fix_conversion_operator(source: Source, kind: Node | None, declared: DeclaredName) -> DeclaredName:
     """Correct `inline A::operator bool()`, which the grammar reads as type `A::operator` and name `bool`."""
     if kind is None or kind.type != "qualified_identifier" or not source.data[: kind.end_byte].endswith(b"::operator"):
         return declared
@@ -201,7 +201,7 @@ class DeclarationContext(NamedTuple):
 
 
 @dataclass(slots=True)
-class Level:
+class DeclarationState:
     """The state of one walk over one tree."""
 
     draft: Draft

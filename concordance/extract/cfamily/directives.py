@@ -113,7 +113,7 @@ def _comments_inside(lines: ScannedLines, start: int, end: int) -> None:
             lines.comments.append(match.span(1))
 
 
-def words(data: bytes, line: Directive) -> str:
+def directive_text(data: bytes, line: Directive) -> str:
     """Return a directive on one line, without comments."""
     text = data[line.rest : line.end]
     if b"/" in text:
@@ -134,13 +134,13 @@ def _group(lines: ScannedLines) -> None:
             lines.groups.append(group)
             group.guard = _is_guard(lines, place)
             conditions.append(
-                conditions[-1] if group.guard and conditions else "" if group.guard else words(data, line)
+                conditions[-1] if group.guard and conditions else "" if group.guard else directive_text(data, line)
             )
         elif line.word in _MIDDLE and around:
             group = around[-1]
             group.lines.append(line)
-            first = words(data, group.lines[0])
-            conditions[-1] = f"#else of {first}" if line.word == b"else" else words(data, line)
+            first = directive_text(data, group.lines[0])
+            conditions[-1] = f"#else of {first}" if line.word == b"else" else directive_text(data, line)
         elif line.word == b"endif" and around:
             group = around.pop()
             group.lines.append(line)
@@ -182,5 +182,5 @@ def _is_guard(lines: ScannedLines, place: int) -> bool:
 def _find_dead(lines: ScannedLines) -> None:
     size = len(lines.data)
     for group in lines.groups:
-        if group.lines[0].word == b"if" and words(lines.data, group.lines[0]) == "#if 0":
+        if group.lines[0].word == b"if" and directive_text(lines.data, group.lines[0]) == "#if 0":
             lines.dead.append(group.branches(size)[0])

@@ -47,13 +47,13 @@ class Calls:
             if at and data[at - 1] == 62:  # ">"
                 named = data.rfind(b"<<<", 0, at) if data.endswith(b">>>", 0, at) else at
                 if named > 0 and data[named - 1] == 62:
-                    named = opening(data, named, 60, 62)
+                    named = opening_bracket(data, named, 60, 62)
                 self.behind[named] = at
                 at = named
             self.counts[at] = count
 
 
-def bare(text: bytes) -> bytes:
+def strip_qualifiers(text: bytes) -> bytes:
     """Return the text before a declared name without qualifiers such as `const`, `*` and `&`."""
     text = text.rstrip(b" *&\n\t\r.")
     while text and text[-1] in b"tet_/":
@@ -68,7 +68,7 @@ def bare(text: bytes) -> bytes:
     return text
 
 
-def opening(data: bytes, end: int, left: int, right: int) -> int:
+def opening_bracket(data: bytes, end: int, left: int, right: int) -> int:
     """Return the offset of the bracket whose partner ends at an offset; -1 if there is none."""
     at = data.rfind(left, max(0, end - _FARTHEST), end)
     if at < 0 or data.find(right, at, end - 1) < 0:
@@ -89,7 +89,7 @@ def opening(data: bytes, end: int, left: int, right: int) -> int:
     return -1
 
 
-def closing(data: bytes, start: int, left: int, right: int) -> int:
+def closing_bracket(data: bytes, start: int, left: int, right: int) -> int:
     """Return the offset after the bracket that closes the one at an offset; -1 if there is none."""
     at = data.find(right, start, start + _FARTHEST)
     if at < 0 or data.find(left, start + 1, at) < 0:
@@ -138,7 +138,7 @@ class CExpressions:
             if sign == 41:  # ")"
                 return self._closed(end, scope)
             if sign == 93:  # "]"
-                at = opening(data, end, 91, 93)
+                at = opening_bracket(data, end, 91, 93)
                 base = self.ending(at, scope) if at > 0 else 0
                 return self.expression(ITEM, base) if base else 0
             return self.template(end, scope) if sign == 62 else 0
@@ -156,7 +156,7 @@ class CExpressions:
             use = woven.use[place]
             return use if woven.ops[use] == CALL else self.expression(CALL, use, count + 1)
         if self.data[at - 1] == 62:
-            less = opening(self.data, at, 60, 62)
+            less = opening_bracket(self.data, at, 60, 62)
             place = woven.by_end.get(less)
             if place is not None and woven.texts[woven.names.name[place]] in CASTS:
                 return self.of_type(at - 1, scope)
@@ -165,7 +165,7 @@ class CExpressions:
 
     def _bracketed(self, end: int, scope: int) -> int:
         """Return the value of `(*a)`, `(a.b)` or `((A*)b)`."""
-        start = opening(self.data, end, 40, 41)
+        start = opening_bracket(self.data, end, 40, 41)
         if start < 0:
             return 0
         cast = _CAST.match(self.data, start + 1, end)
@@ -179,7 +179,7 @@ class CExpressions:
         start = _STARTS.match(data, at)
         at = start.end() if start else at
         if at < len(data) and data[at] == 40:  # "("
-            end = closing(data, at, 40, 41)
+            end = closing_bracket(data, at, 40, 41)
             cast = _CAST.match(data, at)
             if cast is not None and cast.end() == end and _OPERAND.match(data, end):
                 return self.of_type(end - 1, scope)
@@ -194,7 +194,7 @@ class CExpressions:
             elif sign == 60 and end in calls.behind:
                 end = calls.behind[end]
             elif sign == 91:
-                end = closing(data, end, 91, 93)
+                end = closing_bracket(data, end, 91, 93)
             else:
                 joint = _JOINT.match(data, end)
                 if joint is None:
@@ -235,7 +235,7 @@ class CExpressions:
         sign = data[end - 1] if end else 0
         if (sign not in _WORDY and sign != 62) or (sign == 116 and data[end - 5 : end] == b"const"):
             piece = data[max(0, end - 40) : end]
-            end -= len(piece) - len(bare(piece))
+            end -= len(piece) - len(strip_qualifiers(piece))
             sign = data[end - 1] if end else 0
         if sign == 62:
             return self.template(end, scope)
@@ -252,7 +252,7 @@ class CExpressions:
             return known
         self.kept[end] = 0
         data = self.data
-        start = opening(data, end, 60, 62)
+        start = opening_bracket(data, end, 60, 62)
         while start > 0 and data[start - 1] in _SPACE:
             start -= 1
         base = self.type(start, scope) if start > 0 else 0

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 
-from concordance.base.model import Given, Kind, Op, Role
+from concordance.base.model import Kind, Op, Role, SymbolRelation
 from concordance.extract.cfamily import symbol_flags
 from concordance.extract.cfamily.expressions import (
     CALL,
@@ -34,14 +34,19 @@ from concordance.extract.cfamily.expressions import (
     PART,
     Calls,
     CExpressions,
-    bare,
-    opening,
+    opening_bracket,
+    strip_qualifiers,
 )
-from concordance.extract.reading.draft import CODE, Draft
+from concordance.extract.reading.draft import ROLE_CODES, Draft
 from concordance.extract.reading.flow import FlowBuilder
 
 _SYMBOL, _PARAMETER, _CAST = int(Op.SYMBOL), int(Op.PARAMETER), int(Op.CAST)
-_CALLED, _WRITTEN, _TYPE, _FIRST_USE = CODE[Role.CALL], CODE[Role.WRITE], CODE[Role.TYPE], CODE[Role.CALL]
+_CALLED, _WRITTEN, _TYPE, _FIRST_USE = (
+    ROLE_CODES[Role.CALL],
+    ROLE_CODES[Role.WRITE],
+    ROLE_CODES[Role.TYPE],
+    ROLE_CODES[Role.CALL],
+)
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION))
@@ -54,7 +59,7 @@ _TAGS = (b"struct ", b"union ", b"enum ", b"class ")
 _LONGEST = 400  # most bytes between a type and the name that it declares
 
 
-def weave(draft: Draft, woven: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
+def build_c_flow(draft: Draft, woven: FlowBuilder, lists: list[tuple[int, int, int]]) -> None:
     """Build a file's flow; `lists` are the argument lists of its calls: start, end, number of arguments."""
     _CFlow(draft, woven, lists).run()
 
@@ -96,7 +101,7 @@ class _CFlow:
     def _homes(self) -> list[int]:
         """Return for each scope the scope in which its names are looked up."""
         names = self.woven.names
-        imported = CODE[Role.IMPORT]
+        imported = ROLE_CODES[Role.IMPORT]
         used = {names.scope[place] for place in self.using}
         if imported in names.role:
             used |= {scope for scope, role in zip(names.scope, names.role, strict=True) if role == imported}
@@ -216,7 +221,7 @@ class _CFlow:
         names, data = self.woven.names, self.data
         start, before = names.starts[first], names.ends[first - 1] if first else 0
         between = data[before:start] if start - before < _LONGEST else b";"
-        text = b"" if between in _HELD else bare(between)
+        text = b"" if between in _HELD else strip_qualifiers(between)
         if not text:
             return self.values.of_name(first - 1) if first else 0
         sign = text[-1]
@@ -225,7 +230,7 @@ class _CFlow:
         if sign == 125:  # "}"
             symbol = self.classes.get(before + len(text))
             return self.woven.expression(OF_TYPE, self.woven.expression(_SYMBOL, symbol)) if symbol is not None else 0
-        if sign == 41 and data[opening(data, before + len(text), 40, 41) - 1] == 58:  # load:(Type*)name
+        if sign == 41 and data[opening_bracket(data, before + len(text), 40, 41) - 1] == 58:  # load:(Type*)name
             return self.values.of_type(before + len(text) - 1, scope)
         if sign == 111 and text.endswith(b"auto"):
             value = self._begun(place, scope)
@@ -278,19 +283,19 @@ class _CFlow:
             first = place
             while first and names.hangs[first]:
                 first -= 1
-            woven.say(symbol, Given.RETURNS, self._returned(first, scope))
+            woven.say(symbol, SymbolRelation.RETURNS, self._returned(first, scope))
         elif kind in _HOLDERS:
-            woven.say(symbol, Given.TYPE, self._declared(place, place, scope))
+            woven.say(symbol, SymbolRelation.TYPE, self._declared(place, place, scope))
         elif kind in _CLASSES:
             if row.bases:
                 self._bases(symbol, place)
         elif kind == Kind.TYPE or (kind == Kind.NAMESPACE and "=" in row.signature):
-            woven.say(symbol, Given.TYPE, self._meant(place, scope))
+            woven.say(symbol, SymbolRelation.TYPE, self._meant(place, scope))
 
     def _returned(self, first: int, scope: int) -> int:
         names, data = self.woven.names, self.data
         start, before = names.starts[first], names.ends[first - 1] if first else 0
-        text = bare(data[before:start]) if start - before < _LONGEST else b";"
+        text = strip_qualifiers(data[before:start]) if start - before < _LONGEST else b";"
         if not text:
             return self.values.of_name(first - 1) if first else 0
         return self.values.of_type(before + len(text), scope) if text[-1] == 62 else 0
@@ -310,7 +315,7 @@ class _CFlow:
             depth += sign in b"<("
             depth -= sign in b">)"
             if (sign == 44 and not depth) or here == end:
-                self.woven.say(symbol, Given.BASE, self.values.type(here, scope))
+                self.woven.say(symbol, SymbolRelation.BASE, self.values.type(here, scope))
 
     def _outward(self, place: int, end: int) -> None:
         """Look up the names in a class's head in the scope around the class, because they name its bases."""
@@ -340,7 +345,7 @@ class _CFlow:
         woven, names = self.woven, self.woven.names
         for place in self.using:
             woven.bind(names.scope[place], woven.word("using namespace"), woven.use[place])
-        imported = CODE[Role.IMPORT]
+        imported = ROLE_CODES[Role.IMPORT]
         at = names.role.find(imported)
         directives = set(self.using)
         while at >= 0:

@@ -63,7 +63,7 @@ Macros = dict[bytes, str]
 # One file's definitions: each name, and the form of its body: "e" if empty; "w" and the words to look up (none if there
 # are only attributes); "x" for any other body; or a letter from above. A "(" in front says that the macro takes
 # arguments.
-Learned = tuple[tuple[bytes, str], ...]
+MacroDefinitions = tuple[tuple[bytes, str], ...]
 
 _DEFINE = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)(\((?:[^)\n\\]|\\\r?\n)*\))?([^\n\\]*(?:\\\r?\n?[^\n\\]*)*)")
 _COMMENT = re.compile(rb"/\*.*?\*/|//.*", re.S)
@@ -100,7 +100,7 @@ KEYWORDS = frozenset(
 )
 
 
-def learn(data: bytes, path: str = "") -> Learned:
+def read_defines(data: bytes, path: str = "") -> MacroDefinitions:
     """Return the `#define`s of a file that matter to other files; macros whose body is a number or string are left out.
 
     A file that is compiled on its own (judged by `path`) defines nothing for others.
@@ -108,7 +108,7 @@ def learn(data: bytes, path: str = "") -> Learned:
     return () if path.lower().endswith(_COMPILED) else _learn(data, with_values=False)
 
 
-def _learn(data: bytes, with_values: bool) -> Learned:
+def _learn(data: bytes, with_values: bool) -> MacroDefinitions:
     found = {}
     for match in _DEFINE.finditer(data):
         name, parameters, body = match.groups()
@@ -149,7 +149,7 @@ def _form(body: bytes, parameters: bytes | None) -> str:
     return "w" + b" ".join(words).decode() if all(map(_WORD.fullmatch, words)) else "x"
 
 
-def merge(learned: Iterable[Learned]) -> Macros:
+def merge(learned: Iterable[MacroDefinitions]) -> Macros:
     """Return the macro table of the whole repository; the order of its files does not matter."""
     forms: dict[bytes, set[str]] = {}
     for one in learned:
@@ -201,7 +201,7 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
     return DECLARES if DECLARES in firsts and arguments else ""
 
 
-def mentioned(data: bytes, macros: Macros) -> Macros:
+def macros_in(data: bytes, macros: Macros) -> Macros:
     """Return the part of the table that a file mentions; its own definitions take precedence."""
     words = set(data.translate(_SPACED).split())
     used = {name: macros[name] for name in macros.keys() & words}
@@ -258,7 +258,7 @@ class Blanked:
         self.data[at : at + len(what)] = what
 
 
-def closing(lines: ScannedLines, at: int, limit: int = 200_000) -> int:
+def closing_paren(lines: ScannedLines, at: int, limit: int = 200_000) -> int:
     """Return the offset after the bracket that closes the one at `at`; -1 if there is none."""
     depth = 0
     for match in _BRACKET.finditer(lines.data, at, at + limit):
@@ -292,15 +292,15 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
             if before.endswith(b"extern"):
                 start = max(0, start - 40) + len(before) - 6
             result.erase(start, match.end(1))
-            result.instantiations.append(following(lines.data, match.end(1)))
+            result.instantiations.append(next_token(lines.data, match.end(1)))
     for match in _LAMBDA.finditer(result.data):
         result.erase(*match.span(1))
     for match in _STRUCT_ARGUMENT.finditer(result.data):
         if lines.in_code(match.start()):
             result.erase(match.start(), match.start() + 6)
     for match in _STATIC_CALL.finditer(result.data):
-        end = closing(lines, match.end() - 1) if lines.in_code(match.start()) else -1
-        if end > 0 and lines.data[following(lines.data, end) :][:1] == b";":
+        end = closing_paren(lines, match.end() - 1) if lines.in_code(match.start()) else -1
+        if end > 0 and lines.data[next_token(lines.data, end) :][:1] == b";":
             result.erase(match.start(), match.start() + 6)
     _pair(result, marks)
     return result
@@ -323,7 +323,7 @@ def _uses(lines: ScannedLines, name: bytes) -> list[int]:
     return found
 
 
-def following(data: bytes | bytearray, at: int) -> int:
+def next_token(data: bytes | bytearray, at: int) -> int:
     """Return the offset of the next token."""
     match = _NEXT.match(data, at)
     return match.end() if match else at
@@ -338,16 +338,16 @@ def _take(
             result.erase(at, end)
             result.specifiers[end] = at
     elif role[:1] in (OPENS, CLOSES):
-        after = following(data, end)
+        after = next_token(data, end)
         if role[:1] == OPENS and data[after : after + 1] == b"(":
-            end = max(end, closing(lines, after))
+            end = max(end, closing_paren(lines, after))
         result.erase(at, end)
         marks.append((at, end, role))
     else:
-        after = following(data, end)
+        after = next_token(data, end)
         if data[after : after + 1] != b"(":
             return
-        end = closing(lines, after)
+        end = closing_paren(lines, after)
         if end < 0:
             return
         if role == QUOTES:
@@ -361,7 +361,7 @@ def _take(
             result.erase(at, end)
             result.specifiers[end] = at
         elif _starts(lines, at):
-            close(result, data, end)
+            add_semicolon(result, data, end)
 
 
 def _specifies(lines: ScannedLines, at: int, end: int) -> bool:
@@ -373,7 +373,7 @@ def _specifies(lines: ScannedLines, at: int, end: int) -> bool:
     sign = before[-1]
     if sign == 46 or before.endswith(b"->"):
         return False
-    after = following(data, end)
+    after = next_token(data, end)
     if data[after : after + 1] not in _ENDING:
         return sign not in b"=+-/%|^!?<"
     if sign in _WORD_BYTES:
@@ -391,9 +391,9 @@ def _starts(lines: ScannedLines, at: int) -> bool:
     return sign in b";{}:" or (sign == 41 and lines.data.find(b"\n", before, at) >= 0)
 
 
-def close(result: Blanked, data: bytes, end: int) -> bool:
+def add_semicolon(result: Blanked, data: bytes, end: int) -> bool:
     """Insert the ";" that a declaring macro is used without, if a declaration or a closing brace follows."""
-    after = following(data, end)
+    after = next_token(data, end)
     follows = data[after : after + 1]
     if after > end and (follows.isalpha() or follows in (b"_", b"}", b"#", b"~", b"")) and data[end] in b" \t\r\n":
         result.put(end, b";")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from concordance.base.model import Kind, Parameter, Role
 from concordance.extract.cfamily.directives import ScannedLines
 from concordance.extract.cfamily.macros import KEYWORDS, Blanked, to_spaces
-from concordance.extract.reading.draft import CODE, Definition, Draft
+from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft
 from concordance.extract.reading.trees import one_line
 
 _TOKEN = re.compile(rb"[A-Za-z_]\w*|\"+|[0-9][\w.]*|->|::|[^\s\w]")
@@ -60,7 +60,7 @@ class Objects:
         draft.definitions.extend(self.definitions)
         for start, end, role in self.names:
             draft.ends[start] = end
-            draft.roles[start] = CODE[role]
+            draft.roles[start] = ROLE_CODES[role]
         draft.members.update(self.members)
         draft.bound.update(self.bound)
         draft.scopes.extend(self.scopes)

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Role
-from concordance.extract.cfamily.directives import Directive, ScannedLines, words
+from concordance.extract.cfamily.directives import Directive, ScannedLines, directive_text
 from concordance.extract.cfamily.macros import KEYWORDS
-from concordance.extract.reading.draft import CODE, Draft
+from concordance.extract.reading.draft import ROLE_CODES, Draft
 from concordance.extract.reading.trees import one_line
 
 NAMES = """
@@ -81,8 +81,13 @@ C_NAMES = """
 (update_expression argument: (identifier) @write)
 (update_expression argument: (field_expression field: (field_identifier) @write))
 """
-_READ, _CALL, _TYPE, _WRITE = (CODE[r] for r in (Role.READ, Role.CALL, Role.TYPE, Role.WRITE))
-_TELLING = (("write", _WRITE), ("template", _CALL), ("inherit", CODE[Role.INHERIT]), ("import", CODE[Role.IMPORT]))
+_READ, _CALL, _TYPE, _WRITE = (ROLE_CODES[r] for r in (Role.READ, Role.CALL, Role.TYPE, Role.WRITE))
+_TELLING = (
+    ("write", _WRITE),
+    ("template", _CALL),
+    ("inherit", ROLE_CODES[Role.INHERIT]),
+    ("import", ROLE_CODES[Role.IMPORT]),
+)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _DEFINE = re.compile(rb"[ \t]*([A-Za-z_]\w*)(\([^)]*\))?")
 _INCLUDE = re.compile(rb"[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\"|([A-Za-z_]\w*))")
@@ -93,7 +98,9 @@ _CONDITIONAL = frozenset((b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"eli
 _JOINING = frozenset(b".>:")
 
 
-def note(draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: Callable[[int], bool] | None) -> None:
+def add_occurrences(
+    draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: Callable[[int], bool] | None
+) -> None:
     """Add the names of a tree, or of the part of it that `within` accepts."""
     data = draft.source.data + b"\0\0"  # so that the bytes after the last name can be read
     ends: dict[int, int] = {}
@@ -157,7 +164,7 @@ def _called(data: bytes, at: int) -> bool:
     return False
 
 
-def note_words(draft: Draft, start: int, end: int) -> None:
+def add_words(draft: Draft, start: int, end: int) -> None:
     """Add the names in a range that no parser looked at."""
     data = draft.source.data
     for match in _INSIDE_QUOTES.finditer(data, start, end):
@@ -168,7 +175,7 @@ def note_words(draft: Draft, start: int, end: int) -> None:
             draft.roles[match.start(1)] = _CALL if called else _READ
 
 
-def note_directives(draft: Draft, lines: ScannedLines) -> None:
+def add_directives(draft: Draft, lines: ScannedLines) -> None:
     """Add the macros and includes that preprocessor lines define, and the names in them."""
     data = lines.data
     draft.comments.extend(lines.comments)
@@ -209,7 +216,7 @@ def _macro(draft: Draft, lines: ScannedLines, start: int, rest: int, end: int) -
     head = f"#define {name}" + (one_line(match[2].decode("utf-8", "replace")) if match[2] else "")
     body = data[match.end() : end]
     if not match[2] and b"\n" not in body:
-        head = words(data, Directive(start, end, b"define", rest))
+        head = directive_text(data, Directive(start, end, b"define", rest))
     draft.define(
         Kind.MACRO, name, match.start(1), start, end, signature=head, condition=lines.condition(start), nests=False
     )
@@ -219,4 +226,4 @@ def _macro(draft: Draft, lines: ScannedLines, start: int, rest: int, end: int) -
             draft.ends[inner.start()] = inner.end()
             draft.roles[inner.start()] = _WRITE
             draft.bound.add(inner.start())
-    note_words(draft, match.end(), end)
+    add_words(draft, match.end(), end)

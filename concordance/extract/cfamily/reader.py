@@ -18,7 +18,7 @@ from concordance.extract.cfamily import (
     repair as cfamily_repair,
 )
 from concordance.extract.cfamily.declarations import DeclarationWalk
-from concordance.extract.cfamily.macros import Macros, mentioned
+from concordance.extract.cfamily.macros import Macros, macros_in
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
@@ -52,7 +52,7 @@ class ParsedFile:
 @cache
 def tools(package: str) -> Tools:
     """Return the tools for a grammar; created once per process."""
-    syntax = trees.syntax(package, "language")
+    syntax = trees.load_language(package, "language")
     words = occurrences.C_NAMES if package == C else occurrences.NAMES
     errors = Query(syntax, "(ERROR) @error (MISSING) @missing")
     return Tools(Parser(syntax), Query(syntax, words + occurrences.SHARED), errors, package == C)
@@ -62,7 +62,7 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
     """Read one file; `objects` says that it may contain Objective-C."""
     draft = Draft(source, sees_members=True)
     lines = directives.scan(source.data)
-    known = mentioned(source.data, {}) if known is None else known
+    known = macros_in(source.data, {}) if known is None else known
     parsed = _parse(lines, package, known, objects)
     if parsed.cost and package == C and b"__cplusplus" in source.data:
         other = _parse(lines, CPP, known, objects)  # a header for both languages, with classes in its C++ part
@@ -72,16 +72,16 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
         calls += _state(draft, lines, parsed, version)
     blanked = parsed.blanked
     draft.forget(blanked.masked)
-    occurrences.note_directives(draft, lines)
+    occurrences.add_directives(draft, lines)
     for start, end in blanked.taken:
-        occurrences.note_words(draft, start, end)
+        occurrences.add_words(draft, start, end)
     for start, end, name in blanked.namespaces:
         draft.define(Kind.NAMESPACE, name, start, start, end, signature=f"namespace {name}", occurs=False)
     if parsed.objects is not None:
         parsed.objects.state(draft, lines)
-    macro_functions.enter(draft)
+    macro_functions.add_macro_functions(draft)
     draft.blanked_bytes = blanked.size
-    draft.weave = partial(flow.weave, lists=occurrences.argument_lists(source.data, calls))
+    draft.weave = partial(flow.build_c_flow, lists=occurrences.argument_lists(source.data, calls))
     return draft
 
 
@@ -114,7 +114,7 @@ def _state(
     walk.run_local(found.get("late", []))
     branches = (node.start_byte for node in found.get("branch", ()))
     draft.branches += branches if main else filter(version.speaks_for, branches)
-    occurrences.note(draft, found, walk.bodies, None if main else version.speaks_for)
+    occurrences.add_occurrences(draft, found, walk.bodies, None if main else version.speaks_for)
     calls = found.get("arguments", [])
     if main:
         return calls

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Parser, Query, Tree
 
 from concordance.extract.cfamily.directives import ConditionalGroup, ScannedLines
-from concordance.extract.cfamily.macros import KEYWORDS, MAYBE, Blanked, Macros, closing, following, to_spaces
+from concordance.extract.cfamily.macros import KEYWORDS, MAYBE, Blanked, Macros, closing_paren, next_token, to_spaces
 from concordance.extract.reading import trees
 
 # The likely causes of a syntax error. Each returns edits that would fix the error, none if it does not apply.
@@ -67,7 +67,7 @@ class SyntaxErrorSpot:
         self.start, self.end, self.first, self.last, self.missing = start, end, first, last, missing
 
 
-class Steps:
+class ErrorCauses:
     """A file, with what is needed to look for the causes of errors."""
 
     def __init__(self, lines: ScannedLines, blanked: Blanked, known: Macros) -> None:
@@ -130,7 +130,7 @@ class Steps:
             word = match[1]
             at = start + match.end(1)
             if match[2] == b"(":
-                at = closing(self.lines, start + match.end() - 1)
+                at = closing_paren(self.lines, start + match.end() - 1)
             elif not _CAPITALS.fullmatch(word):
                 continue
             if word in KEYWORDS or word.startswith(b"__"):
@@ -143,7 +143,7 @@ class Steps:
         return found
 
     def _next(self, at: int) -> bytes:
-        after = following(self.base, at)
+        after = next_token(self.base, at)
         return self.base[after : after + 1]
 
     def _missing(self, spot: SyntaxErrorSpot) -> list[Edit]:
@@ -171,10 +171,10 @@ class Steps:
             at, stop = match.span()
             if match[0] in _EXPLAINED or self.code[stop : stop + 2] == b"::":
                 continue
-            after = following(self.base, stop)
+            after = next_token(self.base, stop)
             if self.code[after : after + 1] == b"(":
-                inner = closing(self.lines, after)
-                behind = following(self.base, inner) if inner > 0 else len(self.code)
+                inner = closing_paren(self.lines, after)
+                behind = next_token(self.base, inner) if inner > 0 else len(self.code)
                 if self.code[behind : behind + 1].isalpha() or self.code[behind : behind + 1] == b"_":
                     found.append((at, inner, to_spaces(self.code[at:inner])))
             elif (
@@ -194,13 +194,13 @@ class Steps:
         found: list[Edit] = []
         for match in _GAPS.finditer(self.code, start, end):
             at, stop = match.span()
-            after = following(self.base, stop)
+            after = next_token(self.base, stop)
             if (
                 self.code[after : after + 1] == b"("
                 and match[0].rstrip().endswith((b"_", b"c", b"a", b"s", b"t"))
                 and match[0][:1] != b"$"
             ):
-                stop = max(stop, closing(self.lines, after))
+                stop = max(stop, closing_paren(self.lines, after))
             found.append((at, stop, to_spaces(self.code[at:stop])))
         for match in _DEFAULT_BRACES.finditer(self.code, start, end):
             at, stop = match.end(1), match.end()
@@ -223,7 +223,7 @@ class Steps:
         """Cause: like `_call`, but its semicolon goes too, because C has no empty declarations."""
         edits = []
         for at, _, stop in self._calls(spot):
-            behind = following(self.base, stop)
+            behind = next_token(self.base, stop)
             end = behind + 1 if self.base[behind : behind + 1] == b";" else stop
             edits.append((at, end, to_spaces(self.code[at:end])))
         return edits
@@ -233,7 +233,7 @@ class Steps:
         start, end = self._window(spot, 1, 1)
         found: list[tuple[int, int, int]] = []
         for match in _MACRO_CALL.finditer(self.code, start, end):
-            stop = closing(self.lines, match.end() - 1)
+            stop = closing_paren(self.lines, match.end() - 1)
             if stop > 0 and not (found and match.start() < found[-1][2]):
                 found.append((match.start(), match.end() - 1, stop))
         around = self._around(spot.start)
@@ -253,7 +253,7 @@ class Steps:
                     return None
                 head = self.code[max(0, match.start() - 80) : match.end()]
                 named = [m for m in _MACRO_CALL.finditer(head) if m.end() == len(head)]
-                stop = closing(self.lines, match.start())
+                stop = closing_paren(self.lines, match.start())
                 if named and stop > at:
                     return match.end() - len(head) + named[0].start(), match.start(), stop
         return None
@@ -295,21 +295,21 @@ class Steps:
         return [(at, stop, to_spaces(self.code[at:stop]))]
 
 
-LADDER: tuple[Callable[[Steps, SyntaxErrorSpot], list[Edit]], ...] = (
-    Steps._semicolon,
-    Steps._first_specifier,
-    Steps._specifier,
-    Steps._gap,
-    Steps._missing,
-    Steps._conditional,
-    Steps._types,
-    Steps._type_call,
-    Steps._type_arguments,
-    Steps._comma,
-    Steps._arguments,
-    Steps._call,
-    Steps._whole_call,
-    Steps._statement,
+CAUSES: tuple[Callable[[ErrorCauses, SyntaxErrorSpot], list[Edit]], ...] = (
+    ErrorCauses._semicolon,
+    ErrorCauses._first_specifier,
+    ErrorCauses._specifier,
+    ErrorCauses._gap,
+    ErrorCauses._missing,
+    ErrorCauses._conditional,
+    ErrorCauses._types,
+    ErrorCauses._type_call,
+    ErrorCauses._type_arguments,
+    ErrorCauses._comma,
+    ErrorCauses._arguments,
+    ErrorCauses._call,
+    ErrorCauses._whole_call,
+    ErrorCauses._statement,
 )
 
 
@@ -334,7 +334,7 @@ class ParsedVersion:
         return not self.stretches or any(start <= at < end for start, end in self.stretches)
 
 
-class Repair(Steps):
+class Repair(ErrorCauses):
     """The repair of one file."""
 
     def __init__(self, lines: ScannedLines, blanked: Blanked, parser: Parser, errors: Query, known: Macros) -> None:
@@ -478,7 +478,7 @@ class Repair(Steps):
         edits: list[tuple[int, Edit]] = []
         taken: set[int] = set()
         for spot in spots:
-            for step in LADDER:
+            for step in CAUSES:
                 key = (step.__name__, spot.first)
                 if key in tried:
                     continue

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from zlib import crc32
 
-from concordance.base.model import Kind, Symbol, packed
+from concordance.base.model import Kind, Symbol, pack_column
 from concordance.extract.reading.draft import Draft
 
 DECLARES = 1
@@ -26,7 +26,7 @@ VIRTUAL = 128
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _STATIC = frozenset((Kind.FUNCTION, Kind.VARIABLE, Kind.CONSTANT))
 _VIRTUAL = frozenset(("virtual", "override", "final", "= 0", "=0"))
-_UNSAID = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")
+_QUALIFIERS = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")
 _MANY = 255
 
 
@@ -40,9 +40,9 @@ def columns(draft: Draft, symbols: Sequence[Symbol], special: set[int], word: Ca
         forms.append(_form(symbol) if function else 0)
     return {
         "symbol_flags": bytes([_flags(row) | (SPECIAL if n in special else 0) for n, row in enumerate(symbols)]),
-        "symbol_within": packed([within.get(n, 0) for n in range(len(symbols))]),
-        "symbol_arity": packed(arity),
-        "symbol_form": packed(forms),
+        "symbol_within": pack_column([within.get(n, 0) for n in range(len(symbols))]),
+        "symbol_arity": pack_column(arity),
+        "symbol_form": pack_column(forms),
     }
 
 
@@ -81,11 +81,11 @@ def _arity(symbol: Symbol) -> int:
 
 
 @lru_cache(1 << 12)
-def _said(annotation: str) -> str:
-    return _UNSAID.sub("", annotation)
+def _plain_type(annotation: str) -> str:
+    return _QUALIFIERS.sub("", annotation)
 
 
 def _form(symbol: Symbol) -> int:
     """Return a digest of a function's parameter types, the same for all its declarations; odd if `const`."""
-    said = ",".join([_said(parameter.annotation) for parameter in symbol.parameters])
+    said = ",".join([_plain_type(parameter.annotation) for parameter in symbol.parameters])
     return crc32(said.encode("utf-8", "replace")) >> 8 << 1 | ("const" in symbol.modifiers)

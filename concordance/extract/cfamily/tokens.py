@@ -37,7 +37,7 @@ _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 _ESCAPE = re.compile(r"\\(.)", re.S)
 _PLAIN = {"n": "\n", "t": "\t", "0": "\0", "r": "\r"}
 _LONGEST = 400  # most tokens in a list of template arguments
-Stretch = tuple[int, int]  # a range of token indices, end exclusive
+TokenRange = tuple[int, int]  # a range of token indices, end exclusive
 
 
 class Tokens:
@@ -59,7 +59,7 @@ class Tokens:
     def _read(self, data: bytes) -> None:
         stack: list[int] = []
         branches: list[list[int]] = []
-        for kind, text, at in tokens_of(data):
+        for kind, text, at in tokenise(data):
             if kind == "directive":
                 directive = text.encode("utf-8", "replace")
                 stack = _branched(directive, stack, branches)
@@ -118,7 +118,7 @@ class Tokens:
             place += 1
         return -1
 
-    def split(self, start: int, end: int) -> list[Stretch]:
+    def split(self, start: int, end: int) -> list[TokenRange]:
         """Split a range at its commas, keeping brackets and template arguments whole."""
         found, begin, place = [], start, start
         while place < end:
@@ -137,21 +137,21 @@ class Tokens:
             found.append((begin, end))
         return found
 
-    def within(self, opened: int) -> list[Stretch]:
+    def within(self, opened: int) -> list[TokenRange]:
         """Return the arguments or elements in the brackets that open at an index."""
         closed = self.partner[opened]
         return self.split(opened + 1, closed) if closed > opened else []
 
-    def names(self, stretch: Stretch) -> Iterator[int]:
+    def names(self, stretch: TokenRange) -> Iterator[int]:
         """Return the indices of the names in a range."""
         return (place for place in range(*stretch) if self.kind[place] == "name")
 
-    def literal(self, stretch: Stretch) -> str | None:
+    def literal(self, stretch: TokenRange) -> str | None:
         """Return the string that a range of literals spells, after an optional cast; None if it is not a string."""
         text = self.label(stretch)
         return text if text is not None and "{" not in text else None
 
-    def label(self, stretch: Stretch) -> str | None:
+    def label(self, stretch: TokenRange) -> str | None:
         """Like `literal`, but unknown names, which may be macros from another file, appear as "{NAME}"."""
         start, end = stretch
         if start < end and self.text[start] == "(" and self.closed(start) < end:
@@ -166,7 +166,7 @@ class Tokens:
             return self.spells.get(text, (f"{{{text}}}", 0))[0]
         return _spelled(text, kind)
 
-    def written(self, stretch: Stretch) -> str:
+    def written(self, stretch: TokenRange) -> str:
         """Return the text of a range without white space."""
         return "".join(self.text[stretch[0] : stretch[1]])
 
@@ -206,7 +206,7 @@ class _Macro(NamedTuple):
     body: tuple[Token, ...]
 
 
-def tokens_of(data: bytes) -> Iterator[Token]:
+def tokenise(data: bytes) -> Iterator[Token]:
     """Yield all tokens except white space and comments, macros expanded; a directive is one token."""
     macros: dict[str, _Macro] = {}
     read = list(_plain(data))
@@ -215,7 +215,7 @@ def tokens_of(data: bytes) -> Iterator[Token]:
         one = read[place]
         place += 1
         if one.kind == "directive":
-            _learn(one.text.encode("utf-8", "replace"), macros)
+            _record_macro(one.text.encode("utf-8", "replace"), macros)
             yield one
         elif one.kind == "name" and one.text in macros:
             macro = macros[one.text]
@@ -223,7 +223,7 @@ def tokens_of(data: bytes) -> Iterator[Token]:
                 yield from (token._replace(at=one.at) for token in macro.body)
             elif place < len(read) and read[place].text == "(":
                 given, place = _arguments(read, place)
-                yield from _written(macro, given, one.at)
+                yield from _expand(macro, given, one.at)
             else:
                 yield one
         else:
@@ -237,7 +237,7 @@ def _plain(data: bytes) -> Iterator[Token]:
             yield Token(kind, match[0].decode("utf-8", "replace"), match.start())
 
 
-def _learn(directive: bytes, macros: dict[str, _Macro]) -> None:
+def _record_macro(directive: bytes, macros: dict[str, _Macro]) -> None:
     """Record a macro that is worth expanding, or forget one that is undefined."""
     gone = _UNDEFINED.match(directive)
     if gone is not None:
@@ -276,7 +276,7 @@ def _arguments(read: list[Token], opened: int) -> tuple[list[list[Token]], int]:
     return given, place
 
 
-def _written(macro: _Macro, given: list[list[Token]], at: int) -> Iterator[Token]:
+def _expand(macro: _Macro, given: list[list[Token]], at: int) -> Iterator[Token]:
     table = dict(zip(macro.parameters or (), given, strict=False))
     for one in macro.body:
         if one.kind == "name" and one.text in table:

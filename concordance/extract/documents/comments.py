@@ -35,7 +35,7 @@ def is_legal(words: str) -> bool:
 _PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*+|#pragma once)?+\s*+")
 
 
-def clean(comment: str) -> str:
+def strip_markers(comment: str) -> str:
     """Return the text of a comment without comment markers, separator lines and common indentation."""
     text = comment.expandtabs(4).replace("\r\n", "\n")
     block = _BLOCK.match(text.lstrip())
@@ -115,7 +115,7 @@ class Comments:
         while at < len(self.spans) and self.starts[at] == line:
             raw = self.source.slice(*self.spans[at])
             if raw.startswith(("///<", "//!<", "/**<", "/*!<")):
-                return clean(raw)
+                return strip_markers(raw)
             at += 1
         return ""
 
@@ -145,10 +145,14 @@ class Comments:
 
     def texts(self) -> list[tuple[int, str]]:
         """Return the line and text of every comment."""
-        return [(line, clean(self.source.slice(*span))) for line, span in zip(self.starts, self.spans, strict=True)]
+        return [
+            (line, strip_markers(self.source.slice(*span))) for line, span in zip(self.starts, self.spans, strict=True)
+        ]
 
     def _words(self, first: int, last: int) -> str:
-        return clean("\n".join(self.source.slice(*self.spans[at]).strip("\r\n") for at in range(first, last + 1)))
+        return strip_markers(
+            "\n".join(self.source.slice(*self.spans[at]).strip("\r\n") for at in range(first, last + 1))
+        )
 
     def stands_alone(self, at: int) -> bool:
         """True if there is only white space before the comment on its line."""

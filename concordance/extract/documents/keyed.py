@@ -64,14 +64,14 @@ class KeyedOutline:
     pairs: dict[int, list[int]] = field(default_factory=dict)  # direct pairs of an item
 
 
-def enter(draft: Draft, parts: list[KeyedPart], rows: bool = False) -> KeyedOutline:
+def define_keys(draft: Draft, parts: list[KeyedPart], rows: bool = False) -> KeyedOutline:
     """Define the symbols that the parts give, and return the outline."""
     outline = _outline(draft.source, parts)
     _Entry(draft, outline, rows).run()
     return outline
 
 
-def unquoted(source: Source, start: int, end: int) -> tuple[int, int]:
+def strip_quotes(source: Source, start: int, end: int) -> tuple[int, int]:
     """Return the range of a scalar without its quotes."""
     data = source.data
     if end - start >= 2 and data[start] in b"\"'" and data[end - 1] == data[start]:
@@ -79,7 +79,7 @@ def unquoted(source: Source, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def shown(source: Source, key: str, value: tuple[int, int], shape: str) -> str:
+def pair_signature(source: Source, key: str, value: tuple[int, int], shape: str) -> str:
     """Return a pair's signature."""
     start, end = value
     if shape in ("", "mapping") or start >= end:
@@ -182,7 +182,7 @@ class _Entry:
             for pair in pairs:
                 part = outline.parts[pair]
                 if outline.names[pair] == wanted and part.shape == "scalar":
-                    name = self.draft.source.slice(*unquoted(self.draft.source, *part.value))
+                    name = self.draft.source.slice(*strip_quotes(self.draft.source, *part.value))
                     if "\n" not in name and _WORD.search(name) and name.lower() not in _CONSTANTS:
                         signature = _SIGNATURE.match(name)
                         return pair, signature[1] if signature else name
@@ -206,14 +206,14 @@ class _Entry:
                 )  # fmt: skip
             return
         pair, name = naming
-        at, _ = unquoted(source, *outline.parts[pair].value)
+        at, _ = strip_quotes(source, *outline.parts[pair].value)
         nests = path < 0 and self.depth[place] < _DEEP
         words = self._signature(pair)
         self.draft.define(Kind.KEY, name, at, part.start, part.end, signature=words, nests=nests)
 
     def _signature(self, pair: int) -> str:
         part = self.outline.parts[pair]
-        return shown(self.draft.source, self.outline.names[pair], part.value, part.shape)
+        return pair_signature(self.draft.source, self.outline.names[pair], part.value, part.shape)
 
     def _pair(self, place: int, part: KeyedPart) -> None:
         path = self.merged[place]

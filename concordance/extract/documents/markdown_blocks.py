@@ -61,7 +61,7 @@ _QUOTE = -1
 _DEEPEST = 100  # containers; only hostile files nest deeper
 
 
-def front_matter(lines: list[str]) -> int:
+def front_matter_length(lines: list[str]) -> int:
     """Return the number of lines of front matter at the start of a file."""
     if not lines or lines[0].rstrip() != "---":
         return 0
@@ -73,10 +73,10 @@ def front_matter(lines: list[str]) -> int:
     return 0
 
 
-def blocks(lines: list[str]) -> list[Block]:
+def split_blocks(lines: list[str]) -> list[Block]:
     """Return the blocks of a file."""
     reader = _Reader()
-    start = front_matter(lines)
+    start = front_matter_length(lines)
     for number in range(start, len(lines)):
         line = lines[number]
         reader.line(number, line.expandtabs(4) if "\t" in line else line)

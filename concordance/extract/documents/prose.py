@@ -93,6 +93,6 @@ def is_relative(target: str) -> bool:
     return bool(target) and not _SCHEME.match(target)
 
 
-def opening(paragraphs: Iterable[str]) -> str:
+def opening_paragraph(paragraphs: Iterable[str]) -> str:
     """Return the first paragraph that contains words; images and badges contain none."""
     return next((words for words in paragraphs if not _NO_WORDS.match(words)), "")

@@ -42,7 +42,7 @@ def describe(source: Source, node: Node, definition: Definition) -> None:
     elif kind in _FUNCTIONS or kind in ("class", "object"):
         _describe_default(source, node, definition)
     else:
-        modifiers, start = head(node)
+        modifiers, start = read_head(node)
         definition.modifiers = modifiers
         body = node.child_by_field_name("value" if kind == "pair" else "body")
         definition.signature = _signature(source, node, start, body)
@@ -51,7 +51,7 @@ def describe(source: Source, node: Node, definition: Definition) -> None:
             if body is not None:
                 definition.opens = (body.start_byte, node.end_byte)
         elif kind == "pair" and body is not None and definition.kind == Kind.METHOD:
-            definition.modifiers = head(body)[0]
+            definition.modifiers = read_head(body)[0]
             definition.signature = _signature(source, node, start, body.child_by_field_name("body"))
             _describe_function(source, body, definition)
         elif kind in _MEMBERS or definition.kind == Kind.FUNCTION:
@@ -121,7 +121,7 @@ def _describe_variable(source: Source, node: Node, definition: Definition) -> No
     definition.returns = trees.one_line(trees.text(kind)).removeprefix(":").strip() if kind is not None else ""
     if value is not None and value.type in _FUNCTIONS:
         definition.kind = Kind.FUNCTION
-        definition.modifiers = head(value)[0]
+        definition.modifiers = read_head(value)[0]
         definition.signature = before + _bound_signature(source, node, value)
         _describe_function(source, value, definition)
     elif value is not None and value.type == "class":
@@ -153,7 +153,7 @@ def _describe_field(source: Source, node: Node, definition: Definition, start: i
     value = node.child_by_field_name("value")
     if value is not None and value.type in _FUNCTIONS and definition.kind == Kind.FIELD:
         definition.kind = Kind.METHOD
-        definition.modifiers += head(value)[0]
+        definition.modifiers += read_head(value)[0]
         definition.signature = _signature(source, node, start, value.child_by_field_name("body"))
         _describe_function(source, value, definition)
         return
@@ -180,7 +180,7 @@ def _describe_assignment(source: Source, node: Node, definition: Definition) -> 
         definition.signature = _value_signature(source, node, value, node.start_byte)
         return
     definition.signature = _bound_signature(source, node, value)
-    definition.modifiers = head(value)[0]
+    definition.modifiers = read_head(value)[0]
     definition.kind = Kind.FUNCTION if exported or path in _GLOBAL else Kind.METHOD
     if definition.kind == Kind.METHOD:
         if not re.fullmatch(r"[\w$]+(?:\.[\w$]+)*", path) or path == "this":
@@ -205,7 +205,7 @@ def _describe_default(source: Source, node: Node, definition: Definition) -> Non
     if node.type == "object":
         definition.signature = "default"
         return
-    definition.modifiers, start = head(node)
+    definition.modifiers, start = read_head(node)
     definition.signature = _signature(source, node, start, node.child_by_field_name("body"))
     if node.type == "class":
         _describe_class(node, definition)
@@ -223,7 +223,7 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
     note_imports(draft, found)
     offered = note_exports(draft, found)
     _note_nesting(draft, offered)
-    draft.weave = typed_flow.weave_typed
+    draft.weave = typed_flow.build_typed_flow
     return draft
 
 
@@ -356,7 +356,7 @@ def _note_nesting(draft: Draft, offered: frozenset[str] | None) -> None:
 # The head of a definition: its modifiers and decorators, its parameters, its bases.
 
 
-def head(node: Node) -> tuple[tuple[str, ...], int]:
+def read_head(node: Node) -> tuple[tuple[str, ...], int]:
     """Return the modifiers and decorators, and where the definition starts after its decorators."""
     words: list[str] = []
     start = node.start_byte

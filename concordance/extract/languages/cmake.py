@@ -80,7 +80,9 @@ _TARGET_WORDS = frozenset(
         "ALL",
     )
 )
-_ASKING = frozenset((b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND"))  # subcommands of `list` that only read
+_READING_SUBCOMMANDS = frozenset(
+    (b"LENGTH", b"GET", b"JOIN", b"SUBLIST", b"FIND")
+)  # subcommands of `list` that only read
 _SHOWN = 200
 
 
@@ -309,7 +311,7 @@ class _Reading:
             named = arguments[:1]
         elif (name == "list" and len(arguments) > 1) or (name == "unset" and arguments):
             written = arguments[1 if name == "list" else 0]
-            role = Role.READ if self._raw(arguments[0]) in _ASKING else Role.WRITE
+            role = Role.READ if self._raw(arguments[0]) in _READING_SUBCOMMANDS else Role.WRITE
             if _NAME.match(self._raw(written)):
                 self.draft.add_names([(written.start, written.end)], role)
             return

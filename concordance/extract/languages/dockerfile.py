@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract.documents.keyed import shown
+from concordance.extract.documents.keyed import pair_signature
 from concordance.extract.documents.prose import is_relative
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.trees import one_line
@@ -210,7 +210,9 @@ class _Reading:
         # Only the first pair starts with the instruction's keyword; a comment above the instruction documents that
         # pair.
         begin = start + len(text) - len(text.lstrip()) if is_first else at
-        words = shown(self.draft.source, name, (start + value[0], start + value[1]), "scalar" if value[1] else "")
+        words = pair_signature(
+            self.draft.source, name, (start + value[0], start + value[1]), "scalar" if value[1] else ""
+        )
         kind = Kind.KEY if word == b"LABEL" else Kind.VARIABLE
         last = start + max(key[1], value[1])
         self.draft.define(kind, name, at, begin, last, signature=f"{word.decode()} {words}", modifiers=(word.decode(),))

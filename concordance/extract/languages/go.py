@@ -245,5 +245,5 @@ def read(source: Source) -> Draft:
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
         draft.doc = Comments(source, draft.comments).above(source.line(package.start))
-    draft.weave = typed_flow.weave_typed
+    draft.weave = typed_flow.build_typed_flow
     return draft

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from concordance.base.model import Kind, Language
-from concordance.extract.documents.keyed import shown
+from concordance.extract.documents.keyed import pair_signature
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
@@ -30,12 +30,12 @@ _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _SECTION = re.compile(rb"[ \t]*\[([^\r\n]+?)\][ \t]*(?:[;#][^\r\n]*)?[\r\n]*\Z")
 _KEY = re.compile(rb"[ \t]*+((?:\\.|[^=:\\\r\n \t]|[ \t]++(?![=:]))++)[ \t]*+([=:])[ \t]*+")
 _FLAG = re.compile(rb"[ \t]*([\w.-]+)[ \t]*[\r\n]*\Z")
-_ELSE = re.compile(rb"^[ \t]*(?:[^#;=\s][^\r\n#;=]*\{[ \t]*\r?$|<[/\w?!][^\r\n]*>[ \t]*\r?$)", re.M)
+_FOREIGN_SYNTAX = re.compile(rb"^[ \t]*(?:[^#;=\s][^\r\n#;=]*\{[ \t]*\r?$|<[/\w?!][^\r\n]*>[ \t]*\r?$)", re.M)
 
 
 def read(source: Source) -> Draft:
     """Parse one INI file into a `Draft`."""
-    reading = _Reading(Draft(source), bool(_ELSE.search(source.data)))
+    reading = _Reading(Draft(source), bool(_FOREIGN_SYNTAX.search(source.data)))
     for match in _LINE.finditer(source.data):
         if match.end() > match.start():
             reading.line(match.start(), match[0])
@@ -96,7 +96,7 @@ class _Reading:
 
     def _close_key(self) -> None:
         if self.key is not None:
-            self.key.signature = shown(self.draft.source, self.key.name, self.value, "scalar")
+            self.key.signature = pair_signature(self.draft.source, self.key.name, self.value, "scalar")
         self.key = None
 
     def close(self, at: int) -> None:

@@ -46,7 +46,7 @@ def read(source: Source) -> Draft:
         parts.append(keyed.KeyedPart(0, tree.root_node.end_byte, keyed.SEQUENCE))
         items = items + top
     parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in items)
-    keyed.enter(draft, parts, rows=True)
+    keyed.define_keys(draft, parts, rows=True)
     return draft
 
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Kind, Language, Role
-from concordance.extract.documents.markdown_blocks import Block, Directives, blocks
+from concordance.extract.documents.markdown_blocks import Block, Directives, split_blocks
 from concordance.extract.documents.prose import (
     NAME_IN_CODE,
     ByteOffsets,
@@ -26,7 +26,7 @@ from concordance.extract.documents.prose import (
     add_headings,
     code_names,
     is_relative,
-    opening,
+    opening_paragraph,
 )
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
@@ -60,7 +60,7 @@ def read(source: Source) -> Draft:
     """Parse one Markdown file into a `Draft`."""
     draft = Draft(source)
     lines = _LINE_END.split(source.text)
-    found = blocks(lines)
+    found = split_blocks(lines)
     headings = [_heading(source, lines, block) for block in found if block.kind == "heading"]
     add_headings(draft, headings)
     for heading, block in zip(headings, (b for b in found if b.kind == "heading"), strict=True):
@@ -82,11 +82,11 @@ def read(source: Source) -> Draft:
             _inline(draft, place, text, raw=block.kind == "html")
             if block.kind == "prose":
                 draft.prose.append((block.first + 1, text))
-    draft.doc = opening(_plain(lines, block) for block in found if block.kind == "prose")
+    draft.doc = opening_paragraph(_plain(lines, block) for block in found if block.kind == "prose")
     return draft
 
 
-def plain(text: str) -> str:
+def strip_markup(text: str) -> str:
     """Return inline text without its markup; code spans keep their content unchanged."""
     if len(text) > _LONGEST or sum(1 for _ in _OPENING_SIGN.finditer(text)) > _MOST_SIGNS:
         return " ".join(text.split())
@@ -108,12 +108,12 @@ def plain(text: str) -> str:
 
 def _plain(lines: list[str], block: Block) -> str:
     text = "\n".join(line.strip().lstrip("> ") for line in lines[block.first : block.last + 1])
-    return "" if _DEFINITION.match(text) else plain(_IMAGE.sub("", text))
+    return "" if _DEFINITION.match(text) else strip_markup(_IMAGE.sub("", text))
 
 
 def _heading(source: Source, lines: list[str], block: Block) -> DocumentHeading:
     text = block.text[: _explicit_id(block.text)[2]]
-    name = plain(text) or text.strip()
+    name = strip_markup(text) or text.strip()
     raw = lines[block.first]
     first = text.split("\n")[0].strip()
     column = max(raw.find(first), 0) if first else 0

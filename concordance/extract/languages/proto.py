@@ -82,7 +82,7 @@ def read(source: Source) -> Draft:
                 continue
         statement.append(token)
     reading.finish(statement)
-    draft.weave = typed_flow.weave_typed
+    draft.weave = typed_flow.build_typed_flow
     return draft
 
 

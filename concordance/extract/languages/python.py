@@ -83,18 +83,18 @@ GRAMMAR = trees.Grammar("tree_sitter_python", names=_NAMES)
 
 def read(source: Source) -> Draft:
     """Parse one Python file into a `Draft`."""
-    tools = trees.compiled(GRAMMAR)
+    tools = trees.compile_grammar(GRAMMAR)
     draft = Draft(source)
     tree = _tree(tools, draft)
     found = trees.captures(tools.names, tree.root_node)
     draft.comments.extend((node.start_byte, node.end_byte) for node in found.get("comment", ()))
-    occurrences.names(draft, found)
-    occurrences.imports(draft, found)
-    definitions.definitions(draft, tree.root_node, found)
-    occurrences.private(draft)
+    occurrences.add_names(draft, found)
+    occurrences.add_imports(draft, found)
+    definitions.add_definitions(draft, tree.root_node, found)
+    occurrences.normalise_names(draft)
     draft.branches = [node.start_byte for node in found.get("branch", ())]
     draft.root = tree.root_node
-    draft.weave = partial(flow.weave, root=tree.root_node, found=found)
+    draft.weave = partial(flow.build_python_flow, root=tree.root_node, found=found)
     return draft
 
 
@@ -107,10 +107,10 @@ def _tree(tools: trees.Compiled, draft: Draft) -> Tree:
     data = draft.source.data
     tree = tools.parser.parse(data)
     if tree.root_node.has_error:
-        joined = tools.parser.parse(repair.joined(data))
+        joined = tools.parser.parse(repair.join_brackets(data))
         if not joined.root_node.has_error:
             return joined
-        text, gone = repair.unclosed(data)
+        text, gone = repair.remove_unclosed(data)
         without = tools.parser.parse(text) if gone else tree
         if gone and trees.error_bytes(without, tools.errors) < trees.error_bytes(tree, tools.errors):
             tree = without

@@ -26,7 +26,7 @@ from concordance.extract.documents.prose import (
     add_headings,
     code_names,
     is_relative,
-    opening,
+    opening_paragraph,
 )
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
@@ -83,7 +83,7 @@ _CODE = frozenset(
         "ipython",
     )
 )
-_BROUGHT_IN = frozenset(("include", "literalinclude", "image", "figure"))
+_INCLUDING = frozenset(("include", "literalinclude", "image", "figure"))
 _LISTED = frozenset(("toctree", "autosummary"))
 _DOCUMENTED = {
     "function": Kind.FUNCTION, "decorator": Kind.FUNCTION, "class": Kind.CLASS, "exception": Kind.CLASS,
@@ -132,7 +132,7 @@ def read(source: Source) -> Draft:
     return _Reader(source).read()
 
 
-def plain(text: str) -> str:
+def strip_markup(text: str) -> str:
     """Return inline text without its markup."""
     if len(text) > _LONGEST or sum(1 for _ in _OPENING_SIGN.finditer(text)) > _MOST_SIGNS:
         return " ".join(text.split())
@@ -196,7 +196,7 @@ class _Reader:
                 else:
                     self._paragraph()
         add_headings(self.draft, self.headings)
-        self.draft.doc = opening(map(plain, self.paragraphs))
+        self.draft.doc = opening_paragraph(map(strip_markup, self.paragraphs))
         return self.draft
 
     # Sections and paragraphs.
@@ -231,7 +231,7 @@ class _Reader:
             self.styles.append(style)
         text = self.lines[at].strip()
         start = self.source.line_bytes[first]
-        name = plain(text) or text
+        name = strip_markup(text) or text
         self.headings.append(DocumentHeading(self.styles.index(style) + 1, name, text, self._offset(at, text), start))
         self.draft.prose.append((at + 1, name))
         self._inline(at, at + 1)
@@ -293,7 +293,7 @@ class _Reader:
         domain, _, short = name.rpartition(":")
         if name in _CODE:
             self._skip_block(indent)
-        elif name in _BROUGHT_IN:
+        elif name in _INCLUDING:
             self._import(at, argument, name)
             if name != "figure":
                 self._skip_block(indent)

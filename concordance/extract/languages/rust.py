@@ -16,9 +16,9 @@ from bisect import bisect_right
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Language, Parameter, Role
-from concordance.extract.documents.comments import clean
+from concordance.extract.documents.comments import strip_markers
 from concordance.extract.reading import trees, typed_flow
-from concordance.extract.reading.draft import CODE, Definition, Draft, innermost
+from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft, innermost
 from concordance.extract.text.source_text import Source
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
@@ -170,7 +170,7 @@ class Attributes:
 def _document(parts: list[str]) -> str:
     """Return the documentation's text; consecutive line comments are cleaned as one text."""
     block = [part for part in parts if part.startswith("/*")]
-    return "\n".join(clean(part) for part in parts) if block else clean("\n".join(parts))
+    return "\n".join(strip_markers(part) for part in parts) if block else strip_markers("\n".join(parts))
 
 
 def note_members(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> list[tuple[int, int, str]]:
@@ -426,13 +426,13 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = typed_flow.weave_typed
+    draft.weave = typed_flow.build_typed_flow
     return draft
 
 
 def _note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
     data = draft.source.data
-    write, read_ = CODE[Role.WRITE], CODE[Role.READ]
+    write, read_ = ROLE_CODES[Role.WRITE], ROLE_CODES[Role.READ]
     for node in found.get("pattern", ()):
         start, end = node.start_byte, node.end_byte
         draft.ends[start] = end
@@ -454,7 +454,7 @@ def _note_tokens(draft: Draft, found: dict[str, list[Node]]) -> None:
         (node.start_byte, node.end_byte) for what in ("attribute", "attribute.inner") for node in found.get(what, ())
     )
     macros = sorted((node.start_byte, node.end_byte) for node in found.get("macro", ()))
-    call, mention = CODE[Role.CALL], CODE[Role.MENTION]
+    call, mention = ROLE_CODES[Role.CALL], ROLE_CODES[Role.MENTION]
     nothing = []
     for node in found.get("token", ()):
         start, end = node.start_byte, node.end_byte

@@ -68,7 +68,7 @@ def read(source: Source) -> Draft:
         draft.problem(0, len(source.data), NOT_READ)
         return draft
     plain, tests = _without_tests(source)
-    tree = trees.compiled(GRAMMAR).parser.parse(plain.data)
+    tree = trees.compile_grammar(GRAMMAR).parser.parse(plain.data)
     if is_too_deep(tree.root_node):
         draft = Draft(source)
         draft.problem(0, len(source.data), TOO_DEEP)
@@ -87,7 +87,7 @@ def read(source: Source) -> Draft:
         draft.add_import(node.start_byte, trees.text(node).strip("\"'"))
     _variables(draft, found)
     _conditions(draft, found.get("condition", []))
-    draft.weave = typed_flow.weave_typed
+    draft.weave = typed_flow.build_typed_flow
     return draft
 
 
@@ -135,7 +135,7 @@ def _without_tests(source: Source) -> tuple[Source, dict[int, tuple[int, int]]]:
 
 def _variables(draft: Draft, found: dict[str, list[Node]]) -> None:
     assignments = sorted(found.get("assignment", ()), key=lambda n: n.start_byte)
-    inside = _around(draft, [(d.start, d.end) for d in draft.definitions], [n.start_byte for n in assignments])
+    inside = _innermost_spans(draft, [(d.start, d.end) for d in draft.definitions], [n.start_byte for n in assignments])
     passing = {node.start_byte for node in found.get("prefix", ())}
     declared: dict[int, Node] = {}
     for node in found.get("declaration", ()):
@@ -179,7 +179,7 @@ def _short(words: str) -> str:
     return first[:_SHOWN].rstrip() + (" …" if rest or len(first) > _SHOWN else "")
 
 
-def _around(draft: Draft, spans: list[tuple[int, int]], starts: list[int]) -> dict[int, int]:
+def _innermost_spans(draft: Draft, spans: list[tuple[int, int]], starts: list[int]) -> dict[int, int]:
     """Map each start offset to the index of the innermost span around it, or -1."""
     intervals = [(start, end, place) for place, (start, end) in enumerate(spans)]
     intervals.sort(key=lambda interval: (interval[0], -interval[1]))
@@ -190,7 +190,7 @@ def _around(draft: Draft, spans: list[tuple[int, int]], starts: list[int]) -> di
 
 def _conditions(draft: Draft, nodes: list[Node]) -> None:
     spans = [(node.start_byte, node.end_byte) for node in nodes]
-    around = _around(draft, spans, [definition.start for definition in draft.definitions])
+    around = _innermost_spans(draft, spans, [definition.start for definition in draft.definitions])
     for definition in draft.definitions:
         place = around[definition.start]
         if place < 0:

@@ -53,7 +53,7 @@ def read(source: Source) -> Draft:
     parts.extend(
         keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape="mapping") for node in found.get("item", ())
     )
-    keyed.enter(draft, parts)
+    keyed.define_keys(draft, parts)
     for definition in draft.definitions:
         definition.within += dotted.get(definition.at, ())
     tables = _Tables(draft)
@@ -89,7 +89,7 @@ def _key_parts(draft: Draft, node: Node) -> list[tuple[int, int]]:
         if part.type == "dotted_key":
             pending.extend(reversed(part.named_children))
         elif part.type in _KEYS:
-            found.append(keyed.unquoted(draft.source, part.start_byte, part.end_byte))
+            found.append(keyed.strip_quotes(draft.source, part.start_byte, part.end_byte))
     draft.add_names(found[:-1], Role.MENTION)
     return found
 
@@ -169,7 +169,7 @@ class _Tables:
             if pair.type == "pair" and pair.named_child_count == 2 and pair.named_children[1].type == "string":
                 value = pair.named_children[1]
                 key = trees.text(pair.named_children[0]).strip("\"'")
-                said.setdefault(key, keyed.unquoted(self.draft.source, value.start_byte, value.end_byte))
+                said.setdefault(key, keyed.strip_quotes(self.draft.source, value.start_byte, value.end_byte))
         for key in _NAMING:
             if key in said and b"\n" not in self.draft.source.data[slice(*said[key])]:
                 return self.draft.source.slice(*said[key]), said[key][0]

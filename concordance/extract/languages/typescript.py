@@ -29,20 +29,20 @@ def _grammar(function: str, more: str = "") -> trees.Grammar:
 
 
 GRAMMAR = _grammar("language_typescript")
-ELEMENTS = _grammar("language_tsx", queries.ELEMENT_NAMES)
+TSX_GRAMMAR = _grammar("language_tsx", queries.ELEMENT_NAMES)
 _ELEMENT = re.compile(rb"^(?![^\S\n]*(?:\*|//)).*(?:</[A-Za-z>]|/>)", re.M)  # the lookahead does not cross a line end
 
 
 def read(source: Source) -> Draft:
     """Parse one TypeScript file into a `Draft`."""
-    order = (ELEMENTS, GRAMMAR) if _ELEMENT.search(source.data) else (GRAMMAR, ELEMENTS)
+    order = (TSX_GRAMMAR, GRAMMAR) if _ELEMENT.search(source.data) else (GRAMMAR, TSX_GRAMMAR)
     first = reader.read(source, order[0])
     if not first.findings:
         return first
     # Only `<` is ambiguous; without it, the other grammar reports the same errors.
     second = reader.read(source, order[1]) if b"<" in source.data else first
-    return second if _errors(second) < _errors(first) else first
+    return second if _error_size(second) < _error_size(first) else first
 
 
-def _errors(draft: Draft) -> tuple[int, int]:
+def _error_size(draft: Draft) -> tuple[int, int]:
     return draft.error_bytes, len(draft.findings)

@@ -75,7 +75,7 @@ def read(source: Source) -> Draft:
     parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.SEQUENCE) for node in found.get("sequence", ()))
     items = found.get("item", ())
     parts.extend(keyed.KeyedPart(node.start_byte, node.end_byte, keyed.ITEM, shape=_item_shape(node)) for node in items)
-    outline = keyed.enter(draft, parts)
+    outline = keyed.define_keys(draft, parts)
     for node, name in zip(found.get("anchor", ()), found.get("anchor.name", ()), strict=True):
         draft.define(
             Kind.LABEL, trees.text(name), name.start_byte, node.start_byte, node.end_byte, signature=trees.text(node)
@@ -89,12 +89,12 @@ def _parse(source: Source) -> tuple[Draft, dict[str, list[Node]]]:
     if _DEEP_LINE.search(source.data) and _depth(source.data) > _DEEPEST:
         draft.problem(0, len(source.data), f"not read: nested deeper than {_DEEPEST} levels")
         return draft, {}
-    tools = trees.compiled(GRAMMAR)
+    tools = trees.compile_grammar(GRAMMAR)
     tree = tools.parser.parse(source.data)
     if tree.root_node.has_error:
         plain, blanked = _without_tags(source.data)
-        filled = tools.parser.parse(_QUOTED.sub(_unbroken, plain))
-        if _broken(filled) < _broken(tree):
+        filled = tools.parser.parse(_QUOTED.sub(_without_line_ends, plain))
+        if _error_bytes(filled) < _error_bytes(tree):
             tree = filled
             draft.blanked_bytes = blanked
     trees.note_errors(draft, tree, tools.errors)
@@ -110,10 +110,10 @@ def _captures(tree: Tree) -> dict[str, list[Node]]:
     """
     root = tree.root_node
     if root.child_count < _MANY_DOCUMENTS:
-        return trees.captures(trees.compiled(GRAMMAR).names, root)
+        return trees.captures(trees.compile_grammar(GRAMMAR).names, root)
     found: dict[str, list[Node]] = {}
     for document in root.children:
-        for name, nodes in trees.captures(trees.compiled(GRAMMAR).names, document).items():
+        for name, nodes in trees.captures(trees.compile_grammar(GRAMMAR).names, document).items():
             found.setdefault(name, []).extend(nodes)
     return found
 
@@ -175,15 +175,15 @@ def _tags(data: bytes) -> Iterator[tuple[int, int]]:
             yield match.start(), reached
 
 
-def _unbroken(match: re.Match[bytes]) -> bytes:
+def _without_line_ends(match: re.Match[bytes]) -> bytes:
     return match[0].replace(b"\r", b" ").replace(b"\n", b" ")
 
 
-def _broken(tree: Tree) -> int:
+def _error_bytes(tree: Tree) -> int:
     """Return the number of bytes that the parser could not make sense of."""
     if not tree.root_node.has_error:
         return 0
-    found = trees.captures(trees.compiled(GRAMMAR).errors, tree.root_node)
+    found = trees.captures(trees.compile_grammar(GRAMMAR).errors, tree.root_node)
     return sum(node.end_byte - node.start_byte + 1 for nodes in found.values() for node in nodes)
 
 
@@ -219,7 +219,7 @@ def _key_stretch(source: Source, node: Node) -> tuple[int, int]:
     if source.data[start : start + 1] in (b"|", b">"):  # a block scalar's text starts below its indicator
         start = source.data.find(b"\n", start, end) + 1 or start
         start += len(source.data[start:end]) - len(source.data[start:end].lstrip())
-    return keyed.unquoted(source, start, end)
+    return keyed.strip_quotes(source, start, end)
 
 
 def _shape(node: Node) -> str:
@@ -252,7 +252,7 @@ def _imports(draft: Draft, outline: keyed.KeyedOutline) -> None:
             alias = name
         else:
             continue
-        start, end = keyed.unquoted(draft.source, *part.value)
+        start, end = keyed.strip_quotes(draft.source, *part.value)
         draft.add_import(start, draft.source.slice(start, end), alias=alias)
 
 

@@ -15,10 +15,10 @@ from concordance.base.model import Kind, Parameter
 from concordance.extract.documents import docstrings
 from concordance.extract.python.occurrences import (
     Captures,
+    add_mention,
     bind_parameters,
     condition_of,
     is_alias,
-    mention,
     starts_line,
     targets,
 )
@@ -35,7 +35,7 @@ _TYPING = re.compile(
 )
 
 
-def definitions(draft: Draft, root: Node, found: Captures) -> None:
+def add_definitions(draft: Draft, root: Node, found: Captures) -> None:
     """Add all definitions of a module."""
     around = {child.start_byte: node for node in found.get("decorated", ()) for child in node.named_children[-1:]}
     draft.doc = docstring(draft, root)
@@ -348,7 +348,7 @@ def _strings(draft: Draft, value: Node) -> list[str]:
             found.append(docstrings.clean_docstring(text(node)))
             content = node.named_children[1] if node.named_child_count == 3 else None
             if content is not None and text(content) == found[-1] and found[-1].isidentifier():
-                mention(draft, content.start_byte, content.end_byte)
+                add_mention(draft, content.start_byte, content.end_byte)
         elif node.type == "attribute" and (node.text or b"").endswith(b".__all__"):
             found.append("*" + text(node).removesuffix(".__all__"))
         elif node.type in ("list", "tuple", "binary_operator", "parenthesized_expression", "argument_list", "call",

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from concordance.base.model import Given, Kind, Op, Symbol
+from concordance.base.model import Kind, Op, Symbol, SymbolRelation
 from concordance.extract.python.expressions import PythonExpressions
 from concordance.extract.python.occurrences import Captures
 from concordance.extract.reading.draft import Draft, innermost
@@ -36,7 +36,7 @@ _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple",
 Pending = tuple[int, int, Callable[[], int], bool, tuple[int, int] | None]
 
 
-def weave(draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
+def build_python_flow(draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
     """Build a file's flow."""
     _PythonFlow(draft, woven, root, found).run()
 
@@ -72,7 +72,7 @@ class _PythonFlow:
         self._fill()
         self._classes()
         self._returns(functions)
-        say(woven)
+        record_fixtures(woven)
 
     # --- where names are bound ---------------------------------------------------------------
 
@@ -223,7 +223,7 @@ class _PythonFlow:
         if variable is None:
             return
         kind = arguments.named_children[1]
-        for block in _holds(call):
+        for block in _guarded_ranges(call):
             self.pending.append((block[0], variable, lambda: self.values.instance(kind), True, block))
 
     # --- from bindings to values -------------------------------------------------------------
@@ -306,7 +306,7 @@ class _PythonFlow:
             bases = node.child_by_field_name("superclasses")
             for base in bases.named_children if bases is not None else ():
                 if base.type not in ("keyword_argument", "comment"):
-                    self.woven.say(symbol, Given.BASE, self.values.value(base))
+                    self.woven.say(symbol, SymbolRelation.BASE, self.values.value(base))
             self._decorators(node, symbol)
 
     def _decorators(self, node: Node, symbol: int) -> None:
@@ -315,8 +315,8 @@ class _PythonFlow:
             return
         for child in around.named_children:
             if child.type == "decorator" and child.named_child_count:
-                self.woven.say(symbol, Given.DECORATOR, self.values.value(child.named_children[0]))
-                hand(self.woven, symbol, child.start_byte, child.end_byte)
+                self.woven.say(symbol, SymbolRelation.DECORATOR, self.values.value(child.named_children[0]))
+                record_decorator_names(self.woven, symbol, child.start_byte, child.end_byte)
 
     def _returns(self, functions: list[tuple[Node, int]]) -> None:
         """Record what each function returns: as declared, or else the values of its `return` and `yield`."""
@@ -327,7 +327,7 @@ class _PythonFlow:
             if woven.symbols[symbol].modifiers:
                 self._decorators(node, symbol)
             if typed is not None:
-                woven.say(symbol, Given.RETURNS, values.of_type(typed))
+                woven.say(symbol, SymbolRelation.RETURNS, values.of_type(typed))
             else:
                 unsaid[symbol] = []
         nodes = sorted((*self.found.get("return", ()), *self.found.get("yield", ())), key=lambda n: n.start_byte)
@@ -339,10 +339,10 @@ class _PythonFlow:
                     value = woven.expression(Op.LITERAL, woven.word("Iterator"), value + 1)
                 unsaid[symbol].append(value)
         for symbol, returned in unsaid.items():
-            woven.say(symbol, Given.RETURNS, woven.either(returned))
+            woven.say(symbol, SymbolRelation.RETURNS, woven.either(returned))
 
 
-def _holds(call: Node) -> Iterator[tuple[int, int]]:
+def _guarded_ranges(call: Node) -> Iterator[tuple[int, int]]:
     """Yield the ranges of text that are reached only if a condition holds."""
     node, around, positive = call, call.parent, True
     while around is not None and around.type in ("boolean_operator", "not_operator", "parenthesized_expression"):
@@ -377,37 +377,37 @@ def _leaves(body: Node) -> bool:
 # pytest's tests and fixtures (see the module docstring).
 
 
-def say(woven: FlowBuilder) -> None:
+def record_fixtures(woven: FlowBuilder) -> None:
     """Record what the tests and fixtures of a file ask for and provide."""
     for place, symbol in enumerate(woven.symbols):
         if symbol.kind not in _FUNCTIONS:
             continue
-        made = _made(symbol)
+        made = _fixture_decorator(symbol)
         if made is None and not symbol.name.startswith("test"):
             continue
-        for name in (*(parameter.name for parameter in symbol.parameters), *_used(symbol)):
-            woven.say(place, Given.ASKS, woven.expression(Op.LITERAL, woven.word(name)))
+        for name in (*(parameter.name for parameter in symbol.parameters), *_used_fixtures(symbol)):
+            woven.say(place, SymbolRelation.ASKS, woven.expression(Op.LITERAL, woven.word(name)))
         if made is not None:
             named = _NAME.search(made)
             offered = (named.group(1) if named else symbol.name, *("*" for _ in _AUTOUSE.findall(made)))
             for name in offered:
-                woven.say(place, Given.OFFERS, woven.expression(Op.LITERAL, woven.word(name)))
+                woven.say(place, SymbolRelation.OFFERS, woven.expression(Op.LITERAL, woven.word(name)))
 
 
-def hand(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
+def record_decorator_names(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
     """Record the names inside a decorator of a test or fixture."""
     row = woven.symbols[symbol]
-    if row.kind in _FUNCTIONS and (row.name.startswith("test") or _made(row) is not None):
+    if row.kind in _FUNCTIONS and (row.name.startswith("test") or _fixture_decorator(row) is not None):
         starts = woven.names.starts
         for place in range(bisect_left(starts, start), bisect_left(starts, end)):
-            woven.say(symbol, Given.HANDS, woven.use[place])
+            woven.say(symbol, SymbolRelation.HANDS, woven.use[place])
 
 
-def _made(symbol: Symbol) -> str | None:
+def _fixture_decorator(symbol: Symbol) -> str | None:
     """Return the decorator that makes a function a fixture."""
     return next((one for one in symbol.modifiers if _FIXTURE.search(one.partition("(")[0])), None)
 
 
-def _used(symbol: Symbol) -> list[str]:
+def _used_fixtures(symbol: Symbol) -> list[str]:
     """Return the fixtures that a function's decorators ask for."""
     return [name for one in symbol.modifiers if "usefixtures(" in one for name in _USED.findall(one)]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from concordance.base.model import Kind, Role
-from concordance.extract.reading.draft import CODE, Draft, innermost
+from concordance.extract.reading.draft import ROLE_CODES, Draft, innermost
 from concordance.extract.reading.trees import one_line, text
 from concordance.extract.text.source_text import Source
 
@@ -27,16 +27,16 @@ _PATTERNS = frozenset(
 )  # fmt: skip
 
 
-def names(draft: Draft, found: Captures) -> None:
+def add_names(draft: Draft, found: Captures) -> None:
     """Add every identifier with its role, and the scopes that belong to no definition."""
     ends, roles = draft.ends, draft.roles
     for node in found.get("name", ()):
         ends[node.start_byte] = node.end_byte
-    roles.update(dict.fromkeys(ends, CODE[Role.READ]))
+    roles.update(dict.fromkeys(ends, ROLE_CODES[Role.READ]))
     _types(draft, found)
-    roles.update(dict.fromkeys(_starts(found, "call"), CODE[Role.CALL]))
-    roles.update(dict.fromkeys(_starts(found, "inherit"), CODE[Role.INHERIT]))
-    write = CODE[Role.WRITE]
+    roles.update(dict.fromkeys(_starts(found, "call"), ROLE_CODES[Role.CALL]))
+    roles.update(dict.fromkeys(_starts(found, "inherit"), ROLE_CODES[Role.INHERIT]))
+    write = ROLE_CODES[Role.WRITE]
     for node in found.get("target", ()):
         for target in targets(node):
             _set(draft, target)
@@ -49,11 +49,11 @@ def names(draft: Draft, found: Captures) -> None:
     draft.sent.update(dict.fromkeys(_starts(found, "walrus"), "hoist"))
     for statement in ("global", "nonlocal"):
         for start in _starts(found, statement):
-            roles[start] = CODE[Role.DECLARE]
+            roles[start] = ROLE_CODES[Role.DECLARE]
             draft.sent[start] = statement
     draft.members.update(_starts(found, "member"))
     for start in _starts(found, "keyword"):
-        roles[start] = CODE[Role.MENTION]
+        roles[start] = ROLE_CODES[Role.MENTION]
         draft.members.add(start)
     for node in found.get("quoted", ()):
         if _is_type(node):
@@ -83,17 +83,17 @@ def _quoted(draft: Draft, node: Node) -> None:
         return
     for part in ast.walk(tree):
         if isinstance(part, ast.Name):
-            mention(draft, content.start_byte + part.col_offset, content.start_byte + (part.end_col_offset or 0))
+            add_mention(draft, content.start_byte + part.col_offset, content.start_byte + (part.end_col_offset or 0))
         elif isinstance(part, ast.Attribute):
             end = content.start_byte + (part.end_col_offset or 0)
             draft.members.add(end - len(part.attr.encode()))
-            mention(draft, end - len(part.attr.encode()), end)
+            add_mention(draft, end - len(part.attr.encode()), end)
 
 
-def mention(draft: Draft, start: int, end: int) -> None:
+def add_mention(draft: Draft, start: int, end: int) -> None:
     """Add a name that is only mentioned in a string."""
     draft.ends[start] = end
-    draft.roles[start] = CODE[Role.MENTION]
+    draft.roles[start] = ROLE_CODES[Role.MENTION]
 
 
 def _starts(found: Captures, capture: str) -> list[int]:
@@ -115,14 +115,14 @@ def _set(draft: Draft, target: Node) -> None:
     """Record that a name is written; the name of an attribute is not bound by any scope."""
     name = target if target.type == "identifier" else target.child_by_field_name("attribute")
     if name is not None:
-        draft.roles[name.start_byte] = CODE[Role.WRITE]
+        draft.roles[name.start_byte] = ROLE_CODES[Role.WRITE]
         if name is target:
             draft.bound.add(name.start_byte)
 
 
 def _types(draft: Draft, found: Captures) -> None:
     """Give the names inside annotations their role."""
-    role = CODE[Role.TYPE]
+    role = ROLE_CODES[Role.TYPE]
     reached = 0
     spans = []
     calls = [node for node in found.get("alias", ()) if not is_alias(node)]
@@ -154,7 +154,7 @@ def _type_call(draft: Draft, node: Node) -> None:
     """Handle `type(x).y = z`: `type` is called, the attribute is set, and nothing is an annotation."""
     start = node.start_byte
     draft.ends[start] = start + len("type")
-    draft.roles[start] = CODE[Role.CALL]
+    draft.roles[start] = ROLE_CODES[Role.CALL]
     left = node.child_by_field_name("left")
     for target in targets(left.named_children[0]) if left is not None else ():
         _set(draft, target)
@@ -180,7 +180,7 @@ def _further_scopes(draft: Draft, found: Captures) -> None:
 def bind_parameters(draft: Draft, parameters: Node) -> list[tuple[Node, Node]]:
     """Bind each parameter's name; return the nodes of parameters and names."""
     found: list[tuple[Node, Node]] = []
-    write = CODE[Role.WRITE]
+    write = ROLE_CODES[Role.WRITE]
     for child in parameters.named_children:
         name = child
         while name.type != "identifier" and name.named_child_count:
@@ -195,7 +195,7 @@ def bind_parameters(draft: Draft, parameters: Node) -> list[tuple[Node, Node]]:
     return found
 
 
-def imports(draft: Draft, found: Captures) -> None:
+def add_imports(draft: Draft, found: Captures) -> None:
     """Add the import statements and the names that they bind."""
     source = draft.source
     for node in found.get("import.statement", ()):
@@ -234,7 +234,7 @@ def _dotted(words: str) -> str:
 
 def _mark(draft: Draft, node: Node, binds: Node | None) -> None:
     """Give the identifiers of an import their role; at most one of them is bound here."""
-    role = CODE[Role.IMPORT]
+    role = ROLE_CODES[Role.IMPORT]
     for name in [node] if node.type == "identifier" else _identifiers(node):
         draft.roles[name.start_byte] = role
         if binds is not None and name.start_byte == binds.start_byte:
@@ -279,7 +279,7 @@ def condition_of(source: Source, node: Node) -> str:
     return ""
 
 
-def private(draft: Draft) -> None:
+def normalise_names(draft: Draft) -> None:
     """Record names that are bound in another form: `__x` in a class is mangled, non-ASCII names are normalised."""
     data = draft.source.data
     if not draft.source.ascii:

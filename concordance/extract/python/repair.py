@@ -24,7 +24,7 @@ _STATEMENT = re.compile(
 )
 
 
-def joined(data: bytes) -> bytes:
+def join_brackets(data: bytes) -> bytes:
     """Return the text with each bracketed range on one line."""
     result = bytearray(_FUTURE_STAR.sub(b"__Future__", data))
     depth = 0
@@ -39,7 +39,7 @@ def joined(data: bytes) -> bytes:
     return bytes(result)
 
 
-def unclosed(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+def remove_unclosed(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     """Return the text without the statements whose bracket is never closed, and where they were."""
     result = bytearray(data)
     gone: list[tuple[int, int]] = []

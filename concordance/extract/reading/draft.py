@@ -26,14 +26,14 @@ from concordance.base.model import (
     Scope,
     Severity,
     Symbol,
-    packed,
+    pack_column,
 )
 from concordance.extract.reading.flow import FlowBuilder, NameColumns
 from concordance.extract.text.source_text import Source
 
-CODE = {role: place for place, role in enumerate(ROLES)}
-_DEFINE = CODE[Role.DEFINE]
-_DECLARE = CODE[Role.DECLARE]
+ROLE_CODES = {role: place for place, role in enumerate(ROLES)}
+_DEFINE = ROLE_CODES[Role.DEFINE]
+_DECLARE = ROLE_CODES[Role.DECLARE]
 
 # The kind of scope that a symbol opens; kinds not listed open none.
 _OPENS = {
@@ -117,7 +117,7 @@ class Draft:
 
     def add_names(self, starts_ends: Iterable[tuple[int, int]], role: Role) -> None:
         """Add names that occur in the text, all with one role."""
-        code = CODE[role]
+        code = ROLE_CODES[role]
         for start, end in starts_ends:
             self.ends[start] = end
             self.roles[start] = code
@@ -157,7 +157,7 @@ class Draft:
             defined = {d.at: d.place for d in self.definitions if d.occurs}
             woven = FlowBuilder(names, scopes, intervals, symbols, imports, defined)
             self.weave(self, woven)
-            occurrences = occurrences._replace(use=packed([used + 1 for used in woven.use]))
+            occurrences = occurrences._replace(use=pack_column([used + 1 for used in woven.use]))
             flow = woven.flow(self.exports)
         elif imports:
             flow = Flow(imports=imports)
@@ -186,7 +186,7 @@ class Draft:
         for place in innermost(sorted(self.branches), stretches):
             if place >= 0:
                 ways[place] += 1
-        return packed(ways)
+        return pack_column(ways)
 
     def _symbols(self) -> tuple[Symbol, ...]:
         source = self.source
@@ -277,13 +277,13 @@ class Draft:
         found = NameColumns(starts, [ends[s] for s in starts], keys, role, places, bound, hangs, table_now)
         return Occurrences(
             written,
-            packed(names),
-            packed([after - before for before, after in pairwise(chain((0,), offsets))]),
+            pack_column(names),
+            pack_column([after - before for before, after in pairwise(chain((0,), offsets))]),
             role,
-            packed(places),
-            packed(bound),
+            pack_column(places),
+            pack_column(bound),
             hangs,
-            packed([after - before for before, after in pairwise(self.source.offsets(self.source.line_bytes))]),
+            pack_column([after - before for before, after in pairwise(self.source.offsets(self.source.line_bytes))]),
         ), found
 
     def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:

@@ -17,11 +17,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from concordance.base.model import KINDS, ROLES, Flow, Given, Import, Kind, Op, Role, Scope, Symbol, packed
+from concordance.base.model import (
+    KINDS,
+    ROLES,
+    Flow,
+    Import,
+    Kind,
+    Op,
+    Role,
+    Scope,
+    Symbol,
+    SymbolRelation,
+    pack_column,
+)
 
 _TYPE, _IMPORT, _INHERIT = ROLES.index(Role.TYPE), ROLES.index(Role.IMPORT), ROLES.index(Role.INHERIT)
-VERSION = 1 << 30  # numbers from here on are versions of variables, renumbered once all variables are known
-FARTHEST = 16  # most bindings to look back at; with more of them in branches, the whole variable is meant
+FIRST_VERSION = 1 << 30  # numbers from here on are versions of variables, renumbered once all variables are known
+MAX_LOOKBACK = 16  # most bindings to look back at; with more of them in branches, the whole variable is meant
 
 
 class NameColumns(NamedTuple):
@@ -114,7 +126,7 @@ class FlowBuilder:
         if value and value not in values:
             values.append(value)
 
-    def say(self, symbol: int, what: Given, value: int) -> None:
+    def say(self, symbol: int, what: SymbolRelation, value: int) -> None:
         """Record a fact about a symbol (its base, type, …) as an expression."""
         if value:
             self.given.append((symbol, what, value))
@@ -171,15 +183,15 @@ class FlowBuilder:
         at = self.names.starts[place]
         last = bisect_right(sites, at, key=_at) - 1
         found: list[int] = []
-        for n in range(last, max(-1, last - FARTHEST), -1):
+        for n in range(last, max(-1, last - MAX_LOOKBACK), -1):
             inside = sites[n].block[0] <= at < sites[n].block[1]
             if inside or not sites[n].narrows:
                 found.append(n)
             if inside:
                 break
-        if not found or len(found) == len(sites) or len(found) == FARTHEST:
+        if not found or len(found) == len(sites) or len(found) == MAX_LOOKBACK:
             return whole
-        return self.versions.setdefault((whole, *sorted(found)), VERSION + len(self.versions))
+        return self.versions.setdefault((whole, *sorted(found)), FIRST_VERSION + len(self.versions))
 
     def define(self) -> None:
         """Bind symbols to their names."""
@@ -226,20 +238,20 @@ class FlowBuilder:
             pairs += [(shift[version], sites[n].value) for n in key[1:] if sites[n].value]
         users = self._users()
         return Flow(
-            tuple(self.texts), bytes(self.ops), packed(lefts), packed(self.right), whole,
-            packed([scope for scope, _ in homes]), packed([name for _, name in homes]),
-            packed([owner.get(home, -1) + 1 for home in homes]),
-            packed([variable for variable, _ in pairs]), packed([value for _, value in pairs]),
-            tuple(scope.kind for scope in self.scopes), packed([scope.parent + 1 for scope in self.scopes]),
-            packed([scope.symbol + 1 for scope in self.scopes]),
+            tuple(self.texts), bytes(self.ops), pack_column(lefts), pack_column(self.right), whole,
+            pack_column([scope for scope, _ in homes]), pack_column([name for _, name in homes]),
+            pack_column([owner.get(home, -1) + 1 for home in homes]),
+            pack_column([variable for variable, _ in pairs]), pack_column([value for _, value in pairs]),
+            tuple(scope.kind for scope in self.scopes), pack_column([scope.parent + 1 for scope in self.scopes]),
+            pack_column([scope.symbol + 1 for scope in self.scopes]),
             bytes([_KIND[symbol.kind] for symbol in self.symbols]),
-            packed([self.words[symbol.name] for symbol in self.symbols]),
-            packed([symbol.parent + 1 for symbol in self.symbols]),
-            packed([symbol for symbol, _, _ in self.given]), bytes([what for _, what, _ in self.given]),
-            packed([value for _, _, value in self.given]),
-            packed([user for user, _ in users]), packed([used for _, used in users]),
-            packed([said & _ROLES for said in users.values()]),
-            self.imports, exports, times=packed([said >> _WIDTH for said in users.values()]), **self.more,
+            pack_column([self.words[symbol.name] for symbol in self.symbols]),
+            pack_column([symbol.parent + 1 for symbol in self.symbols]),
+            pack_column([symbol for symbol, _, _ in self.given]), bytes([what for _, what, _ in self.given]),
+            pack_column([value for _, _, value in self.given]),
+            pack_column([user for user, _ in users]), pack_column([used for _, used in users]),
+            pack_column([said & _ROLES for said in users.values()]),
+            self.imports, exports, times=pack_column([said >> _WIDTH for said in users.values()]), **self.more,
         )  # fmt: skip
 
     def _owners(self) -> dict[tuple[int, int], int]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from concordance.base.model import Category, FileFacts, Kind, Symbol
 
-WHOLE = frozenset(("javascript", "typescript"))  # languages in which the whole file is a test
+WHOLE_FILE_LANGUAGES = frozenset(("javascript", "typescript"))  # languages in which the whole file is a test
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _FRAMEWORKS = frozenset(("pytest", "unittest", "hypothesis", "nose"))
 _C_MACRO = re.compile(r"(?:[A-Z]+_)*TEST(?:_[A-Z]+)*\s*\(|(?:SCENARIO|SUBCASE)\s*\(")
@@ -21,7 +21,7 @@ _JAVA = re.compile(r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFacto
 _RUST = re.compile(r"(?:^|::)(?:test|rstest|test_case|quickcheck|proptest)\b")
 
 
-def places(facts: FileFacts, language: str, category: str, path: str) -> list[int]:
+def find_tests(facts: FileFacts, language: str, category: str, path: str) -> list[int]:
     """Return the indices of the symbols that are tests."""
     rule = _RULES.get(language)
     if rule is None or (category != Category.TEST and language != "rust"):

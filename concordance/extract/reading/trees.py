@@ -53,15 +53,15 @@ class Compiled:
 
 
 @cache
-def syntax(package: str, function: str) -> Syntax:
+def load_language(package: str, function: str) -> Syntax:
     """Return a grammar's language; loaded once per process."""
     return Syntax(getattr(importlib.import_module(package), function)())
 
 
 @cache
-def compiled(grammar: Grammar) -> Compiled:
+def compile_grammar(grammar: Grammar) -> Compiled:
     """Return a grammar's parser and queries, compiled once per process, since a query costs as much as a large file."""
-    language = syntax(grammar.package, grammar.function)
+    language = load_language(grammar.package, grammar.function)
     return Compiled(
         Parser(language),
         Query(language, grammar.definitions),
@@ -91,7 +91,7 @@ def read(source: Source, grammar: Grammar, tree: Tree | None = None) -> tuple[Dr
 
     `tree`: the tree of the source, if it is already parsed.
     """
-    tools = compiled(grammar)
+    tools = compile_grammar(grammar)
     tree = tree or tools.parser.parse(source.data)
     draft = Draft(source, sees_members=grammar.sees_members, root=tree.root_node)
     note_errors(draft, tree, tools.errors)

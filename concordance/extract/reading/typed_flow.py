@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from concordance.base.model import ROLES, Given, Op, Role, packed
+from concordance.base.model import ROLES, Op, Role, SymbolRelation, pack_column
 from concordance.extract.reading.draft import Draft, innermost
 from concordance.extract.reading.flow import _IMPORT, _INHERIT, _TYPE, BindingSite, FlowBuilder
 
@@ -25,11 +25,11 @@ _CLASSES = ("class", "struct", "interface", "enum", "union")
 # one stands beside it (`Base b`, `s *S`, `f: C`, `x = new Foo`). What is between two names tells.
 
 
-def weave_typed(draft: Draft, woven: FlowBuilder) -> None:
+def build_typed_flow(draft: Draft, woven: FlowBuilder) -> None:
     """Build the flow of a file."""
     data = draft.source.data
     names = woven.names
-    _adopt(woven)
+    _attach_outside_methods(woven)
 
     def receiver(place: int) -> int:
         before = data[max(0, names.starts[place] - 12) : names.starts[place]]
@@ -46,7 +46,7 @@ def weave_typed(draft: Draft, woven: FlowBuilder) -> None:
     _bases(draft, woven)
 
 
-def _adopt(woven: FlowBuilder) -> None:
+def _attach_outside_methods(woven: FlowBuilder) -> None:
     """Move methods defined outside of their class (Go, Rust) into it; if it is in another file, record its name."""
     places = {symbol.key: place for place, symbol in enumerate(woven.symbols)}
     within = [0] * len(woven.symbols)
@@ -55,7 +55,7 @@ def _adopt(woven: FlowBuilder) -> None:
         if owner and owner not in places:
             within[place] = woven.word(owner.rpartition(".")[2]) + 1
     if any(within):
-        woven.more["symbol_within"] = packed(within)
+        woven.more["symbol_within"] = pack_column(within)
     woven.symbols = tuple(
         s._replace(parent=places.get(s.key.rpartition(".")[0], -1)) if s.parent < 0 else s for s in woven.symbols
     )
@@ -122,4 +122,4 @@ def _bases(draft: Draft, woven: FlowBuilder) -> None:
     inside = innermost([names.starts[place] for place in places], [(0, len(draft.source.data) + 1, -1), *spans])
     for place, symbol in zip(places, inside, strict=True):
         if symbol >= 0 and not (place + 1 < len(woven.use) and names.hangs[place + 1] == 1):
-            woven.say(symbol, Given.BASE, woven.use[place])
+            woven.say(symbol, SymbolRelation.BASE, woven.use[place])

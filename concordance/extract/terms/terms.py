@@ -29,18 +29,18 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 
-from concordance.base.model import FileFacts, Kind, Term, unpacked
+from concordance.base.model import FileFacts, Kind, Term, unpack_column
 from concordance.extract.documents.docstrings import summary
 from concordance.extract.terms.english import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
-from concordance.extract.terms.text_tokens import TextTokens, pieces
-from concordance.extract.terms.word_split import LONGEST, grams, is_acronym, is_word, tokens
+from concordance.extract.terms.text_tokens import TextTokens, collect_text
+from concordance.extract.terms.word_split import LONGEST, is_acronym, is_word, name_ngrams, tokenize
 
 _IN_BRACKETS = re.compile(r"\(([A-Z][A-Za-z0-9]{1,9}?)s?[,;)]")
 _BEFORE_BRACKETS = re.compile(
     r"\b([A-Z][A-Z0-9]{1,9})s?[\s\"'`*]*(?:\(|is short for |stands for |[—–-]{1,2} )([^()]{4,90})"
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z][a-z']*|\d+")
-_HUMPS = re.compile(r"[A-Z][a-z0-9]+")
+_CAMEL_WORDS = re.compile(r"[A-Z][a-z0-9]+")
 _WELL_KNOWN = frozenset((
     "API", "CPU", "GPU", "TPU", "URL", "URI", "XML", "CSV", "SQL", "PDF", "RAM", "CLI", "GUI", "IDE", "SDK", "TCP",
     "UDP", "HTTP", "HTML", "JSON", "YAML", "UTF", "AST", "DNS", "SSL", "TLS", "SSH", "FTP", "USB", "PNG", "GIF", "MIT",
@@ -57,14 +57,14 @@ _ABLE_NOUNS = frozenset(("table", "variable", "executable", "callable", "iterabl
 _LY_NOUNS = frozenset(("assembly", "anomaly", "family", "reply", "poly", "multiply", "supply", "butterfly"))
 
 
-def terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> tuple[Term, ...]:
+def extract_terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> tuple[Term, ...]:
     """Return the index entries of a file."""
-    said = TextTokens(pieces(facts, comments, prose))
+    said = TextTokens(collect_text(facts, comments, prose))
     said.settle_capitals()
     index = _Index(said, facts)
     index.count_names()
     index.count_prose()
-    stands_for = expansions(said.lines, said.counts, set(index.acronyms.values()), facts)
+    stands_for = expand_acronyms(said.lines, said.counts, set(index.acronyms.values()), facts)
     index.emphasise(prose, stands_for)
     return index.entries(index.chosen(), stands_for)
 
@@ -98,13 +98,13 @@ class _Index:
     def count_names(self) -> None:
         """Count the words that names consist of, and runs of such words."""
         occurrences = self.facts.occurrences
-        used = Counter(unpacked(occurrences.name))
+        used = Counter(unpack_column(occurrences.name))
         defined = {symbol.name for symbol in self.facts.symbols if symbol.kind not in (Kind.HEADING, Kind.LABEL)}
         rows, acronyms = self.rows, self.acronyms
         for number, name in enumerate(occurrences.names):
             worth = _DEFINED if name in defined else _USED
             count = used[number]
-            for gram in grams(name):
+            for gram in name_ngrams(name):
                 row = rows.get(gram)
                 if row is None:
                     rows[gram] = [worth, count, number]
@@ -172,7 +172,7 @@ class _Index:
             chunks = sentence.split()
             if chunks and sentence.endswith(".") and chunks[0].endswith("s"):
                 del chunks[0]  # "Holds …": the verb of a docstring's first sentence
-            for token in [*chain.from_iterable(map(tokens, chunks)), ""]:
+            for token in [*chain.from_iterable(map(tokenize, chunks)), ""]:
                 if is_word(token):
                     run.append(self.acronyms.get(token, token))
                     continue
@@ -244,9 +244,9 @@ class _Index:
         if not wanted:
             return {}
         occurrences = self.facts.occurrences
-        ids = unpacked(occurrences.name)
-        steps = unpacked(occurrences.step)
-        starts = [0, *accumulate(unpacked(occurrences.lengths))]
+        ids = unpack_column(occurrences.name)
+        steps = unpack_column(occurrences.step)
+        starts = [0, *accumulate(unpack_column(occurrences.lengths))]
         lines = {}
         at, offset = 0, steps[0]
         for number in sorted(wanted):
@@ -299,7 +299,7 @@ def _is_entry(gram: str) -> bool:
 # text; so must an acronym that matches several names. No outside knowledge is used.
 
 
-def expansions(
+def expand_acronyms(
     lines: list[tuple[int, str]], said: Mapping[str, int], acronyms: set[str], facts: FileFacts
 ) -> dict[str, str]:
     """Return the expansion of each acronym, taken from the text or from names in the code or text."""
@@ -373,7 +373,7 @@ def _from_names(left: set[str], said: Mapping[str, int], facts: FileFacts, found
     mentioned = [token.rpartition(".")[2] for token in said if not token.islower()]
     for name in dict.fromkeys([*facts.occurrences.names, *mentioned]):
         if name[:1].isupper() or name[:1] == "_":
-            humps = _HUMPS.findall(name)
+            humps = _CAMEL_WORDS.findall(name)
             initials = "".join([hump[0] for hump in humps])
             if initials in left and "".join(humps) == name.lstrip("_"):
                 fitting.setdefault(initials, []).append(name)

@@ -13,14 +13,16 @@ from itertools import chain
 
 from concordance.base.model import FileFacts
 from concordance.extract.documents.comments import is_legal
-from concordance.extract.terms.word_split import tokens
+from concordance.extract.terms.word_split import tokenize
 
 _SPACED_CODE = re.compile(r"``[^`\s]*+\s[^`]*+``|(?<!`)`[^`\s]*+\s[^`]*+`(?!`)|<[a-zA-Z!/][^<>]*>")
 _TO_TOOLS = re.compile(r"\b(?:noqa|(?:type|pyrefly|mypy|pyre|pylint|ruff|eslint|lint)[-\w]{0,40}:\s*ignore|NOLINT).*")
 _TODO_BY = re.compile(r"\b(?:TODO|FIXME|NB|XXX)\s*\([^()]*\)")
 
 
-def pieces(facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def collect_text(
+    facts: FileFacts, comments: list[tuple[int, str]], prose: list[tuple[int, str]]
+) -> list[tuple[int, str]]:
     """Return all text of a file, without the licence and without documentation that is already there as a comment."""
     found = sorted(comments + prose) if prose else list(comments)
     legal: set[int] = set()
@@ -61,7 +63,7 @@ class TextTokens:
                 self.lines.append((line, text))
                 last = line
         split = [_chunks(text) for _, text in self.lines]
-        table = {chunk: tokens(chunk) for chunk in set(chain.from_iterable(split))}
+        table = {chunk: tokenize(chunk) for chunk in set(chain.from_iterable(split))}
         self.tokens: list[str] = []
         self.ends: list[int] = []  # index after each line's last token
         for chunks in split:

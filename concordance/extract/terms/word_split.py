@@ -30,7 +30,7 @@ _NEVER_NAMES = frozenset(("e.g", "i.e", "a.k.a", "w.r.t", "etc", "vs", "__init__
 
 
 @lru_cache(maxsize=1 << 17)
-def tokens(chunk: str) -> tuple[str, ...]:
+def tokenize(chunk: str) -> tuple[str, ...]:
     """Return the tokens of a piece of text without spaces."""
     if chunk.isalpha():
         return _word(chunk)
@@ -40,7 +40,7 @@ def tokens(chunk: str) -> tuple[str, ...]:
     after = _BREAK if len(bare) < len(inner) and inner[len(bare) :].strip("\"'*_”’") else _NOTHING
     if bare.isalpha():
         return before + _word(bare) + after
-    return before + _odd(bare, inner) + after
+    return before + _mixed_tokens(bare, inner) + after
 
 
 def _word(word: str) -> tuple[str, ...]:
@@ -69,18 +69,18 @@ def _foreign(word: str) -> tuple[str, ...]:
     return (word.lower(),) if len(word) > 2 else _BREAK
 
 
-def _odd(bare: str, inner: str) -> tuple[str, ...]:
+def _mixed_tokens(bare: str, inner: str) -> tuple[str, ...]:
     """Return the tokens of text that is not only letters: code names, compounds, possessives, addresses, numbers."""
     if "`" in bare:
         role = _ROLE.match(inner)
         code = role[1] if role else bare.strip("`")
         return _name(code.rstrip("()")) if "`" not in code else _BREAK
     if "](" in bare:
-        return tokens(bare.partition("](")[0]) if bare[0] != "!" else _BREAK
+        return tokenize(bare.partition("](")[0]) if bare[0] != "!" else _BREAK
     if "://" in bare or "@" in bare or "=" in bare or "<" in bare or "\\" in bare:
         return _BREAK
     if bare.endswith(("'s", "’s")):
-        return tokens(bare[:-2]) if len(bare) > 3 else _BREAK
+        return tokenize(bare[:-2]) if len(bare) > 3 else _BREAK
     if not bare.isascii() and _EAST_ASIAN.search(bare):
         return _foreign(bare)
     parts = bare.split("-")
@@ -90,7 +90,7 @@ def _odd(bare: str, inner: str) -> tuple[str, ...]:
         return (bare if any(part.isupper() for part in parts) else singular(bare.lower()),)
     if "/" in bare:
         both = bare.split("/")
-        return tokens(both[0]) + _BREAK + tokens(both[1]) if len(both) == 2 and all(both) else _BREAK
+        return tokenize(both[0]) + _BREAK + tokenize(both[1]) if len(both) == 2 and all(both) else _BREAK
     return _name(bare.rstrip("()"))
 
 
@@ -106,7 +106,7 @@ def _name(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 17)
-def grams(name: str) -> tuple[str, ...]:
+def name_ngrams(name: str) -> tuple[str, ...]:
     """Return the words of a name, and its runs of two to four words, each once."""
     parts = split_name(name)
     found = dict.fromkeys(part for part in parts if part)

@@ -20,7 +20,7 @@ from tree_sitter import Node, Query, QueryCursor
 
 from concordance.base import plugins
 from concordance.extract.cfamily import directives
-from concordance.extract.engine import DEEPEST, nesting
+from concordance.extract.engine import DEEPEST, bracket_depth
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.registry import LANGUAGES, readers
@@ -91,7 +91,7 @@ _NODES = (
 )  # fmt: skip
 
 
-def spans(text: str, language: str, begin: int = 0, end: int = LARGEST) -> list[Span]:
+def highlight_spans(text: str, language: str, begin: int = 0, end: int = LARGEST) -> list[Span]:
     """Return the highlighted ranges of a text.
 
     Finding keywords and numbers takes most of the time, so the regular expressions search for them only between the
@@ -101,20 +101,20 @@ def spans(text: str, language: str, begin: int = 0, end: int = LARGEST) -> list[
         return []
     if language in readers():
         text, _ = without_repetition(text)
-    rules = lexical(language)
+    rules = lexical_rules(language)
     if language in C_FAMILY and rules is not None:
         return _c_family(text, language, rules, begin, end)
     if language not in readers():
-        return list(_cut(text, rules, begin, end)) if rules is not None else []
+        return list(_by_expressions(text, rules, begin, end)) if rules is not None else []
     if rules is not None and rules.holes:
-        return list(_cut(text, rules, begin, end))
+        return list(_by_expressions(text, rules, begin, end))
     source = Source(text, language)
     reader = plugins.load(LANGUAGES, language)
     grammar = getattr(reader, "GRAMMAR", None)
-    if nesting(source.data) > DEEPEST or getattr(reader, "is_unreadable", _never)(source):
+    if bracket_depth(source.data) > DEEPEST or getattr(reader, "is_unreadable", _never)(source):
         return []
     if grammar is not None:
-        return _in_points(source, _flat(_by_grammar(source, grammar)))
+        return _in_points(source, _flatten(_by_grammar(source, grammar)))
     return _by_reader(source, rules)
 
 
@@ -125,7 +125,7 @@ def _never(_: Source) -> bool:
 # Highlighting by regular expressions.
 
 
-def _cut(text: str, rules: Lexical, begin: int, limit: int) -> Iterator[Span]:
+def _by_expressions(text: str, rules: Lexical, begin: int, limit: int) -> Iterator[Span]:
     """Yield comments and strings, and the keywords and numbers between them."""
     at = 0
     for match in rules.pieces.finditer(text):
@@ -140,7 +140,7 @@ def _cut(text: str, rules: Lexical, begin: int, limit: int) -> Iterator[Span]:
             yield start, end, COMMENT
         elif kind is not None:
             formed = rules.holes and text[start] in "fFrR" and "f" in text[start : start + 2].lower()
-            yield from _formed(text, start, end, rules) if formed else ((start, end, STRING),)
+            yield from _format_string(text, start, end, rules) if formed else ((start, end, STRING),)
     yield from _words(text, max(at, begin), min(len(text), limit), rules)
 
 
@@ -150,7 +150,7 @@ def _words(text: str, start: int, end: int, rules: Lexical) -> Iterator[Span]:
         yield first, last, NUMBER if text[first] in "0123456789." else KEYWORD
 
 
-def _formed(text: str, start: int, end: int, rules: Lexical) -> Iterator[Span]:
+def _format_string(text: str, start: int, end: int, rules: Lexical) -> Iterator[Span]:
     """Yield the parts of a string with code in it: `f"{this}"`."""
     at = start
     for match in HOLE.finditer(text, start, end):
@@ -169,7 +169,7 @@ def _c_family(text: str, language: str, rules: Lexical, begin: int, limit: int) 
     for line in lines.directives:
         found.append((line.start, line.rest, DIRECTIVE))
         found += _in_directive(source.data, line)
-    points = _in_points(source, _flat(found))
+    points = _in_points(source, _flatten(found))
     gaps = ((max(start, begin), min(end, limit)) for start, end in _gaps(points, len(text)))
     words = [span for start, end in gaps if start < end for span in _words(text, start, end, rules)]
     return sorted(points + words) if words else points
@@ -197,7 +197,7 @@ def _gaps(found: list[Span], end: int) -> Iterator[tuple[int, int]]:
 @cache
 def _query(package: str, function: str) -> Query:
     """Build a query for the nodes of a grammar whose names tell their kind."""
-    syntax = trees.syntax(package, function)
+    syntax = trees.load_language(package, function)
     kinds = {
         (syntax.node_kind_for_id(n) or "", syntax.node_kind_is_named(n))
         for n in range(syntax.node_kind_count)
@@ -212,7 +212,7 @@ def _query(package: str, function: str) -> Query:
 
 
 def _by_grammar(source: Source, grammar: trees.Grammar) -> list[Span]:
-    tree = trees.compiled(grammar).parser.parse(source.data)
+    tree = trees.compile_grammar(grammar).parser.parse(source.data)
     broken = tree.root_node.has_error
     found: list[Span] = []
     for name, nodes in QueryCursor(_query(grammar.package, grammar.function)).captures(tree.root_node).items():
@@ -237,7 +237,7 @@ def _is_doubtful(node: Node) -> bool:
 def _by_reader(source: Source, rules: Lexical | None) -> list[Span]:
     """Return the comments that a language's reader finds, and the strings, keywords and numbers between them."""
     draft: Draft = plugins.load(LANGUAGES, source.language).read(source)
-    found = _in_points(source, _flat([(start, end, COMMENT) for start, end in draft.comments]))
+    found = _in_points(source, _flatten([(start, end, COMMENT) for start, end in draft.comments]))
     if rules is None:
         return found
     more = []
@@ -253,7 +253,7 @@ def _by_reader(source: Source, rules: Lexical | None) -> list[Span]:
 # Spans.
 
 
-def _flat(found: list[Span]) -> list[Span]:
+def _flatten(found: list[Span]) -> list[Span]:
     """Turn nested spans into non-overlapping ones.
 
     The innermost span wins, and a span that only partly overlaps an earlier one is dropped.
@@ -323,7 +323,7 @@ def _python(words: str) -> Lexical:
 
 
 @cache
-def lexical(language: str) -> Lexical | None:
+def lexical_rules(language: str) -> Lexical | None:
     """Return the patterns for a language; None if it has none, so that a grammar is needed."""
     if language == "cmake":
         commands = _IN_CMAKE.replace(" ", "|")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-GAP = "…"
+PLACEHOLDER = "…"
 LONGEST = 400
 _FARTHEST = 300  # tokens of a call that are read
 _TOKEN = re.compile(
@@ -36,33 +36,35 @@ _ESCAPED = {"\\n": " ", "\\t": " ", "\\r": " ", '\\"': '"', "\\'": "'", "\\\\": 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def joined(parts: Iterable[str]) -> str:
+def join_lines(parts: Iterable[str]) -> str:
     """Join the parts of a message into one line, merging adjacent placeholders; "" if it has fewer than two words."""
-    text = re.sub(rf"\s*{GAP}(?:\s*{GAP})*", lambda match: _gap(match[0]), " ".join("".join(parts).split()))
-    text = text.strip(f" {GAP}")
+    text = re.sub(
+        rf"\s*{PLACEHOLDER}(?:\s*{PLACEHOLDER})*", lambda match: _gap(match[0]), " ".join("".join(parts).split())
+    )
+    text = text.strip(f" {PLACEHOLDER}")
     return text if len(_WORD.findall(text)) >= 2 and " " in text else ""
 
 
 def _gap(written: str) -> str:
-    return f" {GAP}" if written[0].isspace() else GAP
+    return f" {PLACEHOLDER}" if written[0].isspace() else PLACEHOLDER
 
 
-def filled(text: str, printed: bool = True) -> str:
+def insert_placeholders(text: str, printed: bool = True) -> str:
     """Return a literal's text with a placeholder for each inserted value."""
     text = text.replace("{{", "\0").replace("}}", "\1")
     if "{" in text:
-        text = _BRACED.sub(GAP, text)
+        text = _BRACED.sub(PLACEHOLDER, text)
     if printed and "%" in text:
-        text = _NAMED.sub(GAP, _PRINTED.sub(GAP, text.replace("%%", "\2"))).replace("\2", "%")
+        text = _NAMED.sub(PLACEHOLDER, _PRINTED.sub(PLACEHOLDER, text.replace("%%", "\2"))).replace("\2", "%")
     return text.replace("\0", "{").replace("\1", "}")
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """Return the inside of a literal with its escapes replaced."""
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[0], " "), text) if "\\" in text else text
 
 
-def said(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
+def read_message(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
     """Return the message in a call's arguments, including what is streamed to the call afterwards, and the call's end.
 
     `at` is the offset after the opening bracket. The end is only as far as the call was read.
@@ -83,13 +85,13 @@ def said(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
             break
         if kind == "open":
             open_.append(word == b"(" and (before in _MAKERS or not re.match(rb"\w|>|\]", before[-1:])))
-            parts.append("" if open_[-1] or skip else GAP)
+            parts.append("" if open_[-1] or skip else PLACEHOLDER)
         elif kind == "close":
             if not open_:
                 if not streams:
                     break
                 depth_end = True
-                parts = parts if joined(parts) else []
+                parts = parts if join_lines(parts) else []
                 skip = False
             else:
                 open_.pop()
@@ -105,18 +107,20 @@ def said(data: bytes, at: int, streams: bool = False) -> tuple[str, int]:
             elif all(open_) and before not in (b"?", b":", b"==", b"["):
                 parts.append(_literal(kind, word))
             else:
-                parts.append(GAP)
+                parts.append(PLACEHOLDER)
         elif kind in ("name", "letter", "choice", "other") and not (kind == "name" and word in _MAKERS):
             if fresh and not any(parts):
                 skip = True  # a condition or a location: its literals are not part of the message
-            parts.append("" if skip else GAP)
+            parts.append("" if skip else PLACEHOLDER)
         fresh = fresh and (kind in ("colons", "open") or word in _MAKERS)
         before = word
-    return joined(parts), end
+    return join_lines(parts), end
 
 
 def _literal(kind: str, word: bytes) -> str:
     text = word.decode("utf-8", "replace")
     if kind == "raw":
-        return filled(text[text.index("(") + 1 : text.rindex(")")] if text.startswith("R") else text.strip('r#"'))
-    return filled(unescaped(text[text.index('"' if kind == "text" else "`") + 1 : -1]))
+        return insert_placeholders(
+            text[text.index("(") + 1 : text.rindex(")")] if text.startswith("R") else text.strip('r#"')
+        )
+    return insert_placeholders(unescape(text[text.index('"' if kind == "text" else "`") + 1 : -1]))

@@ -58,7 +58,7 @@ class Repetition(NamedTuple):
 
 def without_repetition(text: str) -> tuple[str, list[Repetition]]:
     """Return the text with repetitive ranges blanked out, and these ranges; almost always the text is unchanged."""
-    stretches = _stretches(text)
+    stretches = _repetitive_ranges(text)
     if not stretches:
         return text, []
     reached = 0
@@ -76,7 +76,7 @@ def _blanked(text: str) -> str:
     return "\n".join([" " * len(line) for line in text.split("\n")])  # three times as fast
 
 
-def _stretches(text: str) -> list[Repetition]:
+def _repetitive_ranges(text: str) -> list[Repetition]:
     """Return the repetitive ranges of a text, without the ends that are kept.
 
     White space is left alone, because it costs little to parse.
@@ -89,7 +89,7 @@ def _stretches(text: str) -> list[Repetition]:
             if before < 0:
                 continue
             period = end - tail - before
-            start, reached = _followed(text, before, end, period)
+            start, reached = _extend_range(text, before, end, period)
             shortest = max(_SHORTEST, 4 * period, min(_SHORT, _MANY * period))
             if reached - start >= shortest and not text[start:reached].isspace():
                 # Blank whole periods, so that the kept ends join up as if nothing were missing: `0, 0`, not `0, , 0`.
@@ -105,7 +105,7 @@ def _stretches(text: str) -> list[Repetition]:
     return stretches
 
 
-def _followed(text: str, start: int, end: int, period: int) -> tuple[int, int]:
+def _extend_range(text: str, start: int, end: int, period: int) -> tuple[int, int]:
     """Return the bounds of a periodic range, extended in both directions as far as the text repeats."""
     step = period
     while step:  # many periods at a time, then fewer
@@ -134,7 +134,7 @@ def is_unparsable(data: bytes, grammar: trees.Grammar) -> bool:
     """True if the parser would skip so many tokens that its time grows with the square of the size."""
     if len(data) <= _PIECE:
         return False
-    tools = trees.compiled(grammar)
+    tools = trees.compile_grammar(grammar)
     most = _SKIPPED + len(data) // _BYTES_PER_SKIPPED
     skipped = 0
     for piece in _pieces(data):

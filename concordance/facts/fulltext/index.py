@@ -1,6 +1,6 @@
 """The full-text index next to the store: every file as a whole, and in pieces of some lines.
 
-In: a file's text and facts, split into words by a worker (`prepared`). Out: `REPO/.concordance/text/`, which holds
+In: a file's text and facts, split into words by a worker (`prepare_file`). Out: `REPO/.concordance/text/`, which holds
 tantivy indexes, and `IndexShard`s to query them. Whole files have fields (path, names, documentation, text); pieces
 have only text, with positions for phrases. Source is in another shard (here: shelf) than the rest, so that the
 frequency of a word in tests does not affect its weight in source. A first index is written next to its place and
@@ -31,12 +31,12 @@ import tantivy
 from concordance.base.confined_folder import remove_tree
 from concordance.base.errors import StoreBroken, StoreFailed
 from concordance.base.model import Category, FileFacts, Kind
-from concordance.base.watchdog import watched
+from concordance.base.watchdog import watch_call
 from concordance.facts.fulltext import words as fulltext_words
 from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.integrity import checksums
 
-SHELVES = ("source", "other")
+SHARDS = ("source", "other")
 FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" and "dotted" hold unsplit names
 PURPOSES = tuple(Category)  # a file's category is stored as an index into this list
 _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
@@ -67,7 +67,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(PreparedFile)
 
 
-def prepared(path: str, text: str, facts: FileFacts, words: WordNormalizer) -> bytes:
+def prepare_file(path: str, text: str, facts: FileFacts, words: WordNormalizer) -> bytes:
     """Return a file's words, encoded; called by a worker, which has the text. Empty if the path is not valid text."""
     if not _is_text(path):
         return b""
@@ -127,7 +127,7 @@ def schema_of(pieces: bool) -> tantivy.Schema:
     return builder.build()
 
 
-def opened(folder: str, pieces: bool) -> tantivy.Index:
+def open_index(folder: str, pieces: bool) -> tantivy.Index:
     """Open an index on disk; create it if there is none."""
     os.makedirs(folder, exist_ok=True)
     index = tantivy.Index(schema_of(pieces), path=folder)
@@ -141,7 +141,7 @@ class TextWriter:
     def __init__(self, folder: str, store: str | None) -> None:
         """`store` identifies the store that the build starts from; None if there is none."""
         self.home = os.path.join(folder, "text")
-        apart = None if store is None else astray(folder, store)
+        apart = None if store is None else outdated_paths(folder, store)
         self.fresh = apart is None
         self.astray = apart or frozenset()  # paths to update or remove in addition to what has changed
         self._store = store or ""
@@ -155,8 +155,8 @@ class TextWriter:
         with self._guarded():
             if self.fresh:
                 os.mkdir(self.target)  # fails if something is there: nothing is written through a link
-            for home in ((shelf, pieces) for shelf in SHELVES for pieces in (False, True)):
-                self._writers[home] = opened(_home(self.target, *home), home[1]).writer(_HEAP, 1)
+            for home in ((shelf, pieces) for shelf in SHARDS for pieces in (False, True)):
+                self._writers[home] = open_index(_home(self.target, *home), home[1]).writer(_HEAP, 1)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -182,7 +182,7 @@ class TextWriter:
 
     def _put(self, path: str, category: str, size: int, row: PreparedFile) -> None:
         purpose = Category.TEST if row.tests and category in _ON_SOURCE else Category(category)
-        shelf = SHELVES[purpose not in _ON_SOURCE]
+        shelf = SHARDS[purpose not in _ON_SOURCE]
         folders, at = [path], path
         while "/" in at:
             at = at.rpartition("/")[0]
@@ -212,13 +212,13 @@ class TextWriter:
 
     def finish(self, store: str) -> None:
         """Write everything to disk and end the writers' threads; `store` identifies the store that it is made for."""
-        with self._guarded(), watched(f"the full-text index {self.target} to be written"):
+        with self._guarded(), watch_call(f"the full-text index {self.target} to be written"):
             _keep(self.target, _Note(_version(), "" if self.fresh else self._store, store, sorted(self._touched)))
             for writer in self._writers.values():
                 writer.commit()
                 writer.wait_merging_threads()
             self._writers.clear()
-            checksums.note(self.target, _MADE)
+            checksums.note_files(self.target, _MADE)
 
     def place_it(self) -> None:
         """Make this the index."""
@@ -233,7 +233,7 @@ class TextWriter:
         """Discard this build; the index stays unchanged."""
         for writer in self._writers.values():
             what = f"the full-text index {self.target} to be rolled back"
-            with suppress(ValueError, RuntimeError), watched(what):  # RuntimeError: it had already ended
+            with suppress(ValueError, RuntimeError), watch_call(what):  # RuntimeError: it had already ended
                 writer.rollback()
         self._writers.clear()
         if self.fresh:
@@ -260,20 +260,20 @@ def _keep(place: str, note: _Note) -> None:
 def _note(folder: str) -> _Note | None:
     """Return the index's description of itself; None if there is no intact index made by this program version."""
     place = os.path.join(folder, "text")
-    homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHELVES for pieces in (False, True))
+    homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHARDS for pieces in (False, True))
     note = checksums.read_record(os.path.join(place, _MADE), _Note)
     if note is None or note.version != _version() or _has_links(place):
         return None
     there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
-    return note if there and not checksums.damaged(place, _MADE) else None
+    return note if there and not checksums.damaged_files(place, _MADE) else None
 
 
-def damaged(folder: str) -> list[str]:
+def damaged_index_files(folder: str) -> list[str]:
     """Return the files of an index that do not match their checksums; reads all of them."""
     place = os.path.join(folder, "text")
     if checksums.read_record(os.path.join(place, _MADE), _Note) is None:
         return [_MADE]
-    return checksums.damaged(place, _MADE, trusting=False)
+    return checksums.damaged_files(place, _MADE, trusting=False)
 
 
 def _has_links(place: str) -> bool:
@@ -284,12 +284,12 @@ def _has_links(place: str) -> bool:
     )
 
 
-def is_whole(folder: str) -> bool:
+def is_intact(folder: str) -> bool:
     """True if there is an intact index, made by this program version."""
     return _note(folder) is not None
 
 
-def astray(folder: str, store: str) -> frozenset[str] | None:
+def outdated_paths(folder: str, store: str) -> frozenset[str] | None:
     """Return the paths in which the index may differ from a store; None if it may differ in any."""
     note = _note(folder)
     if note is None or store not in (note.before, note.after) or not store:
@@ -398,11 +398,11 @@ def _query(schema: tantivy.Schema, wanted: FieldQuery) -> tantivy.Query:
     return (tantivy.Query.const_score_query if wanted.flat else tantivy.Query.boost_query)(query, wanted.weight)
 
 
-def shelves(folder: str) -> list[IndexShard]:
+def open_shards(folder: str) -> list[IndexShard]:
     """Open the index for reading; an empty list if there is none."""
     place = os.path.join(folder, "text")
-    if is_whole(folder):
-        return [IndexShard(os.path.join(place, shelf)) for shelf in SHELVES]
+    if is_intact(folder):
+        return [IndexShard(os.path.join(place, shelf)) for shelf in SHARDS]
     if os.path.lexists(place):
         raise StoreBroken(f"the text index {place} is damaged", "Rebuild it with: concord build")
     return []

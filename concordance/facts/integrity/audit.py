@@ -32,11 +32,11 @@ def audit(folder: str, cache: str, largest: int) -> list[Damage]:
     for home in (folder, os.path.join(folder, "generated")):
         databases = [os.path.join(home, "index.db"), *sorted(glob.glob(os.path.join(glob.escape(home), "pages-*.db")))]
         for path in filter(os.path.lexists, databases):
-            if problem := checksums.damage(path):
-                checksums.doubt(path)
+            if problem := checksums.find_damage(path):
+                checksums.distrust(path)
                 found.append(Damage(path, problem, _BUILD))
         if os.path.lexists(text := os.path.join(home, "text")):
-            wrong = [os.path.join(text, name) for name in index.damaged(home)]
+            wrong = [os.path.join(text, name) for name in index.damaged_index_files(home)]
             found += [Damage(path, "its checksum does not match", _BUILD) for path in wrong]
     with closing(Cache(cache, largest)) as facts:
         if facts.was_replaced:

@@ -129,7 +129,7 @@ def note_seen(path: str) -> None:
         write_record(path + SEEN, _status(path))
 
 
-def doubt(path: str) -> None:
+def distrust(path: str) -> None:
     """Make the next reader check all pages: something was found to be wrong, whatever the status of the file says."""
     with suppress(OSError):
         os.remove(path + SEEN)
@@ -154,12 +154,12 @@ def require_intact(path: str, alone: bool = False) -> None:
         time.sleep(0.02)
         if _is_seen(path):
             return
-    problem = damage(path)
+    problem = find_damage(path)
     if problem and not _is_seen(path):  # a build may have finished in the meantime
         raise StoreBroken(f"{path} is damaged: {problem}", "Rebuild it with: concord build")
 
 
-def damage(path: str) -> str:
+def find_damage(path: str) -> str:
     """Check all checksums of a database; return what is wrong, or ""."""
     before = _status_or_none(path)
     known = read_record(path + SUMS, _Sums)
@@ -301,7 +301,7 @@ class _List(NamedTuple):
     files: dict[str, _Listed]
 
 
-def note(place: str, made: str) -> None:
+def note_files(place: str, made: str) -> None:
     """Record the digests of all files; a file that is already listed with its current status is not read again."""
     known = read_record(os.path.join(place, _LIST), _List)
     before = known.files if known is not None else {}
@@ -313,7 +313,7 @@ def note(place: str, made: str) -> None:
     write_record(os.path.join(place, _LIST), _List(_file_digest(os.path.join(place, made)), files))
 
 
-def damaged(place: str, made: str, trusting: bool = True) -> list[str]:
+def damaged_files(place: str, made: str, trusting: bool = True) -> list[str]:
     """Return the files that are missing or do not match their digests. Unless `trusting`, read all of them."""
     listed = read_record(os.path.join(place, _LIST), _List)
     if listed is None:

@@ -18,17 +18,17 @@ _NO_SPACE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
 
 
-def is_of_disk(error: Exception) -> bool:
+def is_disk_error(error: Exception) -> bool:
     """True if the disk is at fault."""
     return isinstance(error, OSError) or _code(error) in _DISK
 
 
-def is_refusal(error: Exception) -> bool:
+def is_access_error(error: Exception) -> bool:
     """True if SQLite could not open or write a file: no permission, or a damaged file header."""
     return _code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
-def is_no_space(error: Exception) -> bool:
+def is_disk_full(error: Exception) -> bool:
     """True if the disk is full."""
     if isinstance(error, OSError):
         return error.errno in _NO_SPACE

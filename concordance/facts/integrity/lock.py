@@ -47,10 +47,10 @@ class LockHolder(NamedTuple):
 
 
 @contextmanager
-def held(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> Iterator[None]:
+def hold_lock(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> Iterator[None]:
     """Hold the lock. Report through `say` while another process has it; raise StoreFailed after the limit."""
     path = os.path.join(folder, "lock")
-    handle = _acquired(path, say, limit)
+    handle = _acquire(path, say, limit)
     try:
         note = f"{os.getpid()} {_began(os.getpid())} {int(time.time())} {_system()}\n"
         with suppress(OSError):  # a full disk: the note is only for messages
@@ -63,7 +63,7 @@ def held(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> Itera
         os.close(handle)
 
 
-def _acquired(path: str, say: Callable[[str], None], limit: float) -> int:
+def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
     """Wait for the lock and return a descriptor that holds it."""
     began = said = time.monotonic()
     handle = _opened(path)
@@ -88,7 +88,7 @@ def _acquired(path: str, say: Callable[[str], None], limit: float) -> int:
                 handle = _opened(path)
     if not _is_at(path, handle):  # it was replaced at this moment
         os.close(handle)
-        return _acquired(path, say, limit)
+        return _acquire(path, say, limit)
     return handle
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from concordance.base.model import Ask, Bridge, End, Links, Occurrences
+from concordance.base.model import Bridge, End, ForeignName, Links, Occurrences
 from concordance.facts import schema
 from concordance.facts.codec import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
 
@@ -24,7 +24,7 @@ SYMBOL = (
 _Rows = list[Bridge]
 
 
-def packed_bridges(rows: Iterable[Bridge]) -> bytes:
+def pack_bridges(rows: Iterable[Bridge]) -> bytes:
     """Encode bridges; a lone surrogate, which a literal can contain, is not valid text and is replaced."""
     listed = list(rows)
     try:
@@ -33,7 +33,7 @@ def packed_bridges(rows: Iterable[Bridge]) -> bytes:
         return msgspec.msgpack.encode([_plain(row) for row in listed])
 
 
-def bridges_from(data: bytes) -> list[Bridge]:
+def unpack_bridges(data: bytes) -> list[Bridge]:
     """Decode bridges."""
     return msgspec.msgpack.decode(data, type=_Rows) if data else []
 
@@ -48,7 +48,7 @@ class BridgeReads:
 
     def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
         self._run, self._guarded = connection, guarded
-        self._named: dict[str, list[Place]] = {}
+        self._named: dict[str, list[SymbolPlace]] = {}
         self._used: set[int] = set()
 
     def ends(self) -> dict[int, tuple[End, ...]]:
@@ -56,13 +56,13 @@ class BridgeReads:
         with self._guarded():
             return {file: unpack_ends(packed) for file, packed in self._run.execute("SELECT file, packed FROM ends")}
 
-    def asks(self) -> dict[int, list[Ask]]:
+    def asks(self) -> dict[int, list[ForeignName]]:
         """Return the names that files look for in other languages, by file id."""
         with self._guarded():
             rows = self._run.execute("SELECT file, packed FROM asks").fetchall()
             return {file: unpack_asks(packed) for file, packed in rows}
 
-    def named(self, name: str) -> list[Place]:
+    def named(self, name: str) -> list[SymbolPlace]:
         """Return every symbol of a name, in path order."""
         found = self._named.get(name)
         if found is None:
@@ -93,12 +93,12 @@ class BridgeReads:
         with self._guarded():
             return [row[0] for row in self._run.execute("SELECT key FROM symbol WHERE file = ?", (file,))]
 
-    def symbols_in(self, file: int) -> list[Place]:
+    def symbols_in(self, file: int) -> list[SymbolPlace]:
         """Return every symbol of a file, in text order."""
         with self._guarded():
             return [place_of(r) for r in self._run.execute(f"{SYMBOL} WHERE symbol.file = ? ORDER BY place", (file,))]
 
-    def place(self, identity: int) -> Place | None:
+    def place(self, identity: int) -> SymbolPlace | None:
         """Return the symbol of an id; None if it is the id of a file."""
         with self._guarded():
             row = self._run.execute(f"{SYMBOL} WHERE symbol.id = ?", (identity,)).fetchone()
@@ -136,7 +136,7 @@ class BridgeReads:
 # --- symbols with their position
 
 
-class Place(NamedTuple):
+class SymbolPlace(NamedTuple):
     """A symbol, its position and its file."""
 
     id: int
@@ -158,7 +158,7 @@ class Place(NamedTuple):
         return self.key.rpartition(".")[0]
 
 
-def place_of(row: tuple[Any, ...]) -> Place:
+def place_of(row: tuple[Any, ...]) -> SymbolPlace:
     """Return the symbol of a row that `SYMBOL` selects."""
     path, declaration, public = schema.path_from(row[3]), bool(row[6]), bool(row[8])
-    return Place(row[0], row[1], row[2], path, row[4], row[5], declaration, row[7], public, *row[9:])
+    return SymbolPlace(row[0], row[1], row[2], path, row[4], row[5], declaration, row[7], public, *row[9:])

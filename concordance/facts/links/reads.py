@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from concordance.base.model import RUN, Links
+from concordance.base.model import EXECUTABLE_KINDS, Links
 from concordance.facts.codec import FileOutline, unpack_links, unpack_outline
 from concordance.facts.links import rows as links_rows
 from concordance.facts.links.graph import LinkGraph
@@ -113,12 +113,12 @@ class LinkReads:
         if self._mentions is None:
             with self._guarded():
                 self._mentions = self._run.execute("SELECT file, names FROM mention").fetchall()
-        return list(links_rows.holding(self._mentions, names))
+        return list(links_rows.files_holding(self._mentions, names))
 
     def leading_to(self, bases: Iterable[int]) -> set[int]:
         """Return the files that linked in any way to some files, which are given by their bases."""
         with self._guarded():
-            return set(links_rows.holding(self._run.execute("SELECT file, files FROM led"), bases))
+            return set(links_rows.files_holding(self._run.execute("SELECT file, files FROM led"), bases))
 
     def leading(self, ids: Iterable[int]) -> set[int]:
         """Return the files that linked to some symbols, by name or otherwise; takes the old ids."""
@@ -160,7 +160,7 @@ class LinkReads:
 
     def runnable(self) -> tuple[list[int], list[int]]:
         """Return the ids of all executable symbols, and of those that are tests."""
-        kinds = ", ".join(f"'{kind}'" for kind in sorted(RUN))
+        kinds = ", ".join(f"'{kind}'" for kind in sorted(EXECUTABLE_KINDS))
         with self._guarded():
             rows = self._run.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
         return [row[0] for row in rows], [row[0] for row in rows if row[1]]

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from concordance.base.model import Links, packed, unpacked
+from concordance.base.model import Links, pack_column, unpack_column
 from concordance.facts import schema
 from concordance.facts.codec import pack, unpack_asks, unpack_links
-from concordance.facts.links.graph import remapped
+from concordance.facts.links.graph import remap_targets
 
 Columns = tuple[bytes, ...]
 
@@ -70,20 +70,20 @@ def part_of(row: LinkedFile) -> FileLinks:
 
 def rows_of(uses: Columns) -> list[Use]:
     """Decode a file's uses: target, user, roles, trust, times."""
-    return list(zip(*map(unpacked, uses), strict=True))
+    return list(zip(*map(unpack_column, uses), strict=True))
 
 
 def put_all(run: sqlite3.Connection, rows: Iterable[LinkedFile], fresh: bool) -> None:
     """Write the parts of all files, replacing everything that was stored."""
     missed: dict[str, tuple[int, int]] = {}
     if not fresh:  # dropping a table costs less than emptying it; indexes are best created at the end
-        for table in schema.LINKED:
+        for table in schema.LINK_TABLE_NAMES:
             run.execute(f"DROP TABLE {table}")
         for statement in schema.LINK_TABLES.split(";"):
             run.execute(statement)
     for row in rows:
         _put_own(run, row)
-        run.executemany("INSERT INTO used VALUES (?, ?, ?, ?, ?)", zip(*map(unpacked, row.uses), strict=True))
+        run.executemany("INSERT INTO used VALUES (?, ?, ?, ?, ?)", zip(*map(unpack_column, row.uses), strict=True))
         run.executemany("INSERT INTO override VALUES (?, ?, ?)", row.overrides)
         run.executemany("INSERT INTO extends VALUES (?, ?)", row.extends)
         for name, (calls, uses) in row.missed.items():
@@ -113,7 +113,7 @@ def _put_asks(run: sqlite3.Connection, row: LinkedFile) -> None:
         run.execute("DELETE FROM asks WHERE file = ?", (row.file,))
 
 
-def part(run: sqlite3.Connection, file: int) -> FileLinks | None:
+def read_part(run: sqlite3.Connection, file: int) -> FileLinks | None:
     """Return the stored part of a file; None if it was never linked."""
     query = (
         "SELECT link.packed, uses, rest, edges, loads FROM link JOIN linked USING (file) JOIN led USING (file) "
@@ -128,7 +128,7 @@ def part(run: sqlite3.Connection, file: int) -> FileLinks | None:
 
 def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLinks]:
     """Write the part of a file, replacing the old one; return both."""
-    had, new = part(run, row.file) or FileLinks(), part_of(row)
+    had, new = read_part(run, row.file) or FileLinks(), part_of(row)
     if had.links and new == had:
         told = (row.imports, row.named, row.resolved, row.file)
         run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
@@ -141,7 +141,7 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
     return had, new
 
 
-def asks_other(run: sqlite3.Connection, row: LinkedFile) -> bool:
+def has_other_asks(run: sqlite3.Connection, row: LinkedFile) -> bool:
     """True if the names that a file looks for in other languages changed, or the symbols in it that do so."""
     had = run.execute("SELECT packed, base FROM asks JOIN led USING (file) WHERE file = ?", (row.file,)).fetchone()
     was = [(one.name, one.user - had[1], one.roles) for one in unpack_asks(had[0])] if had else []
@@ -151,7 +151,7 @@ def asks_other(run: sqlite3.Connection, row: LinkedFile) -> bool:
 
 def remove(run: sqlite3.Connection, file: int) -> FileLinks:
     """Delete the part of a file, and return it."""
-    had = part(run, file) or FileLinks()
+    had = read_part(run, file) or FileLinks()
     _differ(run, had, FileLinks())
     for table in ("link", "linked", "led", "mention", "asks"):
         run.execute(f"DELETE FROM {table} WHERE file = ?", (file,))  # noqa: S608
@@ -189,16 +189,16 @@ def _miss(run: sqlite3.Connection, old: Mapping[str, tuple[int, int]], new: Mapp
     run.executemany("DELETE FROM missed WHERE name = ? AND uses <= 0", [row[:1] for row in rows])
 
 
-def aim(run: sqlite3.Connection, moved: Mapping[int, int]) -> None:
+def retarget(run: sqlite3.Connection, moved: Mapping[int, int]) -> None:
     """Update the targets in all indexed rows to their current ids."""
     pairs = [(new, old) for old, new in moved.items()]
     for table in ("used", "override", "extends"):
         run.executemany(f"UPDATE {table} SET target = ? WHERE target = ?", pairs)  # noqa: S608
 
 
-def move(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[FileLinks, FileLinks] | None:
+def remap_part(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[FileLinks, FileLinks] | None:
     """Update the targets in the stored part of a file to their current ids; return it before and after."""
-    had = part(run, file)
+    had = read_part(run, file)
     if had is None:
         return None
     links = unpack_links(had.links)
@@ -208,7 +208,7 @@ def move(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[
         had.rest.missed, [(one, moved.get(target, target), trust) for one, target, trust in had.rest.overrides],
         [(one, moved.get(target, target)) for one, target in had.rest.extends],
     )  # fmt: skip
-    new = FileLinks(pack(_aimed(links, targets)), uses, rest, remapped(had.edges, moved), _with(had.loads, moved))
+    new = FileLinks(pack(_aimed(links, targets)), uses, rest, remap_targets(had.edges, moved), _with(had.loads, moved))
     columns = run.execute("SELECT files, included FROM led WHERE file = ?", (file,)).fetchone()
     there, included = (
         [moved.get(base, base) for base in array("I", one)] if one is not None else None for one in columns
@@ -228,10 +228,10 @@ def _aimed(links: Links, targets: bytes) -> Links:
 
 def _with(column: bytes, moved: Mapping[int, int]) -> bytes:
     """Return a column with some ids replaced."""
-    return packed([moved.get(one, one) for one in unpacked(column)])
+    return pack_column([moved.get(one, one) for one in unpack_column(column)])
 
 
-def holding(rows: Iterable[tuple[int, bytes]], wanted: Iterable[int]) -> Iterator[int]:
+def files_holding(rows: Iterable[tuple[int, bytes]], wanted: Iterable[int]) -> Iterator[int]:
     """Yield the files whose column of four-byte numbers contains one of some numbers."""
     every = frozenset(wanted)
     few = [array("I", [one]).tobytes() for one in every] if len(every) < 12 else []

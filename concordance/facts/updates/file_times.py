@@ -19,13 +19,13 @@ from concordance.facts.integrity.failures import FAILURES
 _RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
 
 
-def put(connection: sqlite3.Connection, files: Iterable[File]) -> None:
+def put_times(connection: sqlite3.Connection, files: Iterable[File]) -> None:
     """Write the times into a store that is being written."""
     rows = ((file.changed, file.altered, file.inode, schema.stored_path(file.path)) for file in files)
     connection.executemany(_RENEW, rows)
 
 
-def renew(folder: str, files: Iterable[File]) -> None:
+def renew_times(folder: str, files: Iterable[File]) -> None:
     """Write the times into a store that is otherwise up to date, so that the files need not be hashed again.
 
     If that fails, the files are hashed again.
@@ -34,7 +34,7 @@ def renew(folder: str, files: Iterable[File]) -> None:
     with suppress(OSError, *FAILURES):
         with closing(schema.connect(path, "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            put(connection, files)
+            put_times(connection, files)
             connection.execute("COMMIT")
             checksums.add_committed(path)
         checksums.note_seen(path)

@@ -8,7 +8,7 @@ from concordance.base.errors import StoreBroken
 from concordance.base.model import File
 from concordance.facts import schema
 from concordance.facts.read import Facts
-from concordance.facts.records import Learned
+from concordance.facts.records import FileMacros
 
 # ---
 # What the last build left, for the next one: its ledger, its notes of itself, and its macros.
@@ -21,10 +21,10 @@ class LastBuild(NamedTuple):
 
     files: dict[str, File]
     meta: dict[str, str]
-    macros: list[tuple[str, Learned]]
+    macros: list[tuple[str, FileMacros]]
 
 
-def known(folder: str, readers: str, kept: LastBuild | None = None) -> LastBuild | None:
+def read_last_build(folder: str, readers: str, kept: LastBuild | None = None) -> LastBuild | None:
     """Return the last build by these readers; `kept` may be a cached copy of it.
 
     None if there is none, if it is broken or made by other readers, or if a rebuild is better.

@@ -42,7 +42,7 @@ class PageRecord(NamedTuple):
     pages: tuple[str, ...]  # paths of its pages in the book
 
 
-class NotesBroken(ConcordanceError):
+class PageReadsBroken(ConcordanceError):
     """The page records cannot be read: all pages are made again."""
 
 
@@ -51,10 +51,10 @@ def _guarded() -> Iterator[None]:
     try:
         yield
     except (*FAILURES, msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise NotesBroken(f"the page records are damaged: {error}", "Build again") from error
+        raise PageReadsBroken(f"the page records are damaged: {error}", "Build again") from error
 
 
-class PageNotes:
+class PageReadsStore:
     """The page records of one book."""
 
     def __init__(self, folder: str, out: str) -> None:
@@ -159,13 +159,13 @@ class PageNotes:
         self.close()
         self._tidy()
         checksums.remove(self.path)
-        for end in ("", *schema.BESIDE):
+        for end in ("", *schema.SIDE_SUFFIXES):
             with suppress(FileNotFoundError):
                 os.unlink(self.path + end)
 
     def _tidy(self) -> None:
         """Delete what a killed run left behind."""
-        for end in ("", *schema.BESIDE):
+        for end in ("", *schema.SIDE_SUFFIXES):
             with suppress(FileNotFoundError):
                 os.unlink(f"{self.path}.new{end}")
 
@@ -198,7 +198,7 @@ class PageNotes:
             connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode = WAL")
-        for end in schema.BESIDE:
+        for end in schema.SIDE_SUFFIXES:
             with suppress(FileNotFoundError):
                 os.unlink(self.path + end)
         checksums.move_sealed(aside, self.path)
@@ -233,7 +233,7 @@ class PageNotes:
                 number = self._numbers[kind, about] = top
             else:
                 row = run("SELECT slots FROM subject WHERE number = ?", (number,)).fetchone()
-                old = unpacked(row[0]) if row else set()
+                old = unpack_slots(row[0]) if row else set()
             for slot in _numbers(one.slots):
                 if slot not in old:
                     added.setdefault(slot, []).append(number)
@@ -269,7 +269,7 @@ def packed(slots: Iterable[int]) -> bytes:
     return array("I", sorted(slots)).tobytes()
 
 
-def unpacked(slots: bytes) -> set[int]:
+def unpack_slots(slots: bytes) -> set[int]:
     """Decode slots."""
     return set(_numbers(slots))
 

@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
 
-from concordance.base.model import File, Links, unpacked
+from concordance.base.model import File, Links, unpack_column
 from concordance.facts.codec import unpack_links, unpack_terms
-from concordance.facts.links.graph import unpacked_edges
+from concordance.facts.links.graph import unpack_edges
 from concordance.facts.links.rows import FileLinks, rows_of
 
 
@@ -46,17 +46,17 @@ class StoredFile(NamedTuple):
     symbols: Sequence[tuple[str, str, int, int, bool, int, bool, str, bool]]
 
 
-def band(number: int) -> int:
+def round_to_power(number: int) -> int:
     """Round a number down to a power of two, 0 to 0: pages that read a value in this form seldom see it change."""
     return 1 << number.bit_length() - 1 if number else 0
 
 
-def slot(aspect: str, key: str) -> int:
+def slot_of(aspect: str, key: str) -> int:
     """Return a short number for what is read; two may share one, which costs an unnecessary page."""
     return crc32(f"{aspect} {key}".encode("utf-8", "surrogateescape"))
 
 
-def untimed(file: File) -> File:
+def without_times(file: File) -> File:
     """Return a ledger row without what differs between checkouts of the same content."""
     return file._replace(changed=0, altered=0, inode=0)
 
@@ -83,13 +83,13 @@ class StoreDelta:
                 self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
             return
         was, now = before.file, after.file
-        if untimed(was) == untimed(now) and before.packed == after.packed:
+        if without_times(was) == without_times(now) and before.packed == after.packed:
             return
         self.add(Aspect.TEXT, [path])
         if (was.language, was.category, was.skip) != (now.language, now.category, now.skip):
             self.add(Aspect.NAMES, [path])
             self.add(Aspect.PATHS, [path])  # counts by these fields change
-        old, new = ({row[7]: _said(row) for row in known.symbols} for known in (before, after))
+        old, new = ({row[7]: _described(row) for row in known.symbols} for known in (before, after))
         kept = old.keys() & new.keys()
         # Other pages name symbols by their keys, in text order. A new or removed symbol is named elsewhere only through
         # a link, and links are compared separately.
@@ -110,7 +110,7 @@ class StoreDelta:
         """
         if before == after:
             return
-        if _meant(before, moved) != _meant(after, {}):
+        if _resolved(before, moved) != _resolved(after, {}):
             self.add(Aspect.OUT, [path])
         was, now = set(_uses(before, moved)), set(_uses(after, {}))
         if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # target and trust
@@ -130,14 +130,14 @@ def _uses(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]
 
 
 def _edges(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
-    for target, user, way in unpacked_edges(part.edges):
+    for target, user, way in unpack_edges(part.edges):
         yield moved.get(target, target), moved.get(user, user), -3, way
 
 
-def _meant(part: FileLinks, moved: Mapping[int, int]) -> object:
+def _resolved(part: FileLinks, moved: Mapping[int, int]) -> object:
     """Return what a file's own names refer to, in a form that can be compared."""
     links = unpack_links(part.links) if part.links else Links()
-    targets = [moved.get(one, one) for one in unpacked(links.target)]
+    targets = [moved.get(one, one) for one in unpack_column(links.target)]
     overrides = [(moved.get(one, one), moved.get(target, target)) for one, target, _ in part.rest.overrides]
     extends = [(moved.get(one, one), moved.get(target, target)) for one, target in part.rest.extends]
     return links._replace(target=b""), targets, overrides, extends
@@ -153,13 +153,13 @@ def _concepts(known: StoredFile | None) -> set[tuple[str, str]]:
     return {(term.text, term.stands_for) for term in terms if term.kind != "name"}
 
 
-_Said = tuple[str, str, bool, bool, bool]
+_Description = tuple[str, str, bool, bool, bool]
 
 
-def _said(row: tuple[str, str, int, int, bool, int, bool, str, bool]) -> _Said:
+def _described(row: tuple[str, str, int, int, bool, int, bool, str, bool]) -> _Description:
     name, kind, _, _, declaration, _, public, _, test = row
     return name, kind, bool(declaration), bool(public), bool(test)
 
 
 def _names(known: StoredFile) -> set[tuple[str, str, str, bool, bool, bool]]:
-    return {(row[7], *_said(row)) for row in known.symbols}
+    return {(row[7], *_described(row)) for row in known.symbols}

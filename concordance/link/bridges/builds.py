@@ -14,7 +14,7 @@ from functools import cache
 
 from concordance.base.model import Bridge, Kind, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance.link.paths.tree import above, joined
+from concordance.link.paths.tree import enclosing_folders, join_path
 
 _HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/?|\$\(srctree\)/\$\(src\)/|\$\(src\)/|\./")
 _TOP = re.compile(r"\$\{(?:CMAKE|PROJECT|[A-Za-z]\w*)_SOURCE_DIR\}/?|\$\(srctree\)/|\$\{CMAKE_SOURCE_DIR\}/?")
@@ -83,20 +83,20 @@ def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
         else:
             files = [file for file in (paths.file(home, words),) if file]
         if files:
-            trust, by = _sure(how, words)
+            trust, by = _trust_of(how, words)
             yield from ((file, trust, by) for file in files)
             return
 
 
 def _package(paths: Paths, path: str) -> str:
     """Return the folder of a file's Bazel package; a pattern does not match files of other packages."""
-    for home in above(path.rpartition("/")[0]):
+    for home in enclosing_folders(path.rpartition("/")[0]):
         if any(paths.file(home, name) for name in ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")):
             return home
     return ""
 
 
-def _sure(how: str, words: str) -> tuple[Trust, str]:
+def _trust_of(how: str, words: str) -> tuple[Trust, str]:
     if how == "object":
         return Trust.VIA_IMPORT, "the source of this object"
     if any(sign in words for sign in "*?["):
@@ -140,18 +140,22 @@ class Paths:
             return written[here.end() :], [folder]
         top = _TOP.match(written)
         if top:
-            found = [home for home in above(folder) if any(f"{home}/{mark}".lstrip("/") in self._all for mark in marks)]
+            found = [
+                home
+                for home in enclosing_folders(folder)
+                if any(f"{home}/{mark}".lstrip("/") in self._all for mark in marks)
+            ]
             return written[top.end() :], found[::-1] or [""]
         return written, [folder]
 
     def file(self, home: str, words: str) -> str:
         """Return the file at a path, or "" if there is none."""
-        path = joined(home, words) if words and not words.startswith("/") else None
+        path = join_path(home, words) if words and not words.startswith("/") else None
         return path if path is not None and path in self._all else ""
 
     def matching(self, home: str, pattern: str, below: bool = False) -> list[str]:
         """Return the files that match a pattern; with `below`, also in every folder under its own."""
-        whole = joined(home, pattern)
+        whole = join_path(home, pattern)
         if whole is None or "$" in whole:
             return []
         start = re.split(r"[*?\[]", whole, maxsplit=1)[0]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Trust
-from concordance.facts.read import Place
+from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance.link.paths.tree import joined
+from concordance.link.paths.tree import join_path
 from concordance.link.python.documented_names import DocumentedName, DocumentedNames
 
 _C = ("c", "cpp", "cuda", "objc", "objcpp")
@@ -42,7 +42,7 @@ def _path(crossing: BridgeContext, one: StatedEnd) -> DocumentedName | None:
     """Return a file by its path."""
     homes = ("", one.file.path.rpartition("/")[0])
     for home in homes if not one.end.text.startswith(".") else homes[::-1]:
-        path = joined(home, one.end.text)
+        path = join_path(home, one.end.text)
         row = crossing.file_of.get(path) if path is not None else None
         if row is not None:
             return DocumentedName(row.base, Trust.EXACT, "path")
@@ -53,7 +53,7 @@ def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
     """Return the definition of a C++ name if there is only one; overloads count as one."""
     parts = written.split("::")
 
-    def fits(place: Place) -> bool:
+    def fits(place: SymbolPlace) -> bool:
         home = [part.partition("+")[0] for part in place.home.split(".")] if place.home else []
         heads = [part for part in parts[:-1] if part]
         return home[len(home) - len(heads) :] == heads if heads else True

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Kind, Role, Trust
-from concordance.facts.read import Place
+from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance.link.paths.tree import joined
+from concordance.link.paths.tree import join_path
 
 _SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Service)\Z")
 
@@ -42,19 +42,19 @@ class _Files:
         for row in crossing.files:
             if row.language == "proto":
                 self._by_name.setdefault(row.path.rpartition("/")[2], []).append(row.path)
-        self._symbols: dict[str, list[Place]] = {}
+        self._symbols: dict[str, list[SymbolPlace]] = {}
 
     def path(self, one: StatedEnd, written: str) -> str:
         """Return the path of the `.proto` file; "" if it is not in the repository or ambiguous."""
         folder = one.file.path.rpartition("/")[0]
-        beside = joined(folder, written) or ""
+        beside = join_path(folder, written) or ""
         found = self._by_name.get(written.rpartition("/")[2], [])
         if beside in found or written.startswith("."):
             return beside if beside in found else ""
         fits = [path for path in found if f"/{path}".endswith(f"/{written}")]
         return fits[0] if len(fits) == 1 else ""
 
-    def named(self, path: str, dotted: str) -> Place | None:
+    def named(self, path: str, dotted: str) -> SymbolPlace | None:
         """Return what a file defines under a name: by its full name, as an enumeration's value, or as a generated
         service."""
         if path not in self._symbols:

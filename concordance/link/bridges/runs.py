@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
-from concordance.link.paths.tree import above, joined
+from concordance.link.paths.tree import enclosing_folders, join_path
 
 _VARIABLE = re.compile(r".*(?:\$\{\{.*?\}\}|\$\{[^{}]*\}|\$\([^)]*\)+|\$\w+|%\w+%|\{[\w.]*\})[/\\]?", re.S)
 _AT_FILE = re.compile(
@@ -58,7 +58,7 @@ class _Files:
         """Resolve a path; `moved` if the command may run in another folder."""
         if word.startswith(("/", "~")) or not word:
             return
-        seen = dict.fromkeys(joined(home, word) for home in ("", folder, *above(folder)))
+        seen = dict.fromkeys(join_path(home, word) for home in ("", folder, *enclosing_folders(folder)))
         files = [path for path in seen if path is not None and path in self._paths]
         if not files:
             return
@@ -75,9 +75,9 @@ class _Files:
         if not end:
             return
         at_file = bool(_AT_FILE.search(variable))
-        homes = [folder, "", *above(folder)] if at_file else ["", folder, *above(folder)]
+        homes = [folder, "", *enclosing_folders(folder)] if at_file else ["", folder, *enclosing_folders(folder)]
         for home in dict.fromkeys(homes):
-            path = joined(home, end)
+            path = join_path(home, end)
             if path is not None and path in self._paths:
                 sure = at_file and home == folder
                 yield path, Trust.EXACT if sure else Trust.UNIQUE_NAME, f"behind a variable, from {home or 'the root'}"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concordance.base.model import Given
+from concordance.base.model import SymbolRelation
 from concordance.link.cfamily.include_graph import IncludeGraph
-from concordance.link.cfamily.members import ELEMENT, PARTS, Members, substituted
+from concordance.link.cfamily.members import ELEMENT_ACCESSORS, PAIR_PARTS, Members, substitute_arguments
 from concordance.link.cfamily.scopes import (
     CALL,
     CAST,
@@ -26,8 +26,8 @@ from concordance.link.cfamily.scopes import (
     MEMBER,
     NAME,
     NAMESPACE,
+    NAMESPACE_ALIAS,
     OF_TYPE,
-    OTHER_NAME,
     PARAMETER,
     PART,
     SHIFT,
@@ -45,7 +45,7 @@ from concordance.link.cfamily.symbol_table import SymbolTable, last_name
 from concordance.link.world import LinkWorld
 
 TYPES = CLASSES | {ENUM, TYPE}
-_NO_VALUES = TYPES | FUNCTIONS | {NAMESPACE, OTHER_NAME, MACRO}
+_NO_VALUES = TYPES | FUNCTIONS | {NAMESPACE, NAMESPACE_ALIAS, MACRO}
 _ABSENT: Type = ()
 
 
@@ -114,13 +114,13 @@ class ExpressionTypes(Members):
     def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
         """Return the type that an alias refers to."""
         for other, place in self.symbols(entry):
-            for value in other.file.said(place, Given.TYPE):
+            for value in other.file.said(place, SymbolRelation.TYPE):
                 found = self.type_named(other, value)
                 if found is None:
                     continue
                 if view.op[expression] == MEMBER and (found[0] is None or found[1]):
                     receiver = self._receiver(view, expression, entry)
-                    return substituted(found, *receiver) if receiver is not None else found
+                    return substitute_arguments(found, *receiver) if receiver is not None else found
                 return found
         home = entry.home.inner.get(entry.name)  # a type without a name of its own
         return (home, ()) if home is not None else None
@@ -186,9 +186,9 @@ class ExpressionTypes(Members):
         codes = entry.codes if len(entry.codes) == 1 else sorted(entry.codes, key=lambda code: not view.includes(code))
         for code in codes:
             other = self.view(code >> SHIFT)
-            for value in other.file.said(code & MASK, Given.TYPE):
+            for value in other.file.said(code & MASK, SymbolRelation.TYPE):
                 held = self.type_of(other, value)
-                return substituted(held, *receiver) if receiver is not None else held
+                return substitute_arguments(held, *receiver) if receiver is not None else held
         home = entry.home.inner.get(entry.name)  # a type without a name of its own
         return (home, ()) if home is not None and home.is_class else None
 
@@ -206,9 +206,9 @@ class ExpressionTypes(Members):
         if owner is None or owner[0] is None or owner[0].around is not None:
             return None
         name = view.names[view.right[expression]]
-        if name in ELEMENT:
+        if name in ELEMENT_ACCESSORS:
             return self.outside.element(owner, False)
-        place = PARTS.get(name, len(owner[1]))
+        place = PAIR_PARTS.get(name, len(owner[1]))
         part: Type | None = owner[1][place] if place < len(owner[1]) else None
         return part
 
@@ -250,11 +250,11 @@ class ExpressionTypes(Members):
             found: Type | None = None
             for code in group.codes:
                 other = self.view(code >> SHIFT)
-                for value in other.file.said(code & MASK, Given.RETURNS):
+                for value in other.file.said(code & MASK, SymbolRelation.RETURNS):
                     found = self.type_of(other, value)
                     if receiver is not None:
-                        found = substituted(found, *receiver)
-                    found = substituted(found, code, args)
+                        found = substitute_arguments(found, *receiver)
+                    found = substitute_arguments(found, code, args)
                 if found is not None:
                     break
             if found is None or (result is not None and result != found):

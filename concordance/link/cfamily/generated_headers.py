@@ -13,7 +13,7 @@ from functools import cached_property
 
 from concordance.base.model import Origin, Target
 from concordance.link.paths.ignored import GitIgnore
-from concordance.link.paths.tree import Tree, nearness
+from concordance.link.paths.tree import Tree, shared_prefix_length
 
 _TEMPLATES = (
     ".in", ".cmake", ".cmakein", ".cmake.in", ".src", ".template", ".tmpl", ".tpl", ".j2", ".jinja", ".jinja2", ".mako",
@@ -105,7 +105,7 @@ class GeneratedHeaders:
     def _nearest(self, folder: str, base: str, ending: str) -> list[str]:
         """Return the files whose paths end in a path, nearest first."""
         found = [path for path in self._tree.by_name.get(base, ()) if path == ending or path.endswith(f"/{ending}")]
-        return sorted(found, key=lambda path: (-nearness(folder, path), path))
+        return sorted(found, key=lambda path: (-shared_prefix_length(folder, path), path))
 
     @cached_property
     def _outputs(self) -> dict[str, list[tuple[str, str]]]:
@@ -132,7 +132,7 @@ class GeneratedHeaders:
             written, depth = self._outputs.get(last, ()), wanted.count("/")
             makers = [path for said, path in written if _agree(said, wanted) and (ours or said.count("/") >= depth)]
             if makers:
-                return min(makers, key=lambda path: (-nearness(folder, path), path))
+                return min(makers, key=lambda path: (-shared_prefix_length(folder, path), path))
         return ""
 
 

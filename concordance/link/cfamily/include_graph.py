@@ -14,7 +14,7 @@ from concordance.link.world import LinkWorld
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp", ".tcc", ".inc", ".def")
 
 
-def included_by(targets: Iterable[Target], number: Mapping[str, int]) -> list[int]:
+def included_files(targets: Iterable[Target], number: Mapping[str, int]) -> list[int]:
     """Return the numbers of the files that some includes resolve to."""
     paths = (target.paths[0] for target in targets if target.paths)
     return [number[path] for path in paths if path in number]
@@ -44,7 +44,7 @@ class IncludeGraph:
         numbers = list(numbers)
         included = {
             number: world.included[number] if number in world.included
-            else included_by(world.targets_of(number), world.number)
+            else included_files(world.targets_of(number), world.number)
             for number in numbers
         }  # fmt: skip
         return cls(included, (number for number in numbers if is_header(world.files[number].path)))

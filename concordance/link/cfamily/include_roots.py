@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.link.paths.tree import Tree, joined
+from concordance.link.paths.tree import Tree, join_path
 
 _COMMAND = re.compile(r"^[ \t]*(include_directories|target_include_directories|set|list)\s*\(([^()]*)\)", re.M | re.I)
 _CMAKE_COMMENT = re.compile(r"#[^\n]*")
@@ -86,7 +86,7 @@ class IncludeRoots:
         return next((way for way in ways if f"{way}/CMakeLists.txt".lstrip("/") in self._tree.paths), "")
 
     def _at(self, home: str, words: str) -> str | None:
-        path = joined(home, words)
+        path = join_path(home, words)
         return self._tree.folder(path) if path is not None else None
 
     def _only(self, rest: str) -> Iterator[str]:

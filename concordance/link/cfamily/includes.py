@@ -20,8 +20,15 @@ from functools import cached_property
 from concordance.base.model import Category, Origin, Target
 from concordance.link.cfamily.generated_headers import GeneratedHeaders
 from concordance.link.cfamily.include_roots import IncludeRoots
-from concordance.link.cfamily.system_headers import CPP, C, family, kernel, library, standard
-from concordance.link.paths.tree import Tree, above, joined, nearness
+from concordance.link.cfamily.system_headers import (
+    C_HEADERS,
+    CPP_HEADERS,
+    is_kernel_header,
+    known_library,
+    library_name,
+    standard_group,
+)
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shared_prefix_length
 
 _PUBLIC = frozenset(("include", "includes", "inc", "Include", "headers", "public"))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".h.in")
@@ -70,15 +77,15 @@ class Includes:
         if form == "local" and (real := self._tree.file(f"{folder}/{words}".lstrip("/"))):
             return Target(Origin.REPOSITORY, (real,), by="beside the including file")
         ending = self._ending(words)
-        if form == "system" and len(ending) == 1 and "/" in words and not standard(words):
+        if form == "system" and len(ending) == 1 and "/" in words and not standard_group(words):
             # The same file for every including file.
             found = self._alone[words] = self._target(ending, words)
             return found
-        group = standard(words)
+        group = standard_group(words)
         ours = [path for path in ending if self._is_plausible(folder, path, words, form, group)]
         if ours:
             return self._target(self._best(folder, ours, words), words)
-        if group or kernel(words):
+        if group or is_kernel_header(words):
             return Target(Origin.STANDARD, package=group or "system", by="standard header")
         return self._missing(folder, words, form)
 
@@ -100,7 +107,7 @@ class Includes:
 
     def _relative(self, folder: str, words: str) -> Target:
         for root in (folder, *self._roots):
-            path = joined(root, words)
+            path = join_path(root, words)
             real = self._tree.file(path) if path is not None else ""
             if real:
                 how = "beside the including file" if root == folder else f"include root {root or '.'}"
@@ -109,31 +116,31 @@ class Includes:
         ending = self._ending(rest) if "/" in rest else ()
         if ending:
             return self._target(self._best(folder, list(ending), rest), rest)
-        path = joined(folder, words)
+        path = join_path(folder, words)
         made = self._made.find(folder, path, [""]) if path else None
         return made or Target(Origin.UNRESOLVED, by=f"no {words} from {folder or '.'}")
 
     def _is_plausible(self, folder: str, path: str, words: str, form: str, group: str) -> bool:
         """True if a file whose path ends in the text may be the included one."""
         root = path[: -len(words)].rstrip("/")
-        if words in C or words in CPP:
+        if words in C_HEADERS or words in CPP_HEADERS:
             return self._is_library(root) and f"{folder}/".startswith(root.rpartition("/")[0])
         if self._scope(root, folder)[0] >= 0:
             return True
-        group = group or library(words)
+        group = group or known_library(words)
         if "/" in words:
             return not group or root in self._roots
         if form == "local":
             if group:
                 return False
             vendored = self._tree.files[path].category == Category.VENDORED
-            return not vendored or root in self._roots or nearness(folder, path) > 1
+            return not vendored or root in self._roots or shared_prefix_length(folder, path) > 1
         around = f"{folder}/".startswith(f"{root}/")
         return not group and (root in self._roots or around or not _PUBLIC.isdisjoint(root.split("/")))
 
     def _is_library(self, root: str) -> bool:
         at = f"{root}/" if root else ""
-        return sum(f"{at}{name}" in self._tree.paths for name in C) >= _LIBRARY
+        return sum(f"{at}{name}" in self._tree.paths for name in C_HEADERS) >= _LIBRARY
 
     def _scope(self, root: str, folder: str) -> tuple[int, int]:
         """Return the depth of the innermost build file around a folder that names a root, and the root's position in
@@ -159,7 +166,7 @@ class Includes:
         ranks = {}
         for path in paths:
             root = path[: -len(words)].rstrip("/")
-            near = nearness(f"{folder}/", f"{root}/" if root else "")
+            near = shared_prefix_length(f"{folder}/", f"{root}/" if root else "")
             ranks[path] = (self._scope(root, folder), near, root in self._roots)
         top = max(ranks.values())
         return tuple(sorted((path for path in paths if ranks[path] == top), key=lambda path: (path.count("/"), path)))
@@ -167,18 +174,18 @@ class Includes:
     def _missing(self, folder: str, words: str, form: str) -> Target:
         """Return the target of an include that is not in the tree: generated, third-party, or missing."""
         outer, slash, _ = words.rpartition("/")
-        places = dict.fromkeys((*above(folder), *self._roots)) if slash and not library(words) else {}
+        places = dict.fromkeys((*enclosing_folders(folder), *self._roots)) if slash and not known_library(words) else {}
         homes = [place for place in places if self._has_headers(f"{place}/{outer}".lstrip("/"))]
         made = self._made.find(folder, words, [*homes, folder] if form == "local" and not slash else homes)
-        if made and (made.paths or not library(words)):
+        if made and (made.paths or not known_library(words)):
             return made
-        named, first = family(words), words.partition("/")[0]
+        named, first = library_name(words), words.partition("/")[0]
         for submodule in sorted(self._tree.submodules):
             if submodule.rpartition("/")[2].lower() in (first.lower(), named.lower()):
                 return Target(Origin.THIRD_PARTY, package=named, by=f"submodule {submodule}")
         if homes:
             return Target(Origin.UNRESOLVED, by=f"{outer} is here, {words} is not")
-        if form == "local" and not slash and not library(words):
+        if form == "local" and not slash and not known_library(words):
             return Target(Origin.UNRESOLVED, by="not in the repository")
         return Target(Origin.THIRD_PARTY, package=named, by="not in the repository")
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from concordance.base.model import Target
-from concordance.link.cfamily.include_graph import IncludeGraph, included_by, is_header
+from concordance.link.cfamily.include_graph import IncludeGraph, included_files, is_header
 from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.scopes import NAMESPACE, SHIFT, CScope
 from concordance.link.interface_digest import C_FAMILY, FileInterface, FileVersion, Path, shown
 from concordance.link.world import LinkWorld
 
 
-def c_names(
+def changed_c_names(
     world: LinkWorld, c: Callable[[], CFamilyLinker], old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
     aimed: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
@@ -38,9 +38,9 @@ def c_names(
                 return None
             found |= was.names.keys() | now.names.keys()
         spaces = _spaces(was) ^ _spaces(now)
-        found |= _spaces_of_note(world, c(), path, spaces) if spaces else set()
+        found |= _relevant_namespaces(world, c(), path, spaces) if spaces else set()
     if aimed or any(_includes(old.get(path)) != _includes(new.get(path)) for path in paths):
-        seen = _seen(world, c().reach, old, new, aimed)
+        seen = _names_changing_visibility(world, c().reach, old, new, aimed)
         return None if seen is None else found | seen
     return found
 
@@ -65,7 +65,7 @@ def _ways(path: Path) -> Iterator[tuple[str, ...]]:
         yield tuple(parts[:end])
 
 
-def _spaces_of_note(world: LinkWorld, c: CFamilyLinker, path: str, ways: set[tuple[str, ...]]) -> set[str]:
+def _relevant_namespaces(world: LinkWorld, c: CFamilyLinker, path: str, ways: set[tuple[str, ...]]) -> set[str]:
     """Return the names of the changed namespaces of a file that matter to other files.
 
     A namespace matters if the file is included, or is the first or only one to open it.
@@ -84,7 +84,7 @@ def _spaces_of_note(world: LinkWorld, c: CFamilyLinker, path: str, ways: set[tup
     return found
 
 
-def _seen(
+def _names_changing_visibility(
     world: LinkWorld, now: IncludeGraph, old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
     aimed: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
@@ -96,9 +96,9 @@ def _seen(
         included.pop(numbers[path], None)
     for path, version in old.items():
         if version.file.language in C_FAMILY:
-            included[numbers[path]] = included_by(version.targets, numbers)
+            included[numbers[path]] = included_files(version.targets, numbers)
     for number, targets in aimed.items():
-        included[number] = included_by(targets, numbers)
+        included[number] = included_files(targets, numbers)
     was = IncludeGraph(included, (numbers[p] for p in numbers if numbers[p] in included and is_header(p)))
     bits = 0
     for number in included.keys() & now.included.keys():

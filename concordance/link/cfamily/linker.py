@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from concordance.base.model import Trust, unpacked
+from concordance.base.model import Trust, unpack_column
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.cfamily.include_graph import IncludeGraph
-from concordance.link.cfamily.resident_tables import CFamilyState, files_of, renewed
+from concordance.link.cfamily.resident_tables import CFamilyState, table_files, update_tables
 from concordance.link.cfamily.resolver import ExpressionResolver
 from concordance.link.cfamily.scopes import (
     CALL,
@@ -34,7 +34,7 @@ from concordance.link.cfamily.scopes import (
 )
 from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.interface_digest import C_FAMILY
-from concordance.link.paths.tree import nearness
+from concordance.link.paths.tree import shared_prefix_length
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 _FEW = 5
@@ -49,12 +49,12 @@ class CFamilyLinker:
     def __init__(self, world: LinkWorld) -> None:
         numbers = [number for number, row in enumerate(world.files) if row.language in C_FAMILY and row.size]
         self.world = world
-        kept = renewed(world, *world.kept) if world.kept is not None else None
+        kept = update_tables(world, *world.kept) if world.kept is not None else None
         world.kept = None
         if kept is None:
             world.gather(C_FAMILY)
             reach = IncludeGraph.of(world, numbers)
-            kept = CFamilyState(files_of(world), SymbolTable(world, numbers, reach.headers), reach)
+            kept = CFamilyState(table_files(world), SymbolTable(world, numbers, reach.headers), reach)
         self.kept, self.table, self.reach = kept, kept.table, kept.reach
         self.meaning = ExpressionResolver(world, self.table, self.reach)
         self._known: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
@@ -63,7 +63,7 @@ class CFamilyLinker:
     def found(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; for each expression, the best first."""
         view = self.meaning.view(file.number)
-        used = set(unpacked(file.flow.used))
+        used = set(unpack_column(file.flow.used))
         at = file.op.find(SYMBOL)
         while at >= 0:
             used.add(at)
@@ -232,7 +232,7 @@ class CFamilyLinker:
             here = [code for code in seen if code >> SHIFT == view.number]
             return [*here, *(c for c in seen if c not in here), *rest, *(c for c in definitions if c not in seen)]
         path, files = view.file.path, self.world.files
-        return [*sorted(definitions, key=lambda c: -nearness(path, files[c >> SHIFT].path)), *rest]
+        return [*sorted(definitions, key=lambda c: -shared_prefix_length(path, files[c >> SHIFT].path)), *rest]
 
     def _guess(self, view: FileScope, use: int, at: int, count: int, rows: list[NameTarget]) -> None:
         """Link a name that no scope explains to what has the name, if few do.

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from concordance.base.model import Given
+from concordance.base.model import SymbolRelation
 from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.scopes import (
     BASES,
@@ -40,11 +40,11 @@ _SEQUENCES = frozenset((
 ))  # fmt: skip
 _MAPS = frozenset(("map", "multimap", "unordered_map", "unordered_multimap"))
 _OTHERS = frozenset(("pair", "tuple", "function", "future", "promise", "shared_future", "variant"))
-ELEMENT = frozenset((
+ELEMENT_ACCESSORS = frozenset((
     "at", "front", "back", "value", "get", "lock", "top", "load", "value_or", "data", "begin", "end", "cbegin", "cend",
     "rbegin", "rend", "find", "emplace_back", "release", "operator*", "lower_bound", "upper_bound",
 ))  # fmt: skip
-PARTS = {"first": 0, "second": 1}
+PAIR_PARTS = {"first": 0, "second": 1}
 _POINTERS = 4  # smart pointers that are followed to find a member
 _NESTED = 4  # nesting of template arguments in the types of a cycle
 
@@ -117,7 +117,7 @@ class Members(ABC):
                 return entry, (home, args)
             inherited = self.inherited(home, name)
             if inherited is not None:
-                return inherited[0], substituted(inherited[1], home, args) or inherited[1]
+                return inherited[0], substitute_arguments(inherited[1], home, args) or inherited[1]
             if not args or args[0] is None or not self.points(home):
                 return None
             home, args = args[0]
@@ -146,7 +146,7 @@ class Members(ABC):
                 return entry, base
             found = self.inherited(above, name)
             if found is not None:
-                return found[0], substituted(found[1], above, args) or found[1]
+                return found[0], substitute_arguments(found[1], above, args) or found[1]
         return None
 
     def bases(self, home: CScope) -> Sequence[Type]:
@@ -157,7 +157,7 @@ class Members(ABC):
         found: dict[Type, None] = {}
         for code in home.codes:
             view = self.view(code >> SHIFT)
-            for value in view.file.said(code & MASK, Given.BASE):
+            for value in view.file.said(code & MASK, SymbolRelation.BASE):
                 base = self.type_named(view, value)
                 if base is not None and base[0] is not home:
                     found[base] = None
@@ -176,7 +176,7 @@ def _shallow(found: Type | None, room: int) -> Type | None:
     return found[0], tuple(_shallow(arg, room - 1) for arg in found[1]) if room else ()
 
 
-def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]) -> Type | None:
+def substitute_arguments(found: Type | None, whose: object, args: tuple[Type | None, ...]) -> Type | None:
     """Return a type with a template's parameters replaced by the given arguments."""
     if found is None or not args:
         return found
@@ -185,7 +185,7 @@ def substituted(found: Type | None, whose: object, args: tuple[Type | None, ...]
         if home is not whose and home != whose:
             return found
         return args[place] if place < len(args) else None
-    return (found[0], tuple(substituted(arg, whose, args) for arg in found[1])) if found[1] else found
+    return (found[0], tuple(substitute_arguments(arg, whose, args) for arg in found[1])) if found[1] else found
 
 
 # --- Containers and pointers of the standard library

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from concordance.base.model import Flow, unpacked
+from concordance.base.model import Flow, unpack_column
 from concordance.extract.cfamily.symbol_flags import ALIAS, FRIEND, INLINE
 from concordance.facts.records import Linkable
-from concordance.link.cfamily.include_graph import IncludeGraph, included_by, is_header
+from concordance.link.cfamily.include_graph import IncludeGraph, included_files, is_header
 from concordance.link.cfamily.scopes import (
     CLASSES,
     FUNCTIONS,
     MACRO,
     NAMESPACE,
-    OPENS,
-    OTHER_NAME,
+    NAMESPACE_ALIAS,
+    SCOPE_KINDS,
     SHIFT,
     CScope,
     ScopeMember,
@@ -52,28 +52,30 @@ class ScopeOutline(NamedTuple):
     outside: dict[tuple[int, int, str], int]
 
 
-def files_of(world: LinkWorld) -> list[tuple[str, bool]]:
+def table_files(world: LinkWorld) -> list[tuple[str, bool]]:
     """Return the files by number, with what the tables depend on."""
     return [(row.path, row.size > 0 and row.language in C_FAMILY) for row in world.files]
 
 
-def renewed(world: LinkWorld, kept: CFamilyState, before: Mapping[int, tuple[Linkable, Flow]]) -> CFamilyState | None:
+def update_tables(
+    world: LinkWorld, kept: CFamilyState, before: Mapping[int, tuple[Linkable, Flow]]
+) -> CFamilyState | None:
     """Return the tables for the files as they are now, or None.
 
     `before` has the files of the family that were read again, as they were. After None, the old tables are unusable.
     """
-    if len(before) > _MOST or kept.files != files_of(world):
+    if len(before) > _MOST or kept.files != table_files(world):
         return None
     table, reach = kept.table, kept.reach
     table.world = world
     table.forget()
-    included = {n: included_by(world.targets_of(n), world.number) for n in before if n in reach.included}
+    included = {n: included_files(world.targets_of(n), world.number) for n in before if n in reach.included}
     if any(reach.included[number] != others for number, others in included.items()):
         every = {**reach.included, **included}
         reach = IncludeGraph(every, (number for number in every if is_header(world.files[number].path)))
         table.headers = reach.headers
     for number, (row, flow) in sorted(before.items()):
-        if number in table.homes and not _replaced(table, LoadedFlow(number, row, flow), world.load(number)):
+        if number in table.homes and not _replace_file(table, LoadedFlow(number, row, flow), world.load(number)):
             return None
     return CFamilyState(kept.files, table, reach)
 
@@ -87,16 +89,16 @@ def _outline(file: LoadedFlow) -> ScopeOutline:
     made: list[int | None] = [-1]  # by symbol plus one: its row; -1 is the file, None a symbol that creates no scope
     holding = set(file.symbol_parent)
     columns = zip(
-        flow.symbol_kind, file.symbol_name, file.symbol_parent, flow.symbol_flags, unpacked(flow.symbol_within),
+        flow.symbol_kind, file.symbol_name, file.symbol_parent, flow.symbol_flags, unpack_column(flow.symbol_within),
         strict=True,
     )  # fmt: skip
     for place, (kind, name, parent, flags, inside) in enumerate(columns):
         around, row = made[parent], None
         if around is not None and kind != MACRO:
             within = names[inside - 1] if inside else ""
-            if inside and kind not in OPENS:
+            if inside and kind not in SCOPE_KINDS:
                 outside.setdefault((around, flags & FRIEND, within), place)
-            elif kind in OPENS or (kind not in FUNCTIONS and place + 1 in holding):
+            elif kind in SCOPE_KINDS or (kind not in FUNCTIONS and place + 1 in holding):
                 row = len(rows)
                 rows.append((around, kind, names[name], within, flags & _MAKES))
                 places.append(place)
@@ -104,14 +106,14 @@ def _outline(file: LoadedFlow) -> ScopeOutline:
     return ScopeOutline(rows, places, outside)
 
 
-def _replaced(table: SymbolTable, old: LoadedFlow, new: LoadedFlow) -> bool:
+def _replace_file(table: SymbolTable, old: LoadedFlow, new: LoadedFlow) -> bool:
     """Replace a file's symbols; return True if all scopes are still the same."""
     was, now = _outline(old), _outline(new)
     if was.rows != now.rows or list(was.outside) != list(now.outside):
         return False
     number = old.number
-    homes_before = _homes_of(table, number, was)
-    touched = _taken_out(table, old)
+    homes_before = _scopes_of(table, number, was)
+    touched = _remove_file(table, old)
     outside: list[tuple[int, CScope, str, str, int]] = []
     table.enter(new, outside)
     table.enter_outside(outside)
@@ -128,11 +130,11 @@ def _replaced(table: SymbolTable, old: LoadedFlow, new: LoadedFlow) -> bool:
             home.directives = dict(sorted(home.directives.items()))
         for rows in home.brought.values():
             rows.sort(key=lambda row: row[0])
-    homes = _homes_of(table, number, now)
+    homes = _scopes_of(table, number, now)
     return len(homes) == len(homes_before) and all(a is b for a, b in zip(homes, homes_before, strict=True))
 
 
-def _homes_of(table: SymbolTable, number: int, outline: ScopeOutline) -> list[CScope | None]:
+def _scopes_of(table: SymbolTable, number: int, outline: ScopeOutline) -> list[CScope | None]:
     """Return the scopes that a file creates or adds to."""
     homes, first = table.homes[number], number << SHIFT
     return [
@@ -141,7 +143,7 @@ def _homes_of(table: SymbolTable, number: int, outline: ScopeOutline) -> list[CS
     ]
 
 
-def _taken_out(table: SymbolTable, file: LoadedFlow) -> dict[int, ScopeMember]:
+def _remove_file(table: SymbolTable, file: LoadedFlow) -> dict[int, ScopeMember]:
     """Remove a file's symbols; return the members that other files also contribute to, by identity."""
     number, symbols = file.number, len(file.symbol_kind)
     macros = {file.names[name] for kind, name in zip(file.symbol_kind, file.symbol_name, strict=True) if kind == MACRO}
@@ -170,10 +172,10 @@ def _put_in_order(table: SymbolTable, entry: ScopeMember) -> None:
     inside = table.inside
     entry.codes = sorted(entry.codes, key=lambda code: (code in inside, code))
     entry.files = 0
-    if entry.kind in (MACRO, OTHER_NAME):
+    if entry.kind in (MACRO, NAMESPACE_ALIAS):
         return
     first = table.kind(entry.codes[0])
-    if first in OPENS or entry.kind not in OPENS:
+    if first in SCOPE_KINDS or entry.kind not in SCOPE_KINDS:
         entry.kind = first
     else:  # the first class or namespace of the name
         entry.kind = next((kind for kind in map(table.kind, entry.codes) if kind in _SPACES), first)

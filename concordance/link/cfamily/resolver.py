@@ -7,7 +7,7 @@ what a file includes takes precedence over what it does not. A macro is in every
 
 from __future__ import annotations
 
-from concordance.base.model import Given, Trust
+from concordance.base.model import SymbolRelation, Trust
 from concordance.link.cfamily.expression_types import TYPES, ExpressionTypes
 from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.scopes import (
@@ -21,8 +21,8 @@ from concordance.link.cfamily.scopes import (
     NAME,
     NAMED,
     NAMESPACE,
+    NAMESPACE_ALIAS,
     NOMINATED,
-    OTHER_NAME,
     SHIFT,
     SYMBOL,
     CScope,
@@ -34,9 +34,9 @@ from concordance.link.cfamily.scopes import (
 from concordance.link.cfamily.symbol_table import SymbolTable, last_name
 from concordance.link.world import LinkWorld
 
-_NAMESPACES = frozenset((NAMESPACE, OTHER_NAME))
+_NAMESPACES = frozenset((NAMESPACE, NAMESPACE_ALIAS))
 _QUALIFIERS = TYPES | _NAMESPACES
-BROUGHT = ScopeMember(CScope("", None, False), "", NAMESPACE)
+DEPENDS_ON_USING = ScopeMember(CScope("", None, False), "", NAMESPACE)
 _ABSENT = ResolvedName(ScopeMember(CScope("", None, False), "", MACRO), "", Trust.CANDIDATE)
 _NOT_INCLUDED = "in scope, but not included"
 
@@ -132,7 +132,7 @@ class ExpressionResolver(ExpressionTypes):
         for entry in chain or ():
             if qualifies and entry.kind not in _QUALIFIERS:
                 continue
-            if entry is BROUGHT:
+            if entry is DEPENDS_ON_USING:
                 return self._followed(view, name, home, using, qualifies)
             if entry.seen(view.sees):
                 return entry.exact or entry.sight()
@@ -146,7 +146,7 @@ class ExpressionResolver(ExpressionTypes):
         at: CScope | None = home
         while at is not None:
             if name in at.brought:
-                return (BROUGHT,)
+                return (DEPENDS_ON_USING,)
             if at is not self.table.standard:
                 found += [entry for entry in (at.member(name), at.other_names.get(name)) if entry is not None]
             at = at.around
@@ -321,7 +321,7 @@ class ExpressionResolver(ExpressionTypes):
     def _aliased(self, view: FileScope, entry: ScopeMember) -> CScope | None:
         for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.includes(code))):
             other = self.view(code >> SHIFT)
-            for value in other.file.said(code & MASK, Given.TYPE):
+            for value in other.file.said(code & MASK, SymbolRelation.TYPE):
                 meant = self._directed(other, value, [])
                 if meant is not None:
                     return meant

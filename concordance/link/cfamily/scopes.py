@@ -23,10 +23,10 @@ _PLACE = {kind: place for place, kind in enumerate(KINDS)}
 MACRO, NAMESPACE, ENUM, ENUMERATOR, TYPE, METHOD = (
     _PLACE[k] for k in (Kind.MACRO, Kind.NAMESPACE, Kind.ENUM, Kind.ENUMERATOR, Kind.TYPE, Kind.METHOD)
 )
-OTHER_NAME = len(KINDS)  # a namespace alias: `namespace a = b;`
+NAMESPACE_ALIAS = len(KINDS)  # a namespace alias: `namespace a = b;`
 CLASSES = frozenset(_PLACE[k] for k in (Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE))
 FUNCTIONS = frozenset(_PLACE[k] for k in (Kind.FUNCTION, Kind.METHOD))
-OPENS = CLASSES | {NAMESPACE, ENUM}
+SCOPE_KINDS = CLASSES | {NAMESPACE, ENUM}
 _SEVERAL = 8
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from concordance.base.model import Op, unpacked
+from concordance.base.model import Op, unpack_column
 from concordance.extract.cfamily.symbol_flags import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
 from concordance.link.cfamily.macros import Macros
 from concordance.link.cfamily.scopes import (
@@ -20,8 +20,8 @@ from concordance.link.cfamily.scopes import (
     MACRO,
     MASK,
     NAMESPACE,
-    OPENS,
-    OTHER_NAME,
+    NAMESPACE_ALIAS,
+    SCOPE_KINDS,
     SHIFT,
     CScope,
     Entity,
@@ -34,7 +34,7 @@ _USING = frozenset(("using namespace", "using"))
 _FUNCTION = 1 << 32  # marks a function's form; nothing else has one
 _MEMBER, _ITEM, _LOOKUP = int(Op.MEMBER), int(Op.ITEM), int(Op.LOOKUP)
 # A definition outside its class: its code, the scope it is in, the qualifier before its name, its name, its kind.
-Outside = tuple[int, CScope, str, str, int]
+OutOfClassDefinition = tuple[int, CScope, str, str, int]
 
 
 class SymbolTable:
@@ -56,7 +56,7 @@ class SymbolTable:
         self.entered: dict[int, list[ScopeMember]] = {}  # by file: the members it contributes to
         self._into: list[ScopeMember] = []  # the same for the file being entered
         self.filled: list[ScopeMember | CScope] = []  # scopes and members with cached answers
-        outside: list[Outside] = []
+        outside: list[OutOfClassDefinition] = []
         brings: list[int] = []
         for number in numbers:
             file = world.load(number)
@@ -109,7 +109,7 @@ class SymbolTable:
         """Return the kind of a symbol."""
         return self.world.load(code >> SHIFT).symbol_kind[code & MASK]
 
-    def enter_outside(self, rows: Iterable[Outside]) -> None:
+    def enter_outside(self, rows: Iterable[OutOfClassDefinition]) -> None:
         """Enter what is defined outside its class, once all classes are known."""
         known: dict[tuple[int, str], CScope] = {}
         for code, home, within, name, kind in rows:
@@ -121,7 +121,7 @@ class SymbolTable:
             self._into = self.entered[code >> SHIFT]
             self._add(found, name, kind, code)
 
-    def enter(self, file: LoadedFlow, outside: list[Outside]) -> None:
+    def enter(self, file: LoadedFlow, outside: list[OutOfClassDefinition]) -> None:
         """Enter a file's declarations; definitions outside their class are collected in `outside`."""
         self._into = self.entered[file.number] = []
         flow, names = file.flow, file.names
@@ -129,7 +129,7 @@ class SymbolTable:
         homes: list[CScope | None] = [root]
         self.homes[file.number] = homes
         first = file.number << SHIFT
-        within = unpacked(flow.symbol_within)
+        within = unpack_column(flow.symbol_within)
         holding = set(file.symbol_parent)
         rows = zip(flow.symbol_kind, file.symbol_name, file.symbol_parent, flow.symbol_flags, within, strict=True)
         for place, (kind, named, parent, flags, inside) in enumerate(rows):
@@ -145,8 +145,8 @@ class SymbolTable:
                 around = self.own.get(first | parent - 1)
                 if around is None:
                     around = self.own[first | parent - 1] = CScope("", self._around(homes, file, parent), False)
-                self._add(around, name, OTHER_NAME if flags & ALIAS else kind, first | place, False)
-                if kind in OPENS and not flags & ALIAS:
+                self._add(around, name, NAMESPACE_ALIAS if flags & ALIAS else kind, first | place, False)
+                if kind in SCOPE_KINDS and not flags & ALIAS:
                     opens = around.opened(name, True)
                     opens.codes.append(first | place)
             elif kind == NAMESPACE and not flags & ALIAS:
@@ -155,7 +155,7 @@ class SymbolTable:
                 if flags & FRIEND:
                     while home.is_class and home.around is not None:
                         home = home.around
-                if inside and kind not in OPENS:
+                if inside and kind not in SCOPE_KINDS:
                     outside.append((first | place, home, names[inside - 1], name, kind))
                 else:
                     if inside:
@@ -164,7 +164,7 @@ class SymbolTable:
                         self._other_name(home, name, first | place)
                     else:
                         self._add(home, name, kind, first | place)
-                    if kind in OPENS and not flags & ALIAS:
+                    if kind in SCOPE_KINDS and not flags & ALIAS:
                         opens = home.opened(name, True)
                         opens.codes.append(first | place)
                     elif kind == ENUMERATOR and home.around is not None and not self._scoped(flow.symbol_flags, parent):
@@ -197,7 +197,7 @@ class SymbolTable:
         """Enter `namespace a = b;`, kept apart because another file may use the name for a namespace of its own."""
         entry = home.other_names.get(name)
         if entry is None:
-            entry = ScopeMember(home, name, OTHER_NAME)
+            entry = ScopeMember(home, name, NAMESPACE_ALIAS)
             home.rename(name, entry)
             self._others.add(name)
         entry.add(code)
@@ -213,7 +213,7 @@ class SymbolTable:
                     others.append(entry)
                 elif others is not entry:
                     self._carriers[name] = [others, entry]
-        elif entry.kind not in OPENS and (kind in CLASSES or kind == NAMESPACE):
+        elif entry.kind not in SCOPE_KINDS and (kind in CLASSES or kind == NAMESPACE):
             entry.kind = kind  # a class and its constructor function or typedef of the same name
         entry.add(code)
         self._into.append(entry)

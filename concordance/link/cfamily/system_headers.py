@@ -7,13 +7,13 @@ its systems, compiler intrinsics, Windows and Apple; a system folder (`sys/`) co
 from __future__ import annotations
 
 # fmt: off
-C = frozenset((
+C_HEADERS = frozenset((
     "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "iso646.h", "limits.h",
     "locale.h", "math.h", "setjmp.h", "signal.h", "stdalign.h", "stdarg.h", "stdatomic.h", "stdbit.h", "stdbool.h",
     "stdckdint.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "stdnoreturn.h", "string.h", "tgmath.h",
     "threads.h", "time.h", "uchar.h", "wchar.h", "wctype.h",
 ))
-CPP = frozenset((
+CPP_HEADERS = frozenset((
     "algorithm", "any", "array", "atomic", "barrier", "bit", "bitset", "cassert", "ccomplex", "cctype", "cerrno",
     "cfenv", "cfloat", "charconv", "chrono", "cinttypes", "ciso646", "climits", "clocale", "cmath", "codecvt",
     "compare", "complex", "concepts", "condition_variable", "contracts", "coroutine", "csetjmp", "csignal",
@@ -100,8 +100,8 @@ _FRAMEWORKS = frozenset((
 ))
 # fmt: on
 _GROUPS = (
-    (C, "C"),
-    (CPP, "C++"),
+    (C_HEADERS, "C"),
+    (CPP_HEADERS, "C++"),
     (_POSIX, "POSIX"),
     (_COMPILER, "compiler"),
     (_WINDOWS, "Windows"),
@@ -125,7 +125,7 @@ _FAMILIES = (  # by prefixes of their headers' names
 )  # fmt: skip
 
 
-def standard(words: str) -> str:
+def standard_group(words: str) -> str:
     """Return the group of standard headers that an include belongs to, or ""."""
     for headers, group in _GROUPS:
         if words in headers:
@@ -143,17 +143,17 @@ def standard(words: str) -> str:
     return ""
 
 
-def kernel(words: str) -> bool:
+def is_kernel_header(words: str) -> bool:
     """True if an include is a kernel header: the kernel's own source has it, for all others it is the system's."""
     return words.partition("/")[0] in _KERNEL_FOLDERS
 
 
-def library(words: str) -> str:
+def known_library(words: str) -> str:
     """Return the well-known library that a header belongs to, or ""."""
     return next((name for name, starts in _FAMILIES if words.startswith(starts)), "")
 
 
-def family(words: str) -> str:
+def library_name(words: str) -> str:
     """Return a name for the library that a header belongs to."""
     first, slash, _ = words.partition("/")
-    return library(words) or (first if slash else first.partition(".")[0])
+    return known_library(words) or (first if slash else first.partition(".")[0])

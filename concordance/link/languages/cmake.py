@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
-from concordance.link.paths.tree import Tree, above, joined, nearness
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shared_prefix_length
 
 LANGUAGES = ("cmake",)
 # fmt: off
@@ -69,7 +69,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target:
     words = _HERE.sub("", written, count=1) if _HERE.match(written) else written
     folder = path.rpartition("/")[0]
-    homes = above(folder)
+    homes = enclosing_folders(folder)
     if _TOP.match(words):
         words = _TOP.sub("", words, count=1) or "."
         homes = [home for home in homes if f"{home}/CMakeLists.txt".lstrip("/") in tree.paths][::-1] or homes
@@ -78,19 +78,19 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
     if "$" not in words and not words.startswith("/"):
         endings = ("", ".in") if not pages else ()
         for home in homes:
-            where = joined(home, words)
-            found = references.at(tree, where, endings, pages, f"from {home or 'the root'}")
+            where = join_path(home, words)
+            found = references.target_at(tree, where, endings, pages, f"from {home or 'the root'}")
             if found and (found.paths or not pages):
                 return found
-            outside = next((one for one in above(where or "") if one and one in tree.submodules), "")
+            outside = next((one for one in enclosing_folders(where or "") if one and one in tree.submodules), "")
             if outside:
                 return Target(Origin.THIRD_PARTY, package=outside.rpartition("/")[2], by=f"submodule {outside}")
     if _MADE.match(written):
         return Target(Origin.GENERATED, package=written, by="in the build's own folder")
-    return references.target(tree, path, words, ("",) if not pages else (), pages)
+    return references.resolve_path(tree, path, words, ("",) if not pages else (), pages)
 
 
 def _module(tree: Tree, path: str, name: str) -> str:
     """Return the nearest module of that name in the repository, or ""."""
     found = tree.by_name.get(name, ())
-    return min(found, key=lambda one: (-nearness(path, one), one.count("/"), one)) if found else ""
+    return min(found, key=lambda one: (-shared_prefix_length(path, one), one.count("/"), one)) if found else ""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
-from concordance.link.paths.tree import Tree, above, joined
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path
 
 LANGUAGES = ("dockerfile",)
 
@@ -30,8 +30,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 
 def _copied(tree: Tree, path: str, written: str) -> Target:
-    for home in above(path.rpartition("/")[0]):
-        found = references.at(tree, joined(home, written), ("",), (), f"from {home or 'the root'}")
+    for home in enclosing_folders(path.rpartition("/")[0]):
+        found = references.target_at(tree, join_path(home, written), ("",), (), f"from {home or 'the root'}")
         if found:
             return found
     return Target(Origin.UNRESOLVED, by=f"no {written} there")

@@ -23,7 +23,7 @@ from typing import Any
 
 from concordance.base.model import Category, Import, Origin, Target
 from concordance.link.paths.ignored import GitIgnore
-from concordance.link.paths.tree import Tree, above, joined, nearness
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shared_prefix_length
 from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
@@ -87,7 +87,7 @@ class EcmaModules:
     def _find(self, folder: str, module: str) -> Target:
         words = module.partition("?")[0] or module
         if words.startswith(".") or words == "":
-            path = joined(folder, words)
+            path = join_path(folder, words)
             ignored = self._ignored.by(path) if path and not self._files(path) else ""
             if ignored:
                 return Target(Origin.GENERATED, package=module, by=f"{ignored} names it")
@@ -103,8 +103,8 @@ class EcmaModules:
         if words.startswith("node:") or parts[0] in _NODE:
             return Target(Origin.STANDARD, package=words.removeprefix("node:").split("/")[0], by="module of Node")
         if words.startswith("/"):
-            homes = (*above(folder)[::-1], "")
-            absolute = next(filter(None, (self._files(joined(home, words)) for home in homes)), ())
+            homes = (*enclosing_folders(folder)[::-1], "")
+            absolute = next(filter(None, (self._files(join_path(home, words)) for home in homes)), ())
             return _target(absolute, "path from the root") or Target(Origin.UNRESOLVED, by=f"no {module} there")
         home = self._home(folder, package)
         if home is not None:
@@ -128,7 +128,7 @@ class EcmaModules:
         if not found and self._tree.folder(path) is not None:
             main = self.said(f"{path}/package.json".lstrip("/")).get("main")
             if isinstance(main, str) and main.strip("./"):
-                files = self._files(joined(path, main))
+                files = self._files(join_path(path, main))
                 if files:
                     return files
             found = next(filter(None, (self._tree.file(f"{path}/index{end}".lstrip("/")) for end in _ENDINGS)), "")
@@ -174,7 +174,7 @@ class EcmaModules:
     def _is_member(self, folder: str) -> bool:
         """True if a folder belongs to a workspace."""
         for home, pattern in self._spaces:
-            whole = joined(home, pattern)
+            whole = join_path(home, pattern)
             if whole is not None and (fnmatchcase(folder, whole) or fnmatchcase(folder, whole.replace("/**", ""))):
                 return True
         return False
@@ -189,11 +189,11 @@ class EcmaModules:
         how = self._depends(named).get(package, "") if named else ""
         for sign in ("file:", "link:", "portal:"):
             if how.startswith(sign):
-                where = joined(named.rpartition("/")[0], how.removeprefix(sign))
+                where = join_path(named.rpartition("/")[0], how.removeprefix(sign))
                 return where if where is not None and self._tree.folder(where) is not None else None
         local = how.startswith(_LOCAL)
         known = [home for home in homes if local or self._is_member(home) or (not named and self._is_source(home))]
-        return min(known, key=lambda home: (-nearness(folder, home), home)) if known else None
+        return min(known, key=lambda home: (-shared_prefix_length(folder, home), home)) if known else None
 
     def _is_source(self, home: str) -> bool:
         """True if a package is the repository's own, not one for a test and not vendored."""
@@ -201,7 +201,7 @@ class EcmaModules:
         return file.category not in (Category.TEST, Category.VENDORED) and "node_modules" not in home.split("/")
 
     def _settings(self, folder: str) -> Iterator[str]:
-        for home in above(folder):
+        for home in enclosing_folders(folder):
             path = f"{home}/package.json".lstrip("/")
             if path in self._tree.paths:
                 yield path
@@ -222,10 +222,10 @@ class EcmaModules:
         wanted += [inside] if inside else [said.get(key) for key in _ENTRIES]
         for one in wanted:
             if isinstance(one, str) and one.strip("./"):
-                files = self._files(joined(home, one)) or self._source(home, one)
+                files = self._files(join_path(home, one)) or self._source(home, one)
                 if files:
                     return files
-        files = self._files(joined(home, f"src/{inside}")) or (() if inside else self._files(home))
+        files = self._files(join_path(home, f"src/{inside}")) or (() if inside else self._files(home))
         return files or ((settings,) if settings in self._tree.paths else ())
 
     def _source(self, home: str, entry: str) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ class EcmaModules:
         stem = re.sub(r"(?:\.d)?\.[cm]?[jt]sx?$", "", "/".join(parts[1:]))
         stem = re.sub(r"\.(?:min|esm|cjs|umd|prod|development|production)$", "", stem)
         for way in ("src", "source", ""):
-            files = self._files(joined(home, f"{way}/{stem}"))
+            files = self._files(join_path(home, f"{way}/{stem}"))
             if files:
                 return files
         return ()
@@ -244,7 +244,7 @@ class EcmaModules:
     # --- Aliases
 
     def _aliased(self, folder: str, words: str) -> Target | None:
-        for home in above(folder):
+        for home in enclosing_folders(folder):
             for path in self._tree.by_folder.get(home, ()):
                 base = path.rpartition("/")[2]
                 if base in ("tsconfig.json", "jsconfig.json") or re.fullmatch(r"tsconfig\.[\w.-]+\.json", base):
@@ -255,7 +255,7 @@ class EcmaModules:
             if words.startswith("#"):
                 settings = f"{home}/package.json".lstrip("/")
                 for one in _exported(self.said(settings).get("imports"), words):
-                    files = self._files(joined(home, one)) or self._source(home, one)
+                    files = self._files(join_path(home, one)) or self._source(home, one)
                     if files:
                         return Target(Origin.REPOSITORY, files, by=f"imports of {settings}")
         return None
@@ -266,18 +266,18 @@ class EcmaModules:
         options = said.get("compilerOptions")
         options = options if isinstance(options, dict) else {}
         base = options.get("baseUrl")
-        root = joined(home, base) if isinstance(base, str) else home
+        root = join_path(home, base) if isinstance(base, str) else home
         aliases = options.get("paths")
         for pattern, targets in aliases.items() if isinstance(aliases, dict) and root is not None else ():
             rest = _rest(pattern, words)
             if rest is not None and isinstance(targets, list):
-                yield from (joined(root or "", str(target).replace("*", rest)) for target in targets)
+                yield from (join_path(root or "", str(target).replace("*", rest)) for target in targets)
         if isinstance(base, str) and root is not None:
-            yield joined(root, words)
+            yield join_path(root, words)
         parents = said.get("extends")
         for parent in parents if isinstance(parents, list) else [parents]:
             if isinstance(parent, str) and parent.startswith(".") and hops < _HOPS:
-                above_it = joined(home, parent if parent.endswith(".json") else f"{parent}.json")
+                above_it = join_path(home, parent if parent.endswith(".json") else f"{parent}.json")
                 if above_it is not None and above_it in self._tree.paths:
                     yield from self._configured(above_it, words, hops + 1)
 

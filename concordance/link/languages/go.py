@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.ignored import GitIgnore
-from concordance.link.paths.tree import Tree, above, joined, nearness
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shared_prefix_length
 from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
@@ -53,7 +53,7 @@ class _Modules:
             for name in _MODULE.findall(text):
                 self._homes.setdefault(name, []).append(home)
             for name, where in _REPLACED.findall(text):
-                folder = joined(home, where)
+                folder = join_path(home, where)
                 if folder is not None and folder not in self._homes.get(name, ()):
                     self._homes.setdefault(name, []).append(folder)
             for name in _REQUIRED.findall(text):
@@ -62,21 +62,23 @@ class _Modules:
     def find(self, folder: str, words: str) -> Target:
         """Return the target of an import, as seen from a folder."""
         if words.startswith("."):
-            files = self._files(joined(folder, words) or "")
+            files = self._files(join_path(folder, words) or "")
             return Target(Origin.REPOSITORY, files, by="relative path") if files else Target(Origin.UNRESOLVED)
         if words == "C":
             return Target(Origin.STANDARD, package="C", by="cgo")
         missing = None
         for name in _prefixes(words):
             inside = words[len(name) + 1 :]
-            for home in sorted(self._homes.get(name, ()), key=lambda home: (-nearness(f"{folder}/", f"{home}/"), home)):
+            for home in sorted(
+                self._homes.get(name, ()), key=lambda home: (-shared_prefix_length(f"{folder}/", f"{home}/"), home)
+            ):
                 at = "/".join(filter(None, (home, inside)))
                 files = self._files(at)
                 if files:
                     return Target(Origin.REPOSITORY, files, by=f"module {name}")
                 missing = missing or self._made(at, words)
                 missing = missing or Target(Origin.UNRESOLVED, by=f"{name} is here, {words} is not")
-        for home in above(folder):
+        for home in enclosing_folders(folder):
             files = self._files(f"{home}/vendor/{words}".lstrip("/"))
             if files:
                 return Target(Origin.REPOSITORY, files, by="vendor folder")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link.paths.tree import Tree, nearness
+from concordance.link.paths.tree import Tree, shared_prefix_length
 from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
@@ -76,7 +76,7 @@ class _Classes:
             paths = self._tree.by_name.get(parts[-1] + ending, ())
             found = [path for path in paths if path == way + ending or path.endswith(f"/{way}{ending}")]
             if found:
-                return min(found, key=lambda path: (-nearness(folder, path), path))
+                return min(found, key=lambda path: (-shared_prefix_length(folder, path), path))
         return ""
 
     def _folders(self, folder: str, parts: list[str]) -> list[str]:
@@ -87,7 +87,7 @@ class _Classes:
             named = self._tree.folders_by_name.get(parts[-1], ())
             fit = (one for one in named if one == way or one.endswith(f"/{way}"))
             found = self._homes[way] = [one for one in fit if any(map(_is_code, self._tree.by_folder.get(one, ())))]
-        return sorted(found, key=lambda one: (-nearness(folder, one), one)) if len(found) > 1 else found
+        return sorted(found, key=lambda one: (-shared_prefix_length(folder, one), one)) if len(found) > 1 else found
 
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
         """Return the files of a package, from the nearest root."""

@@ -16,7 +16,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of included files."""
 
     def resolve(path: str, one: Import) -> Target:
-        found = references.target(tree, path, one.module)
+        found = references.resolve_path(tree, path, one.module)
         if not found.paths and one.module.rstrip(")}").endswith(_MADE):
             return Target(Origin.GENERATED, by="dependencies that the compiler writes")
         return found

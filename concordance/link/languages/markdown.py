@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
-from concordance.link.paths.tree import Tree, above
-from concordance.link.sphinx import DIRECTIVES, directive
+from concordance.link.paths.tree import Tree, enclosing_folders
+from concordance.link.sphinx import DIRECTIVES, resolve_directive
 
 LANGUAGES = ("markdown",)
 _ENDINGS = ("", ".md", ".mdx", ".rst")
@@ -23,12 +23,12 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, one: Import) -> Target:
         if one.form in DIRECTIVES:
-            return directive(tree, path, one)
+            return resolve_directive(tree, path, one)
         words = one.module
-        found = references.link(tree, path, words, _ENDINGS, _PAGES)
+        found = references.resolve_link(tree, path, words, _ENDINGS, _PAGES)
         if found.origin == Origin.UNRESOLVED and words.startswith("/"):
-            tops = (home for home in above(path.rpartition("/")[0]) if home)
-            tried = (references.link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
+            tops = (home for home in enclosing_folders(path.rpartition("/")[0]) if home)
+            tried = (references.resolve_link(tree, path, words, _ENDINGS, _PAGES, top) for top in tops)
             found = next((one for one in tried if one.paths), found)
         return found
 

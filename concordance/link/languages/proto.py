@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths import references
-from concordance.link.paths.tree import Tree, above, nearness
+from concordance.link.paths.tree import Tree, enclosing_folders, shared_prefix_length
 from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
@@ -18,15 +18,17 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, one: Import) -> Target:
         folder = path.rpartition("/")[0]
-        found = references.ends(tree, one.module)
+        found = references.paths_ending_in(tree, one.module)
         if found:
-            best = min(found, key=lambda p: (-nearness(folder, p.rpartition("/")[0]), p.count("/"), p))
+            best = min(found, key=lambda p: (-shared_prefix_length(folder, p.rpartition("/")[0]), p.count("/"), p))
             root = best.removesuffix(one.module).strip("/")
             return Target(Origin.REPOSITORY, (best,), by=f"import root {root or '.'}")
         if one.module.startswith("google/protobuf/"):
             return Target(Origin.STANDARD, package="protobuf", by="comes with the compiler")
         first = one.module.partition("/")[0]
-        if "/" in one.module and not any(f"{home}/{first}".lstrip("/") in tree.folders for home in above(folder)):
+        if "/" in one.module and not any(
+            f"{home}/{first}".lstrip("/") in tree.folders for home in enclosing_folders(folder)
+        ):
             return Target(Origin.THIRD_PARTY, package=first, by="not in the repository")
         return Target(Origin.UNRESOLVED, by="not in the repository")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.tree import Tree
 from concordance.link.python.linker import PythonLinker
-from concordance.link.python.module_finder import FAR, ModuleFinder
+from concordance.link.python.module_finder import FAR_PACKAGE, ModuleFinder
 from concordance.link.world import LinkWorld
 
 LANGUAGES = ("python", "cython")
@@ -29,7 +29,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             return found
         if "." not in module and path in found.paths and not path.endswith(("/__init__.py", "/__init__.pyi")):
             return modules.outside(module)  # a script does not import itself: it shadows the module of its name
-        if found.paths and not found.by.startswith(FAR):
+        if found.paths and not found.by.startswith(FAR_PACKAGE):
             return found
         inner = found
         if name not in ("", "*"):

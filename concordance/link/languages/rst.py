@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from concordance.base.model import Import, Target
 from concordance.link.paths.tree import Tree
-from concordance.link.sphinx import directive
+from concordance.link.sphinx import resolve_directive
 
 LANGUAGES = ("rst",)
 
@@ -15,6 +15,6 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of documents and modules."""
 
     def resolve(path: str, one: Import) -> Target:
-        return directive(tree, path, one)
+        return resolve_directive(tree, path, one)
 
     return resolve

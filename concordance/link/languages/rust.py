@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from concordance.base.model import Category, Import, Origin, Target
-from concordance.link.paths.tree import Tree, above, joined, nearness
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shared_prefix_length
 from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
@@ -102,13 +102,13 @@ class RustModules:
         own = library.get("name")
         crate = CargoCrate(folder, _plain(own if isinstance(own, str) else name))
         where = library.get("path")
-        crate.library = file(joined(folder, where if isinstance(where, str) else "src/lib.rs") or "")
-        crate.program = file(joined(folder, "src/main.rs") or "")
+        crate.library = file(join_path(folder, where if isinstance(where, str) else "src/lib.rs") or "")
+        crate.program = file(join_path(folder, "src/main.rs") or "")
         crate.roots = {crate.library, crate.program}
         for kind in ("bin", "test", "example", "bench"):
             for one in said.get(kind, ()) if isinstance(said.get(kind), list) else ():
                 path = one.get("path") if isinstance(one, dict) else None
-                crate.roots.add(file(joined(folder, path) or "") if isinstance(path, str) else "")
+                crate.roots.add(file(join_path(folder, path) or "") if isinstance(path, str) else "")
         crate.roots.discard("")
         crate.old = _table(said, "package").get("edition", "2015") == "2015"
         targets = _table(said, "target").values()
@@ -128,7 +128,9 @@ class RustModules:
 
     def crate(self, path: str) -> CargoCrate | None:
         """Return the crate that a file is in."""
-        return next((self._crates[home] for home in above(path.rpartition("/")[0]) if home in self._crates), None)
+        return next(
+            (self._crates[home] for home in enclosing_folders(path.rpartition("/")[0]) if home in self._crates), None
+        )
 
     def root(self, path: str) -> str:
         """Return the root file of the crate, test or program that a file is in."""
@@ -143,7 +145,7 @@ class RustModules:
         inside = path.removeprefix(crate.folder).lstrip("/")
         if path in crate.roots or _ALONE.match(inside):
             return path
-        for home in above(path.rpartition("/")[0]):  # a program of several files
+        for home in enclosing_folders(path.rpartition("/")[0]):  # a program of several files
             main = f"{home}/main.rs".lstrip("/")
             if main in self._tree.paths and main != crate.program:
                 return main
@@ -167,7 +169,7 @@ class RustModules:
                 return found
         if "#[path" in self._tree.text(path):
             where = re.search(_PATH % re.escape(name.rpartition("/")[2]), self._tree.text(path))
-            return self._tree.file(joined(folder, where[1]) or "") if where else ""
+            return self._tree.file(join_path(folder, where[1]) or "") if where else ""
         return ""
 
     def _parent(self, path: str) -> str:
@@ -216,7 +218,7 @@ class RustModules:
             return self._walk(child, rest, "crate")
         carried = [one for one in self._named.get(head, ()) if not package or not self._is_example(one, path)]
         if carried:
-            nearest = min(carried, key=lambda one: (-nearness(path, one.folder), one.folder))
+            nearest = min(carried, key=lambda one: (-shared_prefix_length(path, one.folder), one.folder))
             return self._walk(nearest.library, rest, f"crate {head}")
         if package and own:
             return Target(Origin.THIRD_PARTY, package=package, by=f"{own.folder}/Cargo.toml requires it".lstrip("/"))
@@ -257,4 +259,4 @@ def _required(folder: str, written: str, value: object, shared: dict[str, Any]) 
         value = value if isinstance(value, dict) else {}
         package = package or value.get("package")
     path = value.get("path")
-    return package if isinstance(package, str) else written, joined(folder, path) if isinstance(path, str) else None
+    return package if isinstance(package, str) else written, join_path(folder, path) if isinstance(path, str) else None

@@ -19,7 +19,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, one: Import) -> Target:
         if one.module.startswith("/"):
             return Target(Origin.UNRESOLVED, by="outside the repository")
-        return references.target(tree, path, one.module)
+        return references.resolve_path(tree, path, one.module)
 
     return resolve
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from concordance.base.model import Import, Origin, Target
-from concordance.link.paths.tree import Tree, above, joined
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path
 from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
@@ -30,7 +30,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         outside, slashes, inside = label.partition("//")
         folder, colon, name = inside.rpartition(":") if slashes else (label, "", "")
         if not slashes:  # a file of the same package
-            found = tree.file(joined(path.rpartition("/")[0], label.lstrip(":")) or "")
+            found = tree.file(join_path(path.rpartition("/")[0], label.lstrip(":")) or "")
             how = "label of this package"
         else:
             if not colon:  # the last part is also the file's name
@@ -66,7 +66,7 @@ class _Spaces:
                     self._named.setdefault(name, home)
                 for said in _LOCAL.findall(text):
                     keys = dict(_KEY.findall(said))
-                    where = joined(home, keys.get("path", "")) if "path" in keys else None
+                    where = join_path(home, keys.get("path", "")) if "path" in keys else None
                     name = keys.get("name") or keys.get("module_name")
                     if name and where is not None:
                         self._named.setdefault(name, where)
@@ -76,7 +76,7 @@ class _Spaces:
         tree."""
         if name:
             return self._named.get(name)
-        return next((home for home in above(path.rpartition("/")[0]) if home in self._homes), "")
+        return next((home for home in enclosing_folders(path.rpartition("/")[0]) if home in self._homes), "")
 
 
 def names(world: LinkWorld) -> SimpleResolver:

@@ -31,10 +31,10 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, one: Import) -> Target:
         words = one.module
         if words.startswith("./"):  # relative to the repository's root, wherever the workflow is
-            found = references.at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
+            found = references.target_at(tree, words[2:].rstrip("/"), ("",), _PAGES, "from the root")
             inner = words.find("/.github/")  # the repository may be checked out into a folder
             if found is None and inner > 0:
-                found = references.at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
+                found = references.target_at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
             return found or Target(Origin.UNRESOLVED, by=f"no {words} there")
         if words.startswith("docker://"):
             return Target(Origin.THIRD_PARTY, package=words.removeprefix("docker://"), by="image")
@@ -42,7 +42,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         owner, _, rest = name.partition("/")
         repository, _, inside = rest.partition("/")
         if inside and is_own(f"{owner}/{repository}"):
-            found = references.at(tree, inside, ("",), _PAGES, f"own repository, at {version}")
+            found = references.target_at(tree, inside, ("",), _PAGES, f"own repository, at {version}")
             if found:
                 return found
         return Target(Origin.THIRD_PARTY, package=f"{owner}/{repository}".rstrip("/"), by="another repository")

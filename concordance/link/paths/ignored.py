@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import NamedTuple
 
-from concordance.link.paths.tree import Tree, above
+from concordance.link.paths.tree import Tree, enclosing_folders
 
 _MOST = 2_000  # lines that are read; people write a few dozen
 _STARS = 6  # stars in one pattern; more would take extremely long to match
@@ -29,8 +29,8 @@ class _Rules:
     def __init__(self, lines: list[str], there: Callable[[str], Iterable[str]]) -> None:
         self.there = there  # returns the files in a folder; both are relative to the `.gitignore`
         self.rules = [rule for rule in map(_rule, lines[:_MOST]) if rule is not None]
-        self.whole = _any(rule.pattern for rule in self.rules if rule.ignores and rule.whole)
-        self.name = _any(rule.pattern for rule in self.rules if rule.ignores and not rule.whole)
+        self.whole = _match_any(rule.pattern for rule in self.rules if rule.ignores and rule.whole)
+        self.name = _match_any(rule.pattern for rule in self.rules if rule.ignores and not rule.whole)
         self.last_word = any(not rule.ignores for rule in self.rules)
         self.folders: dict[str, bool] = {"": False}
 
@@ -62,7 +62,7 @@ class _Rules:
         return said
 
 
-def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+def _match_any(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(patterns) or r"(?!)")
 
 
@@ -94,7 +94,7 @@ class GitIgnore:
         rules = self._rules
         if not rules:
             return ""
-        for home in above(path.rpartition("/")[0]):
+        for home in enclosing_folders(path.rpartition("/")[0]):
             if home in rules and rules[home].ignore(path[len(home) + 1 :] if home else path):
                 return f"{home}/.gitignore" if home else ".gitignore"
         return ""
@@ -108,7 +108,7 @@ def _rule(line: str) -> _Rule | None:
     ignores = not line.startswith("!")
     line = line.removeprefix("!").removeprefix("\\")
     whole = "/" in line.rstrip("/")
-    text = _translated(line.lstrip("/"))
+    text = _glob_to_regex(line.lstrip("/"))
     try:
         re.compile(text)
     except re.error:
@@ -116,7 +116,7 @@ def _rule(line: str) -> _Rule | None:
     return _Rule(text, ignores, whole)
 
 
-def _translated(glob: str) -> str:
+def _glob_to_regex(glob: str) -> str:
     made, at = "", 0
     while at < len(glob):
         sign = glob[at]

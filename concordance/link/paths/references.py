@@ -14,7 +14,7 @@ from fnmatch import translate
 from urllib.parse import unquote
 
 from concordance.base.model import Origin, Target
-from concordance.link.paths.tree import Tree, above, joined
+from concordance.link.paths.tree import Tree, enclosing_folders, join_path
 
 _VARIABLE = re.compile(r"\$[\w@<*]|[$@%]\w+[@%]|[$][({]")
 _LAST = re.compile(r".*(?:[)}\"'`@%]|\$\w+)", re.S)  # up to the end of the last variable or quote
@@ -22,7 +22,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.I)
 _WILD = re.compile(r"[*?\[]")
 
 
-def target(
+def resolve_path(
     tree: Tree, importer: str, written: str, endings: Iterable[str] = ("",), pages: Iterable[str] = (), top: str = ""
 ) -> Target:
     """Resolve a path relative to the folder of the file that contains it, then to `top`.
@@ -39,27 +39,27 @@ def target(
     if not path.startswith("/"):
         homes = {importer.rpartition("/")[0]: "relative path"} | homes
     for home, by in homes.items():
-        found = at(tree, joined(home, path), endings, pages, by)
+        found = target_at(tree, join_path(home, path), endings, pages, by)
         if found:
             return found
     return Target(Origin.UNRESOLVED, by=f"no {path} there")
 
 
-def link(
+def resolve_link(
     tree: Tree, importer: str, written: str, endings: Iterable[str] = ("",), pages: Iterable[str] = (), top: str = ""
 ) -> Target:
     """Resolve a link of a document, without its anchor, query and escapes; an anchor alone is the file itself."""
     path = unquote(re.split(r"[#?]", written, maxsplit=1)[0])
     if not path:
         return Target(Origin.REPOSITORY, (importer,), by="anchor in this file")
-    found = target(tree, importer, path, endings, pages, top)
+    found = resolve_path(tree, importer, path, endings, pages, top)
     if found.origin == Origin.UNRESOLVED and path.endswith(".html"):  # the page that is rendered from a document
-        made = target(tree, importer, path.removesuffix(".html"), [one for one in endings if one], pages, top)
+        made = resolve_path(tree, importer, path.removesuffix(".html"), [one for one in endings if one], pages, top)
         return made if made.paths else found
     return found
 
 
-def at(tree: Tree, path: str | None, endings: Iterable[str], pages: Iterable[str], by: str) -> Target | None:
+def target_at(tree: Tree, path: str | None, endings: Iterable[str], pages: Iterable[str], by: str) -> Target | None:
     """Return the file, files or folder at a path."""
     if path is None:
         return None
@@ -93,18 +93,18 @@ def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages:
     """Resolve a path by what follows its last variable."""
     end = _LAST.sub("", path, count=1).lstrip("/")
     if end.startswith("../"):  # usually relative to the folder of the file itself
-        found = at(tree, joined(importer.rpartition("/")[0], end), endings, pages, "relative path")
+        found = target_at(tree, join_path(importer.rpartition("/")[0], end), endings, pages, "relative path")
         return found or Target(Origin.UNRESOLVED, by="a variable names it")
     if not re.match(r"[\w.-]", end):
         return Target(Origin.UNRESOLVED, by="a variable names it")
     start = _VARIABLE.split(path, maxsplit=1)[0].strip("./\"'`")
     if start:
         return _between(tree, importer, start, end)
-    for home in above(importer.rpartition("/")[0]):
-        found = at(tree, joined(home, end), endings, pages, f"from {home or 'the root'}")
+    for home in enclosing_folders(importer.rpartition("/")[0]):
+        found = target_at(tree, join_path(home, end), endings, pages, f"from {home or 'the root'}")
         if found and found.paths:
             return found
-    files = ends(tree, end)
+    files = paths_ending_in(tree, end)
     if len(files) == 1:
         return Target(Origin.REPOSITORY, (files[0],), by="the only file with this end of a path")
     return Target(Origin.UNRESOLVED, by="a variable names it")
@@ -113,14 +113,14 @@ def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages:
 def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
     """Return the files that a path with a variable in the middle may refer to."""
     for home in (importer.rpartition("/")[0], ""):
-        begin = joined(home, start) or ""
-        found = tuple(path for path in ends(tree, end) if path.startswith(begin))
+        begin = join_path(home, start) or ""
+        found = tuple(path for path in paths_ending_in(tree, end) if path.startswith(begin))
         if found:
             return Target(Origin.REPOSITORY, found, by=f"one of {len(found)}, by a variable")
     return Target(Origin.UNRESOLVED, by="a variable names it")
 
 
-def ends(tree: Tree, end: str) -> list[str]:
+def paths_ending_in(tree: Tree, end: str) -> list[str]:
     """Return the files whose paths end in a given path."""
     paths = tree.by_name.get(end.rpartition("/")[2], ())
     return [path for path in paths if path == end or path.endswith(f"/{end}")]

@@ -97,7 +97,7 @@ class Tree:
                 to = file.note.removeprefix(_POINTS)
                 for ending in (", outside the repository", ", in a loop", ", which does not exist"):
                     to = to.removesuffix(ending)
-                target = joined(path.rpartition("/")[0], to) if not to.startswith("/") else None
+                target = join_path(path.rpartition("/")[0], to) if not to.startswith("/") else None
                 if target is not None:
                     found[path] = target
         return found
@@ -165,7 +165,7 @@ class Tree:
             return data.decode("utf-8", "replace")
 
 
-def joined(folder: str, relative: str) -> str | None:
+def join_path(folder: str, relative: str) -> str | None:
     """Return a relative path as seen from a folder; None if it leaves the repository."""
     parts = folder.split("/") if folder else []
     for part in relative.split("/"):
@@ -178,7 +178,7 @@ def joined(folder: str, relative: str) -> str | None:
     return "/".join(parts)
 
 
-def above(folder: str) -> list[str]:
+def enclosing_folders(folder: str) -> list[str]:
     """Return a folder and those around it, innermost first, the root ("") last."""
     found = [folder]
     while folder:
@@ -187,7 +187,7 @@ def above(folder: str) -> list[str]:
     return found
 
 
-def nearness(one: str, other: str) -> int:
+def shared_prefix_length(one: str, other: str) -> int:
     """Return the number of leading parts that two paths have in common."""
     count = 0
     for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):

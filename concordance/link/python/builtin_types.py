@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 # Tags of a `PythonValue`. The last three are an instance and a class of Python's built-in types, and anything else from
 # outside the repository, known by its dotted name.
-MODULE, CLASS, INSTANCE, FUNCTION, SUPER, OWN, OWN_CLASS, OUTER = range(8)
+MODULE, CLASS, INSTANCE, FUNCTION, SUPER, BUILTIN_INSTANCE, BUILTIN_CLASS, EXTERNAL = range(8)
 
 
 class PythonValue(NamedTuple):
@@ -27,7 +27,7 @@ Values = tuple[PythonValue, ...]
 _NEWER = {"PythonFinalizationError", "_IncompleteInputError"}
 _SITE = {"copyright", "credits", "exit", "help", "license", "quit"}
 _MODULE = {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
-BUILTIN = frozenset(dir(builtins)) | _NEWER | _SITE | _MODULE
+BUILTIN_NAMES = frozenset(dir(builtins)) | _NEWER | _SITE | _MODULE
 
 # Types with one kind of element, and those whose first parameter is a key.
 _ONE = frozenset(
@@ -42,10 +42,10 @@ _KEYED = frozenset(
 _PLAIN = frozenset(("str", "int", "float", "bool", "bytes", "complex", "bytearray", "slice", "range", "property"))
 _OTHER = frozenset(("tuple", "Tuple", "contextmanager", "ContextManager", "AbstractContextManager", "Callable"))
 _YIELDED = frozenset(("Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"))
-HELD = _ONE | _KEYED | _PLAIN | _OTHER
+MODELLED_TYPES = _ONE | _KEYED | _PLAIN | _OTHER
 
 # Typing forms that are equivalent to their parameters: to all of them (0), or to the first (1).
-FORMS = {
+TYPING_FORMS = {
     "Optional": 0, "Union": 0, "ClassVar": 1, "Final": 1, "Annotated": 1, "Required": 1, "NotRequired": 1,
     "ReadOnly": 1, "Awaitable": 1, "TypeGuard": 1, "InitVar": 1, "Unpack": 1,
 }  # fmt: skip
@@ -57,9 +57,9 @@ _OVER = frozenset(("builtins.iter", "builtins.sorted", "builtins.reversed", "bui
 _OUT_OF = frozenset(("builtins.next", "builtins.max", "builtins.min", "random.choice", "builtins.anext"))
 
 
-def element(value: PythonValue, place: int = 0) -> Values:
+def element_values(value: PythonValue, place: int = 0) -> Values:
     """Return what iterating over a value gives, or, with place -1, what indexing it gives."""
-    if value.tag != OWN or not value.holds:
+    if value.tag != BUILTIN_INSTANCE or not value.holds:
         return ()
     if value.id in _ONE:
         return value.holds[0]
@@ -73,39 +73,45 @@ def element(value: PythonValue, place: int = 0) -> Values:
     return ()
 
 
-def each_yielded(value: PythonValue) -> Values:
+def yielded_values(value: PythonValue) -> Values:
     """Return what a generator yields; any other value is returned as it is."""
-    return element(value) if value.tag == OWN and value.id in _YIELDED else (value,)
+    return element_values(value) if value.tag == BUILTIN_INSTANCE and value.id in _YIELDED else (value,)
 
 
-def method(name: str, holds: tuple[Values, ...], given: Values) -> Values:
+def call_external(name: str, holds: tuple[Values, ...], given: Values) -> Values:
     """Return the result of calling an external function or method."""
     if name in _SAME:
         return given
     if name == "builtins.type":
         return tuple(PythonValue(CLASS, value.id) for value in given if value.tag == INSTANCE)
     if name in _OVER:
-        return (PythonValue(OWN, "list", tuple(element(value) for value in given[:1])),)
+        return (PythonValue(BUILTIN_INSTANCE, "list", tuple(element_values(value) for value in given[:1])),)
     if name in _OUT_OF:
-        return element(given[0]) if given else ()
+        return element_values(given[0]) if given else ()
     if name == "builtins.enumerate":
-        pair = PythonValue(OWN, "tuple", ((), element(given[0]) if given else ()))
-        return (PythonValue(OWN, "Iterator", ((pair,),)),)
+        pair = PythonValue(BUILTIN_INSTANCE, "tuple", ((), element_values(given[0]) if given else ()))
+        return (PythonValue(BUILTIN_INSTANCE, "Iterator", ((pair,),)),)
     if holds and name.startswith("builtins.") and name.count(".") == 2:
         _, kind, last = name.split(".")
         return _of_container(kind, last, holds)
     unsaid = name.endswith("TypeVar") or name in ("builtins.getattr", "builtins.super")
-    return () if unsaid else (PythonValue(OUTER, name),)
+    return () if unsaid else (PythonValue(EXTERNAL, name),)
 
 
 def _of_container(kind: str, name: str, holds: tuple[Values, ...]) -> Values:
     if kind in _KEYED and len(holds) > 1:
         if name == "items":
-            return (PythonValue(OWN, "Iterator", ((PythonValue(OWN, "tuple", (holds[0], holds[1])),),)),)
+            return (
+                PythonValue(
+                    BUILTIN_INSTANCE, "Iterator", ((PythonValue(BUILTIN_INSTANCE, "tuple", (holds[0], holds[1])),),)
+                ),
+            )
         if name in ("keys", "values"):
-            return (PythonValue(OWN, "Iterator", (holds[name == "values"],)),)
+            return (PythonValue(BUILTIN_INSTANCE, "Iterator", (holds[name == "values"],)),)
         if name in ("get", "pop", "setdefault"):
             return holds[1]
     if kind in _ONE and name in ("pop", "popleft", "get", "get_nowait"):
         return holds[0]
-    return (PythonValue(OWN, kind, holds),) if name in ("copy", "union", "difference", "intersection") else ()
+    return (
+        (PythonValue(BUILTIN_INSTANCE, kind, holds),) if name in ("copy", "union", "difference", "intersection") else ()
+    )

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from concordance.base.model import Given, Kind, Op
+from concordance.base.model import Kind, Op, SymbolRelation
 from concordance.link.python.builtin_types import CLASS, MODULE, Values
 from concordance.link.python.reexports import Place, ReexportResolver
 from concordance.link.solver import Solver
@@ -93,7 +93,7 @@ class ClassTable:
         """Compute the bases of a class."""
         file, symbol = self.world.owner(identity)
         found = list[int]()
-        for value in file.said(symbol, Given.BASE):
+        for value in file.said(symbol, SymbolRelation.BASE):
             classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
             found += [base for base in classes if base != identity][:1]
         return tuple(found)
@@ -202,7 +202,7 @@ class MethodOrders:
         owner = self.world.owner(identity)
         if len(lists) == 1:
             return [owner, *lists[0][:_MOST_ABOVE]]
-        return [owner, *_merged([*lists, [self.world.owner(base) for base in bases]])]
+        return [owner, *_merge_c3([*lists, [self.world.owner(base) for base in bases]])]
 
     def _nearest(self, identity: int, above: dict[int, list[int]]) -> Order:
         """Return a class and its ancestors, each once, nearest first."""
@@ -217,7 +217,7 @@ class MethodOrders:
         return list(found.values())
 
 
-def _merged(lists: list[Order]) -> Order:
+def _merge_c3(lists: list[Order]) -> Order:
     """Merge by C3: take the first head that is in no other list's tail.
 
     If there is none, in which case Python would reject the class, take the first head.

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from concordance.base.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpacked
+from concordance.base.model import KINDS, ROLES, Flow, Import, Kind, Op, Role, Target, unpack_column
 from concordance.facts.codec import SymbolHead
 
-SAME, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; not used in the module itself
+SELF_ALIAS, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; not used in the module itself
 _HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
 _CLASS = KINDS.index(Kind.CLASS)
 _NO_USE = (1 << ROLES.index(Role.IMPORT)) | (1 << ROLES.index(Role.MENTION))
@@ -57,28 +57,28 @@ class ModuleExports(NamedTuple):
     roots: list[str]  # folders that modules are imported from, whatever surrounds them
 
 
-def packed_said(said: ModuleExports) -> bytes:
+def pack_exports(said: ModuleExports) -> bytes:
     """Encode the exports of all files."""
     modules, documents = dict(sorted(said.modules.items())), dict(sorted(said.documents.items()))
     return msgspec.msgpack.encode(ModuleExports(modules, documents, said.aside, said.roots))
 
 
-def said_from(data: bytes) -> ModuleExports:
+def unpack_exports(data: bytes) -> ModuleExports:
     """Decode the exports of all files."""
     return msgspec.msgpack.decode(data, type=ModuleExports) if data else ModuleExports({}, {}, [], [])
 
 
-def is_text(path: str) -> bool:
+def is_encodable(path: str) -> bool:
     """True if a path can be encoded; for one that cannot, nothing is stored."""
     return not any("\ud800" <= sign <= "\udfff" for sign in path)
 
 
-def offered(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
+def read_exports(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
     """Return what a module has at its top level."""
     own: dict[str, None] = {}
     held: dict[str, None] = {}
     classes: dict[int, str] = {}
-    parents, words = unpacked(flow.symbol_parent), unpacked(flow.symbol_name)
+    parents, words = unpack_column(flow.symbol_parent), unpack_column(flow.symbol_name)
     for place, (kind, parent, word) in enumerate(zip(flow.symbol_kind, parents, words, strict=True)):
         name = flow.names[word]
         if not parent:
@@ -96,7 +96,7 @@ def offered(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
             continue
         if bound in written and bound not in own and bound not in held:
             continue  # the write is not an assignment, which would make it a variable: `del` removes it
-        flags = (SAME if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
+        flags = (SELF_ALIAS if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
         brought.append(ReexportedName(bound, target.paths, row.name, flags))
     return ExportedNames(
         tuple(own), tuple(held), tuple(dict.fromkeys(classes.values())), tuple(dict.fromkeys(brought)), tuple(stars),
@@ -106,15 +106,17 @@ def offered(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
 
 def _variables(flow: Flow) -> dict[int, str]:
     """Return the names that the module itself binds, by variable."""
-    rows = zip(unpacked(flow.variable_scope)[: flow.whole], unpacked(flow.variable_name), strict=False)
+    rows = zip(unpack_column(flow.variable_scope)[: flow.whole], unpack_column(flow.variable_name), strict=False)
     return {place: flow.names[word] for place, (scope, word) in enumerate(rows) if scope == 0}
 
 
 def _used(flow: Flow) -> tuple[set[str], set[str]]:
     """Return the names that the module uses rather than only re-exports, and those that it writes at its top level."""
-    homes, names, left = unpacked(flow.variable_scope), unpacked(flow.variable_name), unpacked(flow.left)
+    homes, names, left = unpack_column(flow.variable_scope), unpack_column(flow.variable_name), unpack_column(flow.left)
     used, written = set(), set()
-    for user, expression, roles in zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), strict=True):
+    for user, expression, roles in zip(
+        unpack_column(flow.user), unpack_column(flow.used), unpack_column(flow.roles), strict=True
+    ):
         if roles & ~_NO_USE and flow.op[expression] == Op.NAME and homes[left[expression]] == 0:
             name = flow.names[names[left[expression]]]
             used.add(name)
@@ -126,10 +128,10 @@ def _used(flow: Flow) -> tuple[set[str], set[str]]:
 def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
     """Yield the variables that are bound once, to another name of the module."""
     values: dict[int, list[int]] = {}
-    for variable, value in zip(unpacked(flow.bound_variable), unpacked(flow.bound_value), strict=True):
+    for variable, value in zip(unpack_column(flow.bound_variable), unpack_column(flow.bound_value), strict=True):
         values.setdefault(variable, []).append(value)
-    left, names = unpacked(flow.left), unpacked(flow.variable_name)
-    homes = unpacked(flow.variable_scope)
+    left, names = unpack_column(flow.left), unpack_column(flow.variable_name)
+    homes = unpack_column(flow.variable_scope)
     for variable, name in _variables(flow).items():
         bound = values.get(variable, ())
         if name in held and len(bound) == 1 and flow.op[bound[0]] == Op.NAME and homes[left[bound[0]]] == 0:
@@ -138,7 +140,7 @@ def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
                 yield name, other
 
 
-def documented(symbols: Sequence[SymbolHead], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
+def read_documented_names(symbols: Sequence[SymbolHead], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
     """Return the names that a document documents, each with the current module at that place ("" for none)."""
     found = {
         (one.module, one.name.partition("(")[0].strip()) if one.name else ("", one.module): None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.model import Given
+from concordance.base.model import SymbolRelation
 from concordance.link.python.classes import ClassTable
 from concordance.link.world import LoadedFlow
 
-UNASKED = "*"
+AUTOUSE = "*"
 _CONFTEST = "conftest.py"
 
 Function = tuple[LoadedFlow, int]  # a file, and a symbol in it
@@ -32,7 +32,7 @@ class Fixtures:
 
     def names(self, file: LoadedFlow, function: int) -> list[str]:
         """Return the names that a test or fixture requests."""
-        return [file.names[file.left[one]] for one in file.said(function, Given.ASKS)]
+        return [file.names[file.left[one]] for one in file.said(function, SymbolRelation.ASKS)]
 
     def asked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the fixtures that a test or another fixture requests."""
@@ -61,7 +61,7 @@ class Fixtures:
 
     def unasked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the autouse fixtures of a function."""
-        for home, symbol in self._near(file, function, UNASKED):
+        for home, symbol in self._near(file, function, AUTOUSE):
             if home.number != file.number or symbol != function:
                 yield home, symbol
 
@@ -74,9 +74,9 @@ class Fixtures:
                     yield above, symbol
         for symbol in self._offers(file).get((-1, name), ()):
             yield file, symbol
-        imported = self.classes.offers.offered(file, name) if name != UNASKED else None
+        imported = self.classes.offers.offered(file, name) if name != AUTOUSE else None
         if imported is not None and not isinstance(imported, str) and imported[0].number != file.number:
-            yield from [imported] if imported[0].said(imported[1], Given.OFFERS) else []
+            yield from [imported] if imported[0].said(imported[1], SymbolRelation.OFFERS) else []
         folder = file.path
         while folder:
             folder = folder.rpartition("/")[0]
@@ -91,7 +91,7 @@ class Fixtures:
         if file.number not in self._offered:
             offered = self._offered.setdefault(file.number, {})
             for (symbol, what), values in file.given.items():
-                for value in values if what == Given.OFFERS else ():
+                for value in values if what == SymbolRelation.OFFERS else ():
                     key = file.symbol_parent[symbol] - 1, file.names[file.left[value]]
                     offered.setdefault(key, []).append(symbol)
         return self._offered[file.number]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.model import Given, Kind, Op
+from concordance.base.model import Kind, Op, SymbolRelation
 from concordance.facts.links.graph import EdgeKind
 from concordance.link.implicit_runs import FUNCTIONS, Edge
 from concordance.link.python.builtin_types import CLASS, FUNCTION, PythonValue
@@ -73,7 +73,7 @@ class ImplicitCalls:
         bases = (
             self.classes.last_name(above, base)
             for above, place in self.classes.order(identity)
-            for base in above.said(place, Given.BASE)
+            for base in above.said(place, SymbolRelation.BASE)
         )
         return any(name.endswith(("Exception", "Error", "Warning")) for name in bases)
 
@@ -100,7 +100,7 @@ class ImplicitCalls:
         """Yield the fixtures that a function requests; for a test, also the autouse fixtures and its file's hooks."""
         for home, fixture in self.fixtures.asked(file, symbol):
             yield home.id(fixture), file.id(symbol), EdgeKind.ASKS
-        for handed in file.said(symbol, Given.HANDS):
+        for handed in file.said(symbol, SymbolRelation.HANDS):
             for value in self.values.value(file, handed):
                 if value.tag in (FUNCTION, CLASS) and isinstance(value.id, int):
                     yield value.id, file.id(symbol), EdgeKind.READS
@@ -118,7 +118,7 @@ class ImplicitCalls:
 
     def _wrapped(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
         """Yield what a decorator wraps around a function: its inner functions, or its class's `__call__`."""
-        for expression in file.said(symbol, Given.DECORATOR):
+        for expression in file.said(symbol, SymbolRelation.DECORATOR):
             maker = file.left[expression] if file.op[expression] == Op.CALL else expression
             for value in self.values.value(file, maker):
                 for inner in self._inside(value):
@@ -154,5 +154,5 @@ class ImplicitCalls:
 
     def _is_accessor(self, file: LoadedFlow, symbol: int) -> bool:
         """True if a function is the setter or deleter of a property, or a registered variant of a dispatcher."""
-        names = {self.classes.last_name(file, one) for one in file.said(symbol, Given.DECORATOR)}
+        names = {self.classes.last_name(file, one) for one in file.said(symbol, SymbolRelation.DECORATOR)}
         return bool(names & {"setter", "deleter", "register"})

@@ -12,24 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import chain, repeat, zip_longest
 
-from concordance.base.model import Given, Kind, Op
+from concordance.base.model import Kind, Op, SymbolRelation
 from concordance.link.python.builtin_types import (
-    BUILTIN,
+    BUILTIN_CLASS,
+    BUILTIN_INSTANCE,
+    BUILTIN_NAMES,
     CLASS,
-    FORMS,
+    EXTERNAL,
     FUNCTION,
-    HELD,
     INSTANCE,
+    MODELLED_TYPES,
     MODULE,
-    OUTER,
-    OWN,
-    OWN_CLASS,
     SUPER,
+    TYPING_FORMS,
     PythonValue,
     Values,
-    each_yielded,
-    element,
-    method,
+    call_external,
+    element_values,
+    yielded_values,
 )
 from concordance.link.python.classes import Answer, ClassTable, Question
 from concordance.link.python.fixtures import Fixtures
@@ -39,7 +39,7 @@ from concordance.link.world import LoadedFlow
 
 _MOST = 6  # values of one name; with more, it could be anything
 _HELD_DEEP = 2  # nesting of containers in the values of a cycle
-_PROPERTY = (PythonValue(OWN, "property"),)
+_PROPERTY = (PythonValue(BUILTIN_INSTANCE, "property"),)
 
 
 class Evaluator:
@@ -69,7 +69,7 @@ class Evaluator:
             return self.classes.find_bases(what)
         if what < 0:
             return self._typed(file, ~what)
-        return _WORK[file.op[what]](self, file, file.left[what], file.right[what])
+        return _EVALUATORS[file.op[what]](self, file, file.left[what], file.right[what])
 
     def _keep(self, question: Question, answer: Answer) -> None:
         file, what = question
@@ -99,16 +99,16 @@ class Evaluator:
             found = self.value(file, value)
             if found:
                 return found
-        return _joined([self.value(file, value) for value in bound])
+        return _join_values([self.value(file, value) for value in bound])
 
     def _lookup(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[left]
         place = self.classes.offers.starred(file, name)
         if place is not None:
             return self.at(place)
-        if name in HELD:
-            return (PythonValue(OWN_CLASS, name),)
-        return (PythonValue(OUTER, f"builtins.{name}"),) if name in BUILTIN else ()
+        if name in MODELLED_TYPES:
+            return (PythonValue(BUILTIN_CLASS, name),)
+        return (PythonValue(EXTERNAL, f"builtins.{name}"),) if name in BUILTIN_NAMES else ()
 
     def _symbol(self, file: LoadedFlow, left: int, right: int) -> Values:
         return self.of_symbol(file, left)
@@ -130,7 +130,7 @@ class Evaluator:
         """Return the value at a resolved place."""
         if isinstance(place, str):
             last = place.rpartition(".")[2]
-            return (PythonValue(OWN_CLASS, last),) if last in HELD else (PythonValue(OUTER, place),)
+            return (PythonValue(BUILTIN_CLASS, last),) if last in MODELLED_TYPES else (PythonValue(EXTERNAL, place),)
         file, symbol = place
         return (PythonValue(MODULE, file.number),) if symbol < 0 else self.of_symbol(file, symbol)
 
@@ -146,14 +146,14 @@ class Evaluator:
 
     def _member(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[right]
-        return _joined([self.member(value, name) for value in self.value(file, left)])
+        return _join_values([self.member(value, name) for value in self.value(file, left)])
 
     def member(self, value: PythonValue, name: str) -> Values:
         """Return the value of a value's member."""
-        if value.tag == OUTER:
-            return (PythonValue(OUTER, f"{value.id}.{name}"),)
-        if value.tag == OWN:
-            return (PythonValue(OUTER, f"builtins.{value.id}.{name}", value.holds),)
+        if value.tag == EXTERNAL:
+            return (PythonValue(EXTERNAL, f"{value.id}.{name}"),)
+        if value.tag == BUILTIN_INSTANCE:
+            return (PythonValue(EXTERNAL, f"builtins.{value.id}.{name}", value.holds),)
         if value.tag == INSTANCE and name == "__class__":
             return (PythonValue(CLASS, value.id),)
         place = self.find(value, name)
@@ -182,8 +182,12 @@ class Evaluator:
         owner = file.symbol_parent[left] - 1
         if right or owner < 0 or file.kind(owner) != Kind.CLASS:
             fixture = self.fixtures.of_parameter(file, left, right)
-            return _joined([each_yielded(value) for value in self.returned(*fixture)]) if fixture is not None else ()
-        decorators = {self.classes.last_name(file, value) for value in file.said(left, Given.DECORATOR)}
+            return (
+                _join_values([yielded_values(value) for value in self.returned(*fixture)])
+                if fixture is not None
+                else ()
+            )
+        decorators = {self.classes.last_name(file, value) for value in file.said(left, SymbolRelation.DECORATOR)}
         if "staticmethod" in decorators:
             return ()
         of_class = "classmethod" in decorators or file.names[file.symbol_name[left]] in ("__new__", "__init_subclass__")
@@ -193,7 +197,7 @@ class Evaluator:
 
     def _call(self, file: LoadedFlow, left: int, right: int) -> Values:
         given = self.value(file, right - 1) if right else ()
-        return _joined([self.called(value, given, file, right) for value in self.value(file, left)])
+        return _join_values([self.called(value, given, file, right) for value in self.value(file, left)])
 
     def called(self, value: PythonValue, given: Values, file: LoadedFlow, argument: int) -> Values:
         """Return the result of a call."""
@@ -208,18 +212,18 @@ class Evaluator:
             return self._managed(owner, symbol, found)
         if value.tag == INSTANCE:
             place = self.find(value, "__call__")
-            return _joined([self.called(v, (), file, 0) for v in self.at(place)]) if place is not None else ()
-        if value.tag == OWN_CLASS:
-            return (PythonValue(OWN, value.id, tuple(element(v) for v in given[:1])),)
-        if value.tag == OUTER and isinstance(value.id, str):
+            return _join_values([self.called(v, (), file, 0) for v in self.at(place)]) if place is not None else ()
+        if value.tag == BUILTIN_CLASS:
+            return (PythonValue(BUILTIN_INSTANCE, value.id, tuple(element_values(v) for v in given[:1])),)
+        if value.tag == EXTERNAL and isinstance(value.id, str):
             if value.id in ("typing.cast", "typing_extensions.cast") and argument:
                 return self.typed(file, argument - 1)
-            return method(value.id, value.holds, given)
+            return call_external(value.id, value.holds, given)
         return ()
 
     def _gives_itself(self, file: LoadedFlow, symbol: int) -> bool:
         """True if a method returns its receiver: by `Self`, or `return self`."""
-        for value in file.said(symbol, Given.RETURNS):
+        for value in file.said(symbol, SymbolRelation.RETURNS):
             if file.op[value] == Op.OF_TYPE:
                 if self.classes.last_name(file, file.left[value]) == "Self":
                     return True
@@ -231,71 +235,77 @@ class Evaluator:
 
     def _managed(self, file: LoadedFlow, symbol: int, found: Values) -> Values:
         """Return a context manager that holds what the function yields, if a decorator makes it one."""
-        for value in file.said(symbol, Given.DECORATOR):
+        for value in file.said(symbol, SymbolRelation.DECORATOR):
             if self.classes.last_name(file, value) in ("contextmanager", "asynccontextmanager"):
-                return (PythonValue(OWN, "contextmanager", (_joined([element(v) for v in found]),)),)
+                return (
+                    PythonValue(
+                        BUILTIN_INSTANCE, "contextmanager", (_join_values([element_values(v) for v in found]),)
+                    ),
+                )
         return found
 
     def returned(self, file: LoadedFlow, symbol: int) -> Values:
         """Return what a function is declared to return, or what it returns."""
-        return _joined([self.value(file, value) for value in file.said(symbol, Given.RETURNS)])
+        return _join_values([self.value(file, value) for value in file.said(symbol, SymbolRelation.RETURNS)])
 
     # --- Containers
 
     def _item(self, file: LoadedFlow, left: int, right: int) -> Values:
         found: list[Values] = []
         for value in self.value(file, left):
-            if value.tag in (CLASS, OWN_CLASS, OUTER):
+            if value.tag in (CLASS, BUILTIN_CLASS, EXTERNAL):
                 found.append((value,))  # a class with type parameters
             else:
-                found.append(self._special(value, "__getitem__") or element(value, -1))
-        return _joined(found)
+                found.append(self._special(value, "__getitem__") or element_values(value, -1))
+        return _join_values(found)
 
     def _special(self, value: PythonValue, name: str) -> Values:
         """Return the result of a special method."""
         if value.tag != INSTANCE:
             return ()
-        return _joined([self.called(v, (), self.world.load(0), 0) for v in self.member(value, name)])
+        return _join_values([self.called(v, (), self.world.load(0), 0) for v in self.member(value, name)])
 
     def _each(self, file: LoadedFlow, left: int, right: int) -> Values:
-        return _joined([self._each_of(value) for value in self.value(file, left)])
+        return _join_values([self._each_of(value) for value in self.value(file, left)])
 
     def _each_of(self, value: PythonValue) -> Values:
         if value.tag != INSTANCE:
-            return element(value)
+            return element_values(value)
         for name in ("__iter__", "__aiter__"):
             for over in self._special(value, name):
-                return self._special(over, "__next__") or self._special(over, "__anext__") or element(over)
+                return self._special(over, "__next__") or self._special(over, "__anext__") or element_values(over)
         return self._special(value, "__getitem__")
 
     def _part(self, file: LoadedFlow, left: int, right: int) -> Values:
         found = []
         for value in self.value(file, left):
-            if value.tag == OWN and value.id == "tuple":
+            if value.tag == BUILTIN_INSTANCE and value.id == "tuple":
                 found.append(value.holds[right] if right < len(value.holds) else ())
             else:
                 found.append(self._each_of(value))
-        return _joined(found)
+        return _join_values(found)
 
     def _enter(self, file: LoadedFlow, left: int, right: int) -> Values:
         found = []
         for value in self.value(file, left):
-            if value.tag == OWN and value.id == "contextmanager":
+            if value.tag == BUILTIN_INSTANCE and value.id == "contextmanager":
                 found.append(value.holds[0] if value.holds else ())
             elif value.tag == INSTANCE:
                 found.append(self._special(value, "__enter__") or self._special(value, "__aenter__"))
-        return _joined(found)
+        return _join_values(found)
 
     def _either(self, file: LoadedFlow, left: int, right: int) -> Values:
-        return _joined([self.value(file, left), self.value(file, right)])
+        return _join_values([self.value(file, left), self.value(file, right)])
 
     def _literal(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[left]
         if not right:
-            return (PythonValue(OWN, name),)
+            return (PythonValue(BUILTIN_INSTANCE, name),)
         if name in ("tuple", "dict"):
-            return (PythonValue(OWN, name, tuple(self.value(file, part) for part in _parts(file, right - 1))),)
-        return (PythonValue(OWN, name, (self.value(file, right - 1),)),)
+            return (
+                PythonValue(BUILTIN_INSTANCE, name, tuple(self.value(file, part) for part in _parts(file, right - 1))),
+            )
+        return (PythonValue(BUILTIN_INSTANCE, name, (self.value(file, right - 1),)),)
 
     # --- Types
 
@@ -305,38 +315,38 @@ class Evaluator:
     def _typed(self, file: LoadedFlow, expression: int) -> Values:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.EITHER:
-            return _joined([self.typed(file, left), self.typed(file, right)])
+            return _join_values([self.typed(file, left), self.typed(file, right)])
         if op == Op.ITEM:
             return self._form(file, left, _parts(file, right - 1) if right else [])
         if op in (Op.LITERAL, Op.CALL, Op.UNKNOWN):
             return ()
         alias = self.classes.alias(file, expression)
         if alias is not None:
-            return _joined([self.typed(alias[0], value) for value in alias[1]])
-        return _joined([_made(value) for value in self.value(file, expression)])
+            return _join_values([self.typed(alias[0], value) for value in alias[1]])
+        return _join_values([_instance_of(value) for value in self.value(file, expression)])
 
     def _form(self, file: LoadedFlow, base: int, parts: list[int]) -> Values:
         """Return a value of a type with parameters."""
         name = self.classes.last_name(file, base)
-        if name in FORMS:
-            wanted = parts[:1] if FORMS[name] == 1 else parts
-            return _joined([self.typed(file, part) for part in wanted])
+        if name in TYPING_FORMS:
+            wanted = parts[:1] if TYPING_FORMS[name] == 1 else parts
+            return _join_values([self.typed(file, part) for part in wanted])
         if name in ("Type", "type"):
             return tuple(PythonValue(CLASS, v.id) for p in parts for v in self.typed(file, p) if v.tag == INSTANCE)
         held = tuple(self.typed(file, part) for part in parts)
-        return _joined([_made(value, held) for value in self.value(file, base)])
+        return _join_values([_instance_of(value, held) for value in self.value(file, base)])
 
 
-def _made(value: PythonValue, held: tuple[Values, ...] = ()) -> Values:
+def _instance_of(value: PythonValue, held: tuple[Values, ...] = ()) -> Values:
     """Return an instance of a class."""
     if value.tag == CLASS:
         return (PythonValue(INSTANCE, value.id, held),)
-    if value.tag == OWN_CLASS:
-        return (PythonValue(OWN, value.id, held),)
-    if value.tag == OUTER and isinstance(value.id, str):
+    if value.tag == BUILTIN_CLASS:
+        return (PythonValue(BUILTIN_INSTANCE, value.id, held),)
+    if value.tag == EXTERNAL and isinstance(value.id, str):
         last = value.id.rpartition(".")[2]
-        if last in HELD:
-            return (PythonValue(OWN, last, held),)
+        if last in MODELLED_TYPES:
+            return (PythonValue(BUILTIN_INSTANCE, last, held),)
         return () if last in ("Any", "TypeVar", "Self", "object") else (value,)
     return ()
 
@@ -352,12 +362,12 @@ def _parts(file: LoadedFlow, expression: int) -> list[int]:
     return [*found, expression]
 
 
-def _joined(many: list[Values]) -> Values:
+def _join_values(many: list[Values]) -> Values:
     if len(many) == 1:
         return many[0]
     found = tuple(dict.fromkeys(value for values in many for value in values))
     # many values may be few containers of many kinds
-    return found if len(found) <= _MOST else _merged((), found, _HELD_DEEP)
+    return found if len(found) <= _MOST else _merge_values((), found, _HELD_DEEP)
 
 
 def _advance(old: Answer, new: Answer) -> Answer:
@@ -366,27 +376,27 @@ def _advance(old: Answer, new: Answer) -> Answer:
     Earlier values come first; containers of one type are merged into one, to a limited depth (`x = [x]`); and external
     values that are members of another are dropped (`x = x.next`).
     """
-    return _merged(old, new, _HELD_DEEP) if new and isinstance(new[0], PythonValue) else new
+    return _merge_values(old, new, _HELD_DEEP) if new and isinstance(new[0], PythonValue) else new
 
 
-def _merged(old: Values, new: Values, room: int) -> Values:
+def _merge_values(old: Values, new: Values, room: int) -> Values:
     had = {(value.tag, value.id): value.holds for value in old}
     same: dict[tuple[int, int | str], list[tuple[Values, ...]]] = {key: [] for key in had}
     for value in new:
         same.setdefault((value.tag, value.id), []).append(value.holds)
-    outer = [f"{id_}." for (tag, id_), holds in same.items() if tag == OUTER and holds]
+    outer = [f"{id_}." for (tag, id_), holds in same.items() if tag == EXTERNAL and holds]
     found = []
     for (tag, id_), holds in same.items():
-        if holds and not (tag == OUTER and any(str(id_).startswith(name) for name in outer)):
+        if holds and not (tag == EXTERNAL and any(str(id_).startswith(name) for name in outer)):
             places = zip_longest(*holds, fillvalue=()) if room else ()
             before = chain(had.get((tag, id_), ()), repeat(()))
             joined = [tuple(value for values in place for value in values) for place in places]
-            held = [_merged(was, now, room - 1) for was, now in zip(before, joined, strict=False)]
+            held = [_merge_values(was, now, room - 1) for was, now in zip(before, joined, strict=False)]
             found.append(PythonValue(tag, id_, tuple(held)))
     return tuple(found) if len(found) <= _MOST else ()
 
 
-_WORK: dict[int, Callable[[Evaluator, LoadedFlow, int, int], Values]] = {
+_EVALUATORS: dict[int, Callable[[Evaluator, LoadedFlow, int, int], Values]] = {
     Op.UNKNOWN: Evaluator._unknown, Op.NAME: Evaluator._name, Op.MEMBER: Evaluator._member, Op.CALL: Evaluator._call,
     Op.ITEM: Evaluator._item, Op.EACH: Evaluator._each, Op.PART: Evaluator._part, Op.ENTER: Evaluator._enter,
     Op.EITHER: Evaluator._either, Op.OF_TYPE: Evaluator._of_type, Op.LITERAL: Evaluator._literal,

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concordance.base.model import KINDS, Ask, Kind, Op, Trust, unpacked
+from concordance.base.model import KINDS, ForeignName, Kind, Op, Trust, unpack_column
 from concordance.link.implicit_runs import Edge
 from concordance.link.python.builtin_types import (
+    BUILTIN_CLASS,
+    BUILTIN_INSTANCE,
     CLASS,
+    EXTERNAL,
     FUNCTION,
     INSTANCE,
     MODULE,
-    OUTER,
-    OWN,
-    OWN_CLASS,
     SUPER,
     Values,
 )
@@ -29,10 +29,10 @@ from concordance.link.python.reexports import Place
 from concordance.link.python.unresolved_names import UnresolvedNames
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
-FEW = 5  # the most definitions of a name that are listed as candidates
+MAX_CANDIDATES = 5  # the most definitions of a name that are listed as candidates
 _MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
 _MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBER_KINDS)
-_EVERYBODYS = frozenset(
+_COMMON_MEMBER_NAMES = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
 )
 _RULES = {
@@ -67,9 +67,11 @@ class PythonLinker:
             for symbol, kind in enumerate(file.symbol_kind):
                 if kind in _MEMBERS:
                     held = found.setdefault(file.names[file.symbol_name[symbol]], [])
-                    if len(held) <= FEW:
+                    if len(held) <= MAX_CANDIDATES:
                         held.append(file.id(symbol))
-        return {name: ids for name, ids in found.items() if len(ids) <= FEW and name not in _EVERYBODYS}
+        return {
+            name: ids for name, ids in found.items() if len(ids) <= MAX_CANDIDATES and name not in _COMMON_MEMBER_NAMES
+        }
 
     def carried(self, name: str) -> list[int]:
         """Return the members of a name in all classes, or none if many have it."""
@@ -80,8 +82,12 @@ class PythonLinker:
             return self._all.get(name, [])
         found = self._known.get(name)
         if found is None:
-            held = asked(name, "python", _MEMBER_KINDS, FEW) if asked is not None and name not in _EVERYBODYS else []
-            found = self._known[name] = held if len(held) <= FEW else []
+            held = (
+                asked(name, "python", _MEMBER_KINDS, MAX_CANDIDATES)
+                if asked is not None and name not in _COMMON_MEMBER_NAMES
+                else []
+            )
+            found = self._known[name] = held if len(held) <= MAX_CANDIDATES else []
         return found
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
@@ -92,14 +98,14 @@ class PythonLinker:
         """Yield the edges for code that runs although no name refers to it; `called` are pairs of callee and caller."""
         return ImplicitCalls(self.values).edges(file, called)
 
-    def asks(self, file: LoadedFlow, found: list[NameTarget]) -> list[Ask]:
+    def asks(self, file: LoadedFlow, found: list[NameTarget]) -> list[ForeignName]:
         """Return the names that another language may define."""
         return self._asks.of(file, found)
 
     def found(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions."""
         rows: list[NameTarget] = []
-        for use in sorted(set(unpacked(file.flow.used))):
+        for use in sorted(set(unpack_column(file.flow.used))):
             op = file.op[use]
             if op == Op.MEMBER:
                 rows += self._member(file, use)
@@ -145,4 +151,4 @@ class PythonLinker:
 
     def _is_known(self, values: Values) -> bool:
         """True if the receiver's value is known: then the member is not defined anywhere else."""
-        return any(value.tag in (MODULE, OUTER, OWN, OWN_CLASS, FUNCTION) for value in values)
+        return any(value.tag in (MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION) for value in values)

@@ -10,8 +10,13 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from concordance.link.paths.tree import Tree, above, nearness
-from concordance.link.python.project_settings import Project, distributions, normal, projects
+from concordance.link.paths.tree import Tree, enclosing_folders, shared_prefix_length
+from concordance.link.python.project_settings import (
+    Project,
+    normalise_distribution,
+    read_projects,
+    required_distributions,
+)
 
 SOURCES = (".py", ".pyx")
 STUBS = (".pyi",)
@@ -34,13 +39,15 @@ class PythonPackages:
     @cached_property
     def projects(self) -> dict[str, Project]:
         """The Python projects of the repository, by folder."""
-        return projects(self.tree)
+        return read_projects(self.tree)
 
     @cached_property
     def required(self) -> dict[str, tuple[str, str]]:
         """The distributions that the repository requires, without the ones it contains."""
-        own = {normal(project.name) for project in self.projects.values()}
-        return {name: known for name, known in distributions(self.tree, self.projects).items() if name not in own}
+        own = {normalise_distribution(project.name) for project in self.projects.values()}
+        return {
+            name: known for name, known in required_distributions(self.tree, self.projects).items() if name not in own
+        }
 
     @cached_property
     def packages(self) -> frozenset[str]:
@@ -103,7 +110,7 @@ class PythonPackages:
         for name, paths in self.tree.by_name.items():
             if name.endswith((*SOURCES, *STUBS)):
                 for path in paths:
-                    for folder in above(path.rpartition("/")[0]):
+                    for folder in enclosing_folders(path.rpartition("/")[0]):
                         if folder in found:
                             break
                         found.add(folder)
@@ -112,10 +119,12 @@ class PythonPackages:
     def root_of(self, folder: str) -> str:
         """Return the folder in which a package's full name starts, or the nearest root if it is not a package."""
         packages, given = self.packages, self.tree.roots.python
-        for around in above(folder):
+        for around in enclosing_folders(folder):
             if around in packages:
-                return next((outer for outer in above(around) if outer not in packages or outer in given), "")
-        return next((around for around in above(folder) if around in self.roots), "")
+                return next(
+                    (outer for outer in enclosing_folders(around) if outer not in packages or outer in given), ""
+                )
+        return next((around for around in enclosing_folders(folder) if around in self.roots), "")
 
     def own(self, folder: str) -> Roots:
         """Return the roots that are certain for the files of a folder, each with a description."""
@@ -130,7 +139,7 @@ class PythonPackages:
                 if around in self.packages and (up not in self.packages or up in self.tree.roots.python):
                     roots.setdefault(up, "the package's own root")
                 around = around.rpartition("/")[0]
-            for around in above(folder):
+            for around in enclosing_folders(folder):
                 path = f"{around}/conftest.py" if around else "conftest.py"
                 if path in self.tree.paths and around not in self.packages:
                     roots.setdefault(around, "folder of conftest.py")
@@ -144,7 +153,7 @@ class PythonPackages:
         found = self._near.get(folder)
         if found is None:
             roots = {root: f"source root {root or '.'}" for root in self.tree.roots.python}
-            for around in above(folder):
+            for around in enclosing_folders(folder):
                 project = self.projects.get(around)
                 for root in project.roots if project else ():
                     roots.setdefault(root, f"source root {root or '.'}")
@@ -160,7 +169,7 @@ class PythonPackages:
         """Return all other roots that have a module of a name, nearest first."""
         named = {root for root in self.holding(head) if root in self.roots and root not in self.packages}
         named.update(self._tops.get(head, ()))
-        return sorted(named, key=lambda root: (-nearness(f"{folder}/", f"{root}/"), root.count("/"), root))
+        return sorted(named, key=lambda root: (-shared_prefix_length(f"{folder}/", f"{root}/"), root.count("/"), root))
 
     def reached(self, homes: Iterable[str]) -> dict[str, str]:
         """Return some folders by all their paths, including those through symbolic links."""

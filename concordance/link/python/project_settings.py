@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from concordance.link.paths.tree import Tree, joined
+from concordance.link.paths.tree import Tree, join_path
 
 _SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini", "mypy.ini")
 _REQUIREMENT = re.compile(
@@ -44,12 +44,12 @@ class Project:
     made: list[str] = field(default_factory=list)  # files that a build writes into the tree
 
 
-def normal(name: str) -> str:
+def normalise_distribution(name: str) -> str:
     """Return a distribution's name in normalised form, as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def projects(tree: Tree) -> dict[str, Project]:
+def read_projects(tree: Tree) -> dict[str, Project]:
     """Return every project by its folder."""
     found: dict[str, Project] = {}
     for name in _SETTINGS:
@@ -68,17 +68,17 @@ def projects(tree: Tree) -> dict[str, Project]:
     return found
 
 
-def distributions(tree: Tree, found: dict[str, Project]) -> dict[str, tuple[str, str]]:
+def required_distributions(tree: Tree, found: dict[str, Project]) -> dict[str, tuple[str, str]]:
     """Return the required distributions by normalised name: the name as written, and the file that requires it."""
     named: dict[str, tuple[str, str]] = {}
     listed = [path for path, file in tree.files.items() if file.language == "python_requirements"]
     for path in sorted(listed, key=lambda path: (path.count("/"), path)):
         for line in tree.text(path).splitlines():
             for name in _required(line):
-                named.setdefault(normal(name), (name, path))
+                named.setdefault(normalise_distribution(name), (name, path))
     for folder in sorted(found, key=lambda folder: (folder.count("/"), folder)):
         for name, path in found[folder].requires:
-            named.setdefault(normal(name), (name, path))
+            named.setdefault(normalise_distribution(name), (name, path))
     return named
 
 
@@ -162,7 +162,7 @@ class _Toml:
                 add(one["from"])
 
     def _root(self, where: str) -> None:
-        root = joined(self.project.folder, where)
+        root = join_path(self.project.folder, where)
         if root is not None and root not in self.project.roots:
             self.project.roots.append(root)
 
@@ -206,7 +206,7 @@ def _tables(value: object) -> list[dict[str, Any]]:
 def _place(project: Project, placed: object) -> None:
     """Add a `package_dir`: "" is a root, a name is a package that is elsewhere."""
     for package, where in placed.items() if isinstance(placed, dict) else ():
-        folder = joined(project.folder, where) if isinstance(where, str) else None
+        folder = join_path(project.folder, where) if isinstance(where, str) else None
         if folder is None or not isinstance(package, str):
             continue
         name = package.rpartition(".")[2]
@@ -234,7 +234,7 @@ def _read_ini(project: Project, path: str, text: str) -> None:
     roots = [*words("options.packages.find", "where"), *words("tool:pytest", "pythonpath")]
     roots += [*words("pytest", "pythonpath"), *words("pytest", "python_paths"), *words("tool:pytest", "python_paths")]
     roots += re.split(":", ":".join(words("mypy", "mypy_path")).replace("$MYPY_CONFIG_FILE_DIR", "."))
-    found = (joined(project.folder, where) for where in roots if where)
+    found = (join_path(project.folder, where) for where in roots if where)
     project.roots += [root for root in found if root is not None and root not in project.roots]
     if base != "setup.cfg":
         return
@@ -285,7 +285,7 @@ def _read_script(project: Project, path: str, text: str) -> None:
             _read_setup(project, path, {key: value(node) for key, node in keys.items()})
         elif name in ("find_packages", "find_namespace_packages"):
             where = value(keys.get("where") or (call.args[0] if call.args else None))
-            root = joined(project.folder, where) if isinstance(where, str) else None
+            root = join_path(project.folder, where) if isinstance(where, str) else None
             if root is not None and root not in project.roots:
                 project.roots.append(root)
         elif name in _EXTENSIONS:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.model import ROLES, Ask, Given, Op, Origin, Role, Trust, unpacked
-from concordance.link.python.builtin_types import CLASS, INSTANCE, MODULE, OUTER, SUPER
+from concordance.base.model import ROLES, ForeignName, Op, Origin, Role, SymbolRelation, Trust, unpack_column
+from concordance.link.python.builtin_types import CLASS, EXTERNAL, INSTANCE, MODULE, SUPER
 from concordance.link.python.inference import Evaluator
 from concordance.link.python.module_finder import ModuleFinder
 from concordance.link.solver import Solver
@@ -34,7 +34,7 @@ class UnresolvedNames:
         )
         self._deep = 0  # depth of the search for the class of a value (`_made_by`)
 
-    def of(self, file: LoadedFlow, found: list[NameTarget]) -> list[Ask]:
+    def of(self, file: LoadedFlow, found: list[NameTarget]) -> list[ForeignName]:
         """Return the requests of a file: each name once for each symbol that uses it."""
         known: dict[int, int] = {}
         for row in found:
@@ -44,7 +44,7 @@ class UnresolvedNames:
         asks: dict[tuple[str, int], tuple[int, int]] = {}
         flow = file.flow
         columns = (flow.user, flow.used, flow.roles, flow.times)
-        for user, used, roles, times in zip(*map(unpacked, columns), strict=True):
+        for user, used, roles, times in zip(*map(unpack_column, columns), strict=True):
             if used not in names:
                 names[used] = self._declared(known[used]) if used in known else self._name(file, used, known)
             if names[used]:
@@ -56,7 +56,7 @@ class UnresolvedNames:
             if name:
                 key = (name, file.base + symbol)
                 asks[key] = (asks.get(key, (0, 0))[0] | _CALLED, asks.get(key, (0, 1))[1])
-        return [Ask(name, user, roles, times) for (name, user), (roles, times) in sorted(asks.items())]
+        return [ForeignName(name, user, roles, times) for (name, user), (roles, times) in sorted(asks.items())]
 
     def _bound(self, file: LoadedFlow) -> Iterator[tuple[int, int]]:
         """Yield the symbols (plus one) that are aliases of an expression, with that expression."""
@@ -201,7 +201,7 @@ class UnresolvedNames:
         if len(values) != 1:
             return ""
         value = values[0]
-        if value.tag == OUTER:
+        if value.tag == EXTERNAL:
             return f"{value.id}.{name}"
         if value.tag == MODULE and isinstance(value.id, int):
             found = self._imported(self._world.load(value.id), name)
@@ -222,7 +222,7 @@ class UnresolvedNames:
             homes = {
                 self._spelled(file, value, {})
                 for file, symbol in self._values.classes.order(identity)
-                for value in file.said(symbol, Given.BASE)
+                for value in file.said(symbol, SymbolRelation.BASE)
                 if file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT) and not self._is_class(file, value)
             } - {""}
         finally:

@@ -26,28 +26,28 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    counted,
-    listed,
+    count_noun,
+    join_in_sentence,
 )
-from concordance.base.model import TYPES, Category, Kind
+from concordance.base.model import TYPE_KINDS, Category, Kind
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.book.chapters import Chapter, plan
-from concordance.query.book.key_definitions import KeyDefinition, known_of
-from concordance.query.book.reading_paths import chapter_path, minutes_for
-from concordance.query.descriptions.quotations import ended
+from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
+from concordance.query.book.reading_paths import chapter_path, reading_time
+from concordance.query.descriptions.quotations import with_full_stop
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
-from concordance.query.folders.description import describe_folder, role_words
-from concordance.query.folders.maintenance import working
+from concordance.query.folders.description import author_blocks, describe_folder
+from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.repository import name_of
-from concordance.query.folders.sections import diagram, important
-from concordance.query.folders.terms import marking
+from concordance.query.folders.sections import dependency_diagram, important_table
+from concordance.query.folders.terms import distinctive_terms
 from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import BELOW, MOVED, kept, lasting, unless
+from concordance.query.index.updates.reads import BELOW, RENUMBERED, memoised, shared_while, untouched
 
-_TYPES = TYPES | {Kind.TYPE}
+_TYPES = TYPE_KINDS | {Kind.TYPE}
 _KNOWN = 24  # key definitions listed
 _FILES = 8
 _NEIGHBOURS = 8  # chapters named in a sentence on dependencies
@@ -66,29 +66,29 @@ def chapter_ref(index: Index, chapter: Chapter) -> Ref:
     return Ref(To.BOOK, chapter.name, "", label_of(index, chapter))
 
 
-def blocks(index: Index, chapter: Chapter) -> list[Block]:
+def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     """Return all sections of one chapter."""
     folder = folders(index).all[chapter.folder]
     found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
-    marks = marking(index, chapter.homes)
+    marks = distinctive_terms(index, chapter.homes)
     below = _inner_chapters(index, chapter)
     if marks or below:
         found += [Heading(2, ["Key Concepts"]), *marks, *below]
-    rows = names_in(index, chapter.folder)
+    rows = key_definitions_of_chapter(index, chapter.folder)
     if rows:
-        found += [Heading(2, ["Classes and Functions to Know"]), *_known(index, rows)]
-    drawn = diagram(index, folder)
+        found += [Heading(2, ["Classes and Functions to Know"]), *_definition_tables(index, rows)]
+    drawn = dependency_diagram(index, folder)
     if drawn:
         found += [Heading(2, ["How It Is Organized"]), *drawn]
     central = folders(index).most_central(chapter.homes, _FILES)
     if central:
-        found += [Heading(2, ["Important Files"]), important(index, central, chapter.folder)]
+        found += [Heading(2, ["Important Files"]), important_table(index, central, chapter.folder)]
     way = chapter_path(index, chapter, label_of(index, chapter))
     if way:
         found += [Heading(2, ["Reading Path"]), *way]
     if chapter.sections:
         found += [Heading(2, ["Sections"]), *_sections(index, chapter)]
-    tests = working(index, chapter.homes)
+    tests = maintenance_blocks(index, chapter.homes)
     if tests:
         found += [Heading(2, ["Tests, Build and Owners"]), *tests]
     return [*found, Heading(2, ["Further Reading"]), *_further(index, chapter)]
@@ -98,25 +98,25 @@ def blocks(index: Index, chapter: Chapter) -> list[Block]:
 
 
 def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
-    words = role_words(index, chapter.folder) if chapter.folder else [Text([*summary(index, chapter), "."])]
-    found: list[Block] = [*words] if words else [Text(ended(describe_folder(index, chapter.folder)))]
-    text: list[Piece] = [f"The chapter covers {counted(len(chapter.files), 'file')}"]
+    words = author_blocks(index, chapter.folder) if chapter.folder else [Text([*chapter_summary(index, chapter), "."])]
+    found: list[Block] = [*words] if words else [Text(with_full_stop(describe_folder(index, chapter.folder)))]
+    text: list[Piece] = [f"The chapter covers {count_noun(len(chapter.files), 'file')}"]
     if len(chapter.files) < folder.count:
         left = folder.count - len(chapter.files)
         theirs = "has a chapter of its own" if left == 1 else "have chapters of their own"
-        text.append(f" ({counted(left, 'other file')} below it {theirs})")
+        text.append(f" ({count_noun(left, 'other file')} below it {theirs})")
     if chapter.lines:
         text.append(
-            f"; reading its {counted(chapter.lines, 'line')} of hand-written text takes about "
-            f"{minutes_for(chapter.lines)}"
+            f"; reading its {count_noun(chapter.lines, 'line')} of hand-written text takes about "
+            f"{reading_time(chapter.lines)}"
         )
     text.append(".")
     found.append(Text(text))
-    found += stands(index, chapter)
+    found += dependency_sentences(index, chapter)
     return found
 
 
-def stands(index: Index, chapter: Chapter) -> list[Block]:
+def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
     """Return a sentence on the chapters that a chapter depends on, and one on those that use it."""
     made = plan(index)
     found: list[Block] = []
@@ -132,7 +132,7 @@ def stands(index: Index, chapter: Chapter) -> list[Block]:
                 pieces += [", " if number and not last else " and " if number else ""]
                 pieces += [chapter_ref(index, made.chapters[folder]), f" ({times:,})"]
             if left:
-                pieces.append(f" and {counted(left, 'other chapter')}")
+                pieces.append(f" and {count_noun(left, 'other chapter')}")
             found.append(Text([Strong(head), ": ", *pieces, "."]))
     return found
 
@@ -147,13 +147,13 @@ def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
 # --- key definitions and sections
 
 
-@kept(256, BELOW)
-def names_in(index: Index, folder: str) -> list[KeyDefinition]:
+@memoised(256, BELOW)
+def key_definitions_of_chapter(index: Index, folder: str) -> list[KeyDefinition]:
     """Return the definitions of a chapter that most files use."""
-    return known_of(index, plan(index).chapters[folder].files, _KNOWN)
+    return key_definitions_of_files(index, plan(index).chapters[folder].files, _KNOWN)
 
 
-def _known(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
+def _definition_tables(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
     """Return a table of classes and types, and one of functions and macros, most used first."""
     found: list[Block] = []
     for word, chosen in (
@@ -162,14 +162,14 @@ def _known(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
     ):
         if chosen:
             cells: list[list[Pieces]] = [
-                [[ref_of(index, row.id)], [f"{row.times:,}"], row.words or _bare(row)]
+                [[ref_of(index, row.id)], [f"{row.times:,}"], row.words or _signature_cell(row)]
                 for row in chosen
             ]  # fmt: skip
             found.append(Table([word, "Used in files", "What it is"], cells))
     return found
 
 
-def _bare(row: KeyDefinition) -> list[Piece]:
+def _signature_cell(row: KeyDefinition) -> list[Piece]:
     """Return a definition's signature or kind, and its file, for one without documentation."""
     signature = [Mono(row.signature), " in "] if 0 < len(row.signature) <= _SIGNATURE else [f"{row.kind} in "]
     return [*signature, Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])]
@@ -204,8 +204,8 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 # --- further reading
 
 
-@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
-def _naming(index: Index) -> dict[str, list[str]]:
+@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+def _documents_by_path(index: Index) -> dict[str, list[str]]:
     """Return, by path, the documents that name a file."""
     found: dict[str, list[str]] = {}
     for base, path, _, category in index.bases:
@@ -219,23 +219,29 @@ def _further(index: Index, chapter: Chapter) -> list[Block]:
     known = ledger(index).files
     documents = [path for path in chapter.files if known[path].category == Category.DOCUMENTATION and known[path].lines]
     inside = set(documents)
-    naming = _naming(index)
+    naming = _documents_by_path(index)
     named = chain.from_iterable(naming[path] for path in chapter.files if path in naming)
     about = Counter(path for path in named if path not in inside)
     items: list[Item] = []
     near = [path for path in documents if path.rpartition("/")[0] == chapter.folder] or documents
     if near and len(near) <= 2 * _DOCUMENTS:
-        items.append(Item([Strong("Documents in it"), ": ", *listed([Ref(To.FILE, path) for path in near])]))
+        items.append(Item([Strong("Documents in it"), ": ", *join_in_sentence([Ref(To.FILE, path) for path in near])]))
     best = sorted(about.items(), key=lambda row: (-row[1], row[0]))[:_DOCUMENTS]
     if best:
         items.append(
-            Item([Strong("Documents that name it most"), ": ", *listed([Ref(To.FILE, path) for path, _ in best])])
+            Item(
+                [
+                    Strong("Documents that name it most"),
+                    ": ",
+                    *join_in_sentence([Ref(To.FILE, path) for path, _ in best]),
+                ]
+            )
         )
     pages: list[Piece] = [
         Ref(To.INDEX, chapter.folder, "", "index", False), Ref(To.FOLDER, chapter.folder, "", "documentation", False),
         Ref(To.SUBTREE, chapter.folder, "", "keywords", False),
     ]  # fmt: skip
-    items.append(Item([Strong("Its pages"), ": ", *listed(pages)]))
+    items.append(Item([Strong("Its pages"), ": ", *join_in_sentence(pages)]))
     ordered = plan(index).ordered
     at = ordered.index(chapter)
     if at:
@@ -246,16 +252,19 @@ def _further(index: Index, chapter: Chapter) -> list[Block]:
     return [Items(items)]
 
 
-def size_words(chapter: Chapter) -> str:
+def size_in_words(chapter: Chapter) -> str:
     """Return the size of a chapter and its reading time in words."""
-    files, lines = counted(len(chapter.files), "file"), counted(chapter.lines, "line")
-    return f"{files}, {lines}, about {minutes_for(chapter.lines)}" if chapter.lines else files
+    files, lines = count_noun(len(chapter.files), "file"), count_noun(chapter.lines, "line")
+    return f"{files}, {lines}, about {reading_time(chapter.lines)}" if chapter.lines else files
 
 
-def summary(index: Index, chapter: Chapter) -> list[Piece]:
+def chapter_summary(index: Index, chapter: Chapter) -> list[Piece]:
     """Return a one-line description of a chapter."""
     if chapter.folder:
         return [*describe_folder(index, chapter.folder)]
-    own = counted(len(folders(index).all[""].files), "file")
+    own = count_noun(len(folders(index).all[""].files), "file")
     tops = [path for path in chapter.sections if "/" not in path]
-    return [f"{own} at the root", *([" and the folders ", *listed([Mono(path) for path in tops])] if tops else [])]
+    return [
+        f"{own} at the root",
+        *([" and the folders ", *join_in_sentence([Mono(path) for path in tops])] if tops else []),
+    ]

@@ -23,17 +23,17 @@ from typing import NamedTuple
 
 from concordance.base.model import Category
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.folders import ASIDE, Folder, folders
+from concordance.query.folders import NOT_READ, Folder, folders
 from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import MOVED, going_on, lasting, plain, unless
+from concordance.query.index.updates.reads import RENUMBERED, incremental, shared_while, unrecorded_copy, untouched
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,
     Category.DOCUMENTATION: 0.25, Category.TEST: 0.125, Category.BENCHMARK: 0.125,
 }  # fmt: skip
 _CHAPTER, _AT_ROOT, _OWN = 1 / 100, 1 / 400, 1 / 400
-_ALONE = 200  # least lines of a single file that is a chapter
+_MIN_SINGLE_FILE = 200  # least lines of a single file that is a chapter
 GLOSSARY, NAMES, PATHS, ROOT = "glossary", "names", "reading-paths", "root"  # the book's own pages
 
 
@@ -86,7 +86,7 @@ class Plan:
         own, ranks = self._made_of
         had, _ = before._made_of if before is not None and before._made_of[1] is ranks else ({}, ranks)
         known = before._alone if before is not None else {}
-        files = plain(ledger(self._index).files)
+        files = unrecorded_copy(ledger(self._index).files)
         found = {}
         for path, folder in folders(self._index).all.items():
             found[path] = known[path] if had.get(path) is own[path] else sum(
@@ -115,7 +115,7 @@ class Plan:
             covered[path] = sum(covered[child] for child in every[path].folders)
             least = _AT_ROOT if path and "/" not in path else _CHAPTER
             heavy = path and weight and weight >= least * total and weight - covered[path] >= _OWN * total
-            if heavy and (every[path].count > 1 or every[path].lines >= _ALONE):
+            if heavy and (every[path].count > 1 or every[path].lines >= _MIN_SINGLE_FILE):
                 found.add(path)
                 covered[path] = weight
         return found
@@ -127,7 +127,7 @@ class Plan:
         lines = dict.fromkeys(chosen, 0)
         for path, folder in every.items():
             files[self.home[path]] += folder.files
-            lines[self.home[path]] += sum(n for one, n in own[path].category_lines.items() if one not in ASIDE)
+            lines[self.home[path]] += sum(n for one, n in own[path].category_lines.items() if one not in NOT_READ)
             if self.home[path] != path:
                 sections[self.home[path]].append(path)
         used: set[str] = {GLOSSARY, NAMES, PATHS, ROOT}
@@ -143,7 +143,7 @@ class Plan:
     def _counted(self) -> Counter[tuple[str, str]]:
         """Count the pairs of files in which a file of one chapter uses a file of another, by (user, used)."""
         found: Counter[tuple[str, str]] = Counter()
-        for (user, target), times in _between(self._index).items():
+        for (user, target), times in _uses_between_folders(self._index).items():
             here, there = self.home[user], self.home[target]
             if here != there:
                 found[here, there] += times
@@ -186,7 +186,7 @@ class Plan:
         ordered = [
             number
             for kind in (*_KINDS, _LAST)
-            for number in in_order([n for n, name in enumerate(kinds) if name == kind], between)
+            for number in order_by_use([n for n, name in enumerate(kinds) if name == kind], between)
         ]
         found = [BookPart(*names[number], self._inside(groups[names[number]])) for number in ordered]
         return [found[0]._replace(title="Code"), *found[1:]] if found and found[0].title == _KINDS[0] else found
@@ -196,7 +196,7 @@ class Plan:
         between = Counter(
             {(places[a], places[b]): times for (a, b), times in self._uses.items() if a in places and b in places}
         )
-        return [self.chapters[folder_names[place]] for place in in_order(list(range(len(folder_names))), between)]
+        return [self.chapters[folder_names[place]] for place in order_by_use(list(range(len(folder_names))), between)]
 
 
 _KINDS = ("Further code", "Examples and benchmarks", "Tests", "Building, tools and settings", "Documents")
@@ -209,14 +209,14 @@ _KIND_OF = {
 
 def _kind(folder: Folder) -> str:
     """Return the part for a folder with one chapter: code if a quarter of its lines are source, else by most lines."""
-    lines = {one: times for one, times in folder.category_lines.items() if one not in ASIDE} or folder.category_lines
+    lines = {one: times for one, times in folder.category_lines.items() if one not in NOT_READ} or folder.category_lines
     if 4 * lines.get(Category.SOURCE, 0) >= sum(lines.values()):
         return _KINDS[0]
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 
-@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
-def _between(index: Index) -> Counter[tuple[str, str]]:
+@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+def _uses_between_folders(index: Index) -> Counter[tuple[str, str]]:
     """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
     homes = {base: path.rpartition("/")[0] for base, path, _, _ in index.bases}
     prose = {base for base, _, _, category in index.bases if category == Category.DOCUMENTATION}
@@ -227,7 +227,7 @@ def _between(index: Index) -> Counter[tuple[str, str]]:
     )  # fmt: skip
 
 
-def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
+def order_by_use(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
     """Order items so that, as far as possible, each comes after what it uses.
 
     Dependencies may be cyclic, so a topological sort is not enough. Repeatedly, an item that uses none of the remaining
@@ -259,7 +259,7 @@ def in_order(places: list[int], uses: Counter[tuple[int, int]]) -> list[int]:
     return found
 
 
-@going_on
+@incremental
 def plan(index: Index, before: Plan | None) -> Plan:
     """Return the plan of the repository's book."""
     return Plan(index, before)

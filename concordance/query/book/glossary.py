@@ -15,19 +15,25 @@ from typing import NamedTuple
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.book.key_definitions import defined
-from concordance.query.descriptions.quotations import first_sentence, instructs, is_statement, quote, spoken
+from concordance.query.book.key_definitions import symbol_by_id
+from concordance.query.descriptions.quotations import (
+    first_sentence,
+    is_instruction,
+    is_statement,
+    quote_sentence,
+    sentence_pieces,
+)
 from concordance.query.folders import folders
 from concordance.query.folders.terms import acronyms
 from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import EVERY
+from concordance.query.index.updates.reads import WHOLE_TABLE
 
 _LARGEST = 300_000  # bytes of a document that are searched
 _CLASSES = 80  # classes listed
 _READ = ("markdown", "rst", "text")
-_IS = re.compile(
+_DEFINITION = re.compile(
     r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
     r"(?P<name>[A-Z][\w.+-]*(?: [\w.+-]+){0,3}))\s+(?:\([^()]{1,40}\)\s+)?(?:is|are)\s+(?:an?|the|one|any)\s"
 )
@@ -45,7 +51,7 @@ class GlossaryEntry(NamedTuple):
     ref: Ref | None = None  # a link to the class, if the term is one
 
 
-def entries(index: Index) -> list[GlossaryEntry]:
+def glossary_entries(index: Index) -> list[GlossaryEntry]:
     """Return all terms; for a term with several definitions the first one, with glossaries before other sources."""
     found: dict[str, GlossaryEntry] = {}
     for entry in (*_documents(index), *_acronyms(index), *_classes(index)):
@@ -55,7 +61,7 @@ def entries(index: Index) -> list[GlossaryEntry]:
 
 def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
     """Yield acronyms, each with the expansion that most files give."""
-    index.reads.note(Aspect.CONCEPT, EVERY)
+    index.reads.note(Aspect.CONCEPT, WHOLE_TABLE)
     for text, rows in acronyms(index).items():
         kept = [row for row in rows if index.category_of(row[1]) not in (Category.VENDORED, Category.DATA)]
         if not kept:
@@ -64,21 +70,21 @@ def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
         best = min(counts, key=lambda meaning: (-counts[meaning], meaning))
         meaning, path, line = next(row for row in kept if row[0].lower() == best)
         index.reads.note(Aspect.TEXT, path)  # for its line
-        yield GlossaryEntry(text, ["“", *spoken(meaning), "”", Cite(path, line)], path)
+        yield GlossaryEntry(text, ["“", *sentence_pieces(meaning), "”", Cite(path, line)], path)
 
 
 def _classes(index: Index) -> Iterator[GlossaryEntry]:
     """Yield the most used classes that have a documentation comment."""
     number = 0
     for _, one in folders(index).used_types:
-        symbol = defined(index, one)
+        symbol = symbol_by_id(index, one)
         path = index.path_of(one)
         if symbol is None or index.category_of(path) == Category.TEST:
             continue
         sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
-        if is_statement(sentence) and not instructs(sentence):
+        if is_statement(sentence) and not is_instruction(sentence):
             number += 1
-            words = quote(index, path, sentence, symbol.doc, symbol.start_line)
+            words = quote_sentence(index, path, sentence, symbol.doc, symbol.start_line)
             yield GlossaryEntry(symbol.name, words, path, ref_of(index, one, short=True))
         if number == _CLASSES:
             return
@@ -86,7 +92,7 @@ def _classes(index: Index) -> Iterator[GlossaryEntry]:
 
 def _documents(index: Index) -> Iterator[GlossaryEntry]:
     """Yield terms defined in documents, glossaries first."""
-    index.reads.note(Aspect.PATHS, EVERY)  # also covers changes of files' categories
+    index.reads.note(Aspect.PATHS, WHOLE_TABLE)  # also covers changes of files' categories
     with index.reads.unheard():
         paths = [
             path for path, file in ledger(index).files.items()
@@ -96,12 +102,12 @@ def _documents(index: Index) -> Iterator[GlossaryEntry]:
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
         lines = text.split("\n")
         if "glossary" in path.rpartition("/")[2].lower() or ".. glossary::" in text:
-            yield from _listed(index, path, lines)
+            yield from _glossary_document(index, path, lines)
         else:
-            yield from _said(path, lines)
+            yield from _defined_in_prose(path, lines)
 
 
-def _listed(index: Index, path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
+def _glossary_document(index: Index, path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """Yield the entries of a glossary: headings with the text below them, or reST terms with indented definitions."""
     inside = -1  # the indentation of a reST glossary directive, -1 before one is found
     for number, line in enumerate(lines):
@@ -127,10 +133,12 @@ def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[Glossary
     sentence = first_sentence("\n".join(lines[at:end]), "rst" if path.endswith(".rst") else "markdown")
     term = re.sub(r"[`*_]|\[([^\]]*)\]\([^()]*\)", r"\1", term).strip()
     if term and len(term) < 60 and is_statement(sentence):
-        yield GlossaryEntry(term, ["“", *spoken(sentence), "”", Cite(path, at + 1, end if end > at + 1 else 0)], path)
+        yield GlossaryEntry(
+            term, ["“", *sentence_pieces(sentence), "”", Cite(path, at + 1, end if end > at + 1 else 0)], path
+        )
 
 
-def _said(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
+def _defined_in_prose(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """Yield terms from paragraphs that begin with a term and "is a"; a plain name must occur in the heading above."""
     heading, fenced = "", False
     for number, line in enumerate(lines):
@@ -142,7 +150,7 @@ def _said(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
             continue
         if fenced or not line or line[0].isspace() or (number and lines[number - 1].strip()):
             continue
-        match = _IS.match(line)
+        match = _DEFINITION.match(line)
         if match is None:
             continue
         term = match["bold"] or match["slant"] or match["code"] or match["name"]
@@ -154,7 +162,9 @@ def _said(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
         sentence = first_sentence("\n".join(lines[number:end]), "rst" if path.endswith(".rst") else "markdown")
         if is_statement(sentence) and term.lower() not in _EMPTY and not _FILE.search(term):
             yield GlossaryEntry(
-                term, ["“", *spoken(sentence), "”", Cite(path, number + 1, end if end > number + 1 else 0)], path
+                term,
+                ["“", *sentence_pieces(sentence), "”", Cite(path, number + 1, end if end > number + 1 else 0)],
+                path,
             )
 
 
@@ -171,6 +181,6 @@ def _letters(words: str) -> str:
     return re.sub(r"[\W_]+", "", words.lower())
 
 
-def said_in(entry: GlossaryEntry) -> Ref:
+def source_link(entry: GlossaryEntry) -> Ref:
     """Return a link to the file that defines a term."""
     return Ref(To.FILE, entry.path)

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from concordance.base.blocks import Piece
-from concordance.base.model import TYPES
+from concordance.base.model import TYPE_KINDS
 from concordance.facts.codec import SymbolHead
-from concordance.query.descriptions.quotations import first_sentence, is_statement, quote
+from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
 from concordance.query.folders import Folder, folders
 from concordance.query.index.counts.ledger import outline
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import kept
+from concordance.query.index.updates.reads import memoised
 
 # ---
 # The definitions to know: those that most files use, with what their authors say of them.
@@ -33,7 +33,7 @@ class KeyDefinition(NamedTuple):
     signature: str
 
 
-def defined(index: Index, one: int) -> SymbolHead | None:
+def symbol_by_id(index: Index, one: int) -> SymbolHead | None:
     """Return the definition with an id, None if it does not exist."""
     path = index.path_of(one)
     symbols = outline(index, path).symbols
@@ -41,12 +41,12 @@ def defined(index: Index, one: int) -> SymbolHead | None:
     return symbols[place] if 0 <= place < len(symbols) else None
 
 
-def known_in(index: Index, folder: Folder, most: int) -> list[KeyDefinition]:
+def key_definitions_of_folder(index: Index, folder: Folder, most: int) -> list[KeyDefinition]:
     """Return the definitions in a folder that most files use."""
     return _rows(index, folder.used, most)
 
 
-def known_of(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinition]:
+def key_definitions_of_files(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinition]:
     """Return the definitions in some files that most files use."""
     names, used = index.census.names, folders(index).used_in
     rows = [row for path in paths for row in used.get(path, ())]
@@ -57,10 +57,10 @@ def known_of(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinitio
 def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyDefinition]:
     found: dict[str, KeyDefinition] = {}
     for times, one in rows:
-        symbol = defined(index, one)
+        symbol = symbol_by_id(index, one)
         if symbol is None or times < 2 or symbol.name in found or symbol.name == "main":
             continue
-        if symbol.declaration and symbol.kind in TYPES:
+        if symbol.declaration and symbol.kind in TYPE_KINDS:
             continue  # a forward declaration; the type is defined elsewhere
         path = index.path_of(one)
         words = _words(index, f"{one - index.base_of(path) - 1} {path}")
@@ -70,16 +70,16 @@ def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyD
     return list(found.values())
 
 
-@kept(8192)
+@memoised(8192)
 def _words(index: Index, asked: str) -> list[Piece]:
     """Return the first sentence of a definition's documentation; `asked` is its position in the file, then the path."""
     place, _, path = asked.partition(" ")
     symbol = outline(index, path).symbols[int(place)]
     sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
-    return quote(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
+    return quote_sentence(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
 
 
-def best_in(index: Index, path: str) -> tuple[int, int] | None:
+def most_used_definition(index: Index, path: str) -> tuple[int, int] | None:
     """Return the number of users and the id of a file's most used definition, None if none is used."""
     rows = folders(index).used_in.get(path)
     return rows[0] if rows else None

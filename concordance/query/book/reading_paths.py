@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, counted
-from concordance.query.book.chapters import Chapter, in_order
+from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, count_noun
+from concordance.query.book.chapters import Chapter, order_by_use
 from concordance.query.descriptions import describe
 from concordance.query.folders import folders
 from concordance.query.index.counts.ledger import outline
 from concordance.query.index.repository import Index
 
-LINES = 40  # lines read in a minute
+LINES_PER_MINUTE = 40  # lines read in a minute
 _STEPS = 6  # files on a path
 _LONG = 60  # minutes from which times are given in hours
 
@@ -30,26 +30,26 @@ class ReadingStep(NamedTuple):
     minutes: int
 
 
-def minutes_of(index: Index, path: str) -> int:
+def reading_minutes(index: Index, path: str) -> int:
     """Return how many minutes a file takes to read."""
     metrics = outline(index, path).metrics
-    return max(1, round((metrics.code + metrics.comment) / LINES))
+    return max(1, round((metrics.code + metrics.comment) / LINES_PER_MINUTE))
 
 
-def minutes_for(lines: int) -> str:
+def reading_time(lines: int) -> str:
     """Return how long a number of lines takes to read, in words."""
-    return spell(max(1, round(lines / LINES)))
+    return time_in_words(max(1, round(lines / LINES_PER_MINUTE)))
 
 
-def spell(minutes: int) -> str:
+def time_in_words(minutes: int) -> str:
     """Return a number of minutes in words."""
     if minutes < _LONG:
-        return counted(minutes, "minute")
+        return count_noun(minutes, "minute")
     hours = round(minutes / 60)
-    return counted(hours, "hour")
+    return count_noun(hours, "hour")
 
 
-def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[ReadingStep]:
+def reading_path(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[ReadingStep]:
     """Return the most central files of some folders, as far as possible each after those that it uses."""
     chosen = folders(index).most_central(homes, most)
     bases = {index.base_of(path): place for place, path in enumerate(chosen)}
@@ -59,26 +59,26 @@ def path_through(index: Index, homes: Sequence[str], most: int = _STEPS) -> list
             if target in bases:
                 uses[place, bases[target]] += times
     return [
-        ReadingStep(chosen[place], minutes_of(index, chosen[place]))
-        for place in in_order(list(range(len(chosen))), uses)
+        ReadingStep(chosen[place], reading_minutes(index, chosen[place]))
+        for place in order_by_use(list(range(len(chosen))), uses)
     ]
 
 
 def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
     """Return the reading path of one chapter."""
-    steps = path_through(index, chapter.homes)
+    steps = reading_path(index, chapter.homes)
     if not steps:
         return []
     total = sum(step.minutes for step in steps)
     which = "this file" if len(steps) == 1 else f"these {len(steps)} files in this order"
-    return [Text(["To understand ", label, f", read {which}, about {spell(total)}:"]), steps_of(index, steps)]
+    return [Text(["To understand ", label, f", read {which}, about {time_in_words(total)}:"]), step_list(index, steps)]
 
 
-def steps_of(index: Index, steps: Sequence[ReadingStep]) -> Items:
+def step_list(index: Index, steps: Sequence[ReadingStep]) -> Items:
     """Return the files of a path as a numbered list with reading times."""
     return Items(
         [
-            Item([Ref(To.FILE, step.path), f", {counted(step.minutes, 'minute')}: ", *describe(index, step.path)])
+            Item([Ref(To.FILE, step.path), f", {count_noun(step.minutes, 'minute')}: ", *describe(index, step.path)])
             for step in steps
         ],
         ordered=True,

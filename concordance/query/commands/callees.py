@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from concordance.facts.read import Place
-from concordance.query.answers import TRUST, Answer, AnswerPage, Row, least_of, paged
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import TRUST, Answer, AnswerPage, Row, paginate, requested_trust
 from concordance.query.index.repository import Index
-from concordance.query.names.call_graph import callees, row_of
+from concordance.query.names.call_graph import call_row, callees
 from concordance.query.names.public_names import called
-from concordance.query.names.resolver import find
+from concordance.query.names.resolver import resolve_symbols
 
 HELP = """List what the body of a function, method or class calls, each callee once, in source order.
 
@@ -29,17 +29,17 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """Return one row per callee."""
     rows: dict[int, Row] = {}
     unknown: Counter[str] = Counter()
-    symbols = [place for place in find(index, asked) if not place.declaration]
+    symbols = [place for place in resolve_symbols(index, asked) if not place.declaration]
     for symbol in symbols[:_MOST]:
-        found, names = callees(index, symbol, least_of(page))
+        found, names = callees(index, symbol, requested_trust(page))
         unknown.update(names)
         for one in found:
-            rows.setdefault(one.place.id, row_of(index, one))
-    answered = paged(list(rows.values()), ("path", "line", "called", "trust", "by"), page)
+            rows.setdefault(one.place.id, call_row(index, one))
+    answered = paginate(list(rows.values()), ("path", "line", "called", "trust", "by"), page)
     return answered._replace(note=_note(index, symbols, len(rows), unknown))
 
 
-def _note(index: Index, symbols: list[Place], known: int, unknown: Counter[str]) -> str:
+def _note(index: Index, symbols: list[SymbolPlace], known: int, unknown: Counter[str]) -> str:
     """Return a note on calls that are not listed and definitions that were not searched."""
     said = []
     if len(symbols) > _MOST:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from concordance.base.model import Trust
-from concordance.facts.read import Place
-from concordance.query.answers import TRUST, Answer, AnswerPage, least_of
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import TRUST, Answer, AnswerPage, requested_trust
 from concordance.query.index.repository import Index
-from concordance.query.names.call_graph import callers, callers_page, row_of, with_classes
-from concordance.query.names.declarations import together
+from concordance.query.names.call_graph import add_constructed_classes, call_row, callers, callers_page
+from concordance.query.names.declarations import with_counterparts
 from concordance.query.names.public_names import called
-from concordance.query.names.references import with_missed
-from concordance.query.names.resolver import find
+from concordance.query.names.references import add_unresolved_note
+from concordance.query.names.resolver import resolve_symbols
 
 HELP = """List the functions, classes and files that call a name, each once.
 
@@ -26,13 +26,15 @@ OPTIONS = (TRUST,)
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """Return one row per caller."""
-    symbols = with_classes(index, together(index, find(index, asked)))
-    found, total, cursor = callers_page(index, symbols, least_of(page), page)
-    note = with_missed(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
-    return Answer([row_of(index, one) for one in found], ("path", "line", "called", "trust", "by"), total, cursor, note)
+    symbols = add_constructed_classes(index, with_counterparts(index, resolve_symbols(index, asked)))
+    found, total, cursor = callers_page(index, symbols, requested_trust(page), page)
+    note = add_unresolved_note(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
+    return Answer(
+        [call_row(index, one) for one in found], ("path", "line", "called", "trust", "by"), total, cursor, note
+    )
 
 
-def _none(index: Index, symbol: Place) -> str:
+def _none(index: Index, symbol: SymbolPlace) -> str:
     """Return a note on what was searched, and on the overridden methods that may be called instead."""
     parts = [f"no callers of {called(index, symbol)}: {index.searched(symbol.language)}"]
     above = index.facts.places(target for target, _ in index.facts.overridden(symbol.id))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, paged
+from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, with_definitions
-from concordance.query.names.environment_variables import defining
+from concordance.query.names.environment_variables import definition_rows
 from concordance.query.names.public_names import called
-from concordance.query.names.resolver import UnknownName, meant
+from concordance.query.names.resolver import UnknownName, resolve_question
 
 HELP = """Show where a name is defined, given the name or a position where it is used.
 
@@ -27,9 +27,9 @@ ARGUMENT = "PATH:LINE:COL or NAME"
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """Return one row per definition, best first."""
-    variable = defining(index, asked)
+    variable = definition_rows(index, asked)
     try:
-        said = meant(index, asked)
+        said = resolve_question(index, asked)
     except UnknownName:
         if not variable:
             raise
@@ -40,7 +40,7 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     rows = [_row(index, one) for one in found]
     known = {(row["path"], row["line"]) for row in rows}
     rows += [row for row in variable if (row["path"], row["line"]) not in known]
-    return paged(rows, columns, page)._replace(note=said.note)
+    return paginate(rows, columns, page)._replace(note=said.note)
 
 
 def _row(index: Index, one: Resolution) -> Row:

@@ -11,30 +11,30 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from concordance.base.errors import ToolFailed, UserError
-from concordance.base.model import RUN, File
+from concordance.base.model import EXECUTABLE_KINDS, File
 from concordance.collect.line_diff import changed_lines
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
-from concordance.facts.read import Place
-from concordance.query.answers import Answer, AnswerPage, Row, full_name, start_of
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import Answer, AnswerPage, Row, full_name, page_start
 from concordance.query.index.graphs.reachability import (
-    HOLD,
-    MOST,
+    CONTAINER_KINDS,
+    MAX_EDGES,
     STEPS,
     ReachedSymbol,
     ReachedSymbols,
     around,
-    command,
-    inside,
+    explain_paths,
+    members_of,
     places,
-    reasons,
+    test_command,
 )
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
-from concordance.query.names.resolver import subject
+from concordance.query.names.resolver import resolve_subject
 
-FIRST = 20  # tests listed before everything else
-_ON = RUNS | {int(EdgeKind.INHERITS), int(EdgeKind.LOADS)}  # edges that the search follows further
-_LAST = frozenset(  # edges that it reports but does not follow
+FIRST_TESTS = 20  # tests listed before everything else
+_FOLLOWED = RUNS | {int(EdgeKind.INHERITS), int(EdgeKind.LOADS)}  # edges that the search follows further
+_NOT_FOLLOWED = frozenset(  # edges that it reports but does not follow
     (int(EdgeKind.PASSES), int(EdgeKind.TYPES), int(EdgeKind.WRITES), int(EdgeKind.IMPORTS), int(EdgeKind.MENTIONS))
 )
 
@@ -46,13 +46,13 @@ class NothingChanged(UserError):
 class AffectedSymbol(NamedTuple):
     """A symbol or file that a change may break."""
 
-    place: Place
+    place: SymbolPlace
     steps: int  # distance from the change
     why: str
     run: str  # the command that runs it, if it is a test
 
 
-def changed(index: Index) -> tuple[list[int], str]:
+def changed_symbols(index: Index) -> tuple[list[int], str]:
     """Return the ids of the innermost symbols around the changed lines, and a note that names them."""
     try:
         lines = changed_lines(index.root)
@@ -75,38 +75,38 @@ def changed(index: Index) -> tuple[list[int], str]:
     return list(found), said if found else "nothing changed since the last commit"
 
 
-def of_file(index: Index, file: File) -> list[int]:
+def symbols_of_file(index: Index, file: File) -> list[int]:
     """Return the ids of a file and of everything it defines."""
     base = index.facts.base(file.path)
     return [base, *(one.id for one in index.facts.symbols_in(file.path))]
 
 
-def widened(index: Index, starts: Collection[int]) -> list[int]:
+def with_members_and_owners(index: Index, starts: Collection[int]) -> list[int]:
     """Return the changed symbols with their members, and the classes of changed methods that override another.
 
     Calls of an overriding method name the method of the base class, so whatever uses its class may break too.
     """
     found = places(index, starts)
     for place in list(found.values()):
-        if place.kind in HOLD:
-            found.update((one.id, one) for one in inside(index, place) if one.id not in found)
-    owners = [place for place in found.values() if place.kind in RUN and index.facts.overridden(place.id)]
+        if place.kind in CONTAINER_KINDS:
+            found.update((one.id, one) for one in members_of(index, place) if one.id not in found)
+    owners = [place for place in found.values() if place.kind in EXECUTABLE_KINDS and index.facts.overridden(place.id)]
     for place in owners:
         found.update((one.id, one) for one in around(index, place))
     return list(found)
 
 
-def broken(index: Index, starts: Collection[int]) -> ReachedSymbols:
-    """Return what may break, nearest first, with the `FIRST` nearest tests before everything else."""
+def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
+    """Return what may break, nearest first, with the `FIRST_TESTS` nearest tests before everything else."""
     own = set(starts)
-    walk = index.graph.back(widened(index, starts), _ON, _LAST, STEPS, MOST)
+    walk = index.graph.back(with_members_and_owners(index, starts), _FOLLOWED, _NOT_FOLLOWED, STEPS, MAX_EDGES)
     for start in own:
         for below, _ in index.facts.overriding(start):
             walk.steps.setdefault(below, (1, start, int(EdgeKind.INHERITS)))
     order = index.tests.get
     met = ((one, step[0]) for one, step in walk.steps.items() if step[0] and one not in own)
     rows = sorted(ReachedSymbol(steps, order(one, -1), one, one) for one, steps in met)
-    tests = [row for row in rows if row.order >= 0][:FIRST]
+    tests = [row for row in rows if row.order >= 0][:FIRST_TESTS]
     first = {row.id for row in tests}
     return ReachedSymbols([*tests, *(row for row in rows if row.id not in first)], walk)
 
@@ -115,12 +115,12 @@ def said(index: Index, rows: list[ReachedSymbol], walk: GraphWalk) -> list[Affec
     """Return rows with their places, reasons and test commands."""
     known = places(index, (row.id for row in rows))
     return [
-        AffectedSymbol(known[row.id], row.steps, why, command(index, known[row.id]) if row.order >= 0 else "")
-        for row, why in zip(rows, reasons(index, rows, walk), strict=True)
+        AffectedSymbol(known[row.id], row.steps, why, test_command(index, known[row.id]) if row.order >= 0 else "")
+        for row, why in zip(rows, explain_paths(index, rows, walk), strict=True)
     ]
 
 
-HELP = f"""List what a change may break, nearest first: the {FIRST} nearest tests, then everything else.
+HELP = f"""List what a change may break, nearest first: the {FIRST_TESTS} nearest tests, then everything else.
 
 Without a PATH or NAME, the change is the difference between the work tree and the last commit.
 
@@ -136,12 +136,12 @@ def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
     """Return one row per symbol or file that may break."""
     note = ""
     if asked is None:
-        starts, note = changed(index)
+        starts, note = changed_symbols(index)
     else:
-        meant = subject(index, asked)
-        starts = of_file(index, meant) if isinstance(meant, File) else [place.id for place in meant]
-    found, walk = broken(index, starts)
-    start = start_of(page, len(found))
+        meant = resolve_subject(index, asked)
+        starts = symbols_of_file(index, meant) if isinstance(meant, File) else [place.id for place in meant]
+    found, walk = find_affected(index, starts)
+    start = page_start(page, len(found))
     shown = said(index, found[start : start + page.limit], walk)
     rows: list[Row] = [
         {
@@ -158,7 +158,7 @@ def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
     if not found and asked is not None:
         note = f"no uses of {asked} found: {len(index.bases):,} files searched"
     if not walk.whole:
-        ended = f"the search stopped after {MOST:,} uses: anything farther away is not listed"
+        ended = f"the search stopped after {MAX_EDGES:,} uses: anything farther away is not listed"
         note = f"{note}; {ended}" if note else ended
     end = start + page.limit
     columns = ("path", "line", "called", "distance", "why", "run")

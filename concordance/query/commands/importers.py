@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from concordance.base.model import ROLES, Role
-from concordance.query.answers import Answer, AnswerPage, Row, paged, rank_of
+from concordance.query.answers import Answer, AnswerPage, Row, category_rank, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.references import target_of
+from concordance.query.names.references import import_target
 
 HELP = """List the imports and includes of a file in other files, source before tests.
 
@@ -26,17 +26,17 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     users = index.facts.users(index.facts.base(file.path))
     paths = {index.path_of(user) for user, roles, _ in users if roles & _IMPORT}
     rows: list[Row] = []
-    for path in sorted(paths, key=lambda path: (rank_of(index.category_of(path)), path)):
+    for path in sorted(paths, key=lambda path: (category_rank(index.category_of(path)), path)):
         rows += _in_file(index, path, file.path)
     note = "" if rows else f"no imports of {file.path} found: {len(index.bases):,} files searched"
-    return paged(rows, ("path", "line", "names"), page)._replace(note=note)
+    return paginate(rows, ("path", "line", "names"), page)._replace(note=note)
 
 
 def _in_file(index: Index, path: str, wanted: str) -> list[Row]:
     """Return the statements in one file that import another."""
     names: dict[int, list[str]] = {}
     for row, target, named in index.opened(path).imports:
-        if target_of(index, target, named) == wanted:
+        if import_target(index, target, named) == wanted:
             said = names.setdefault(row.line, [])
             if row.name:
                 said.append(row.name)

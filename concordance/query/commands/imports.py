@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from concordance.base.model import Import, Origin, Target
-from concordance.query.answers import Answer, AnswerPage, Row, paged
+from concordance.query.answers import Answer, AnswerPage, Row, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.references import target_of
+from concordance.query.names.references import import_target
 
 HELP = """List what a file imports or includes, in source order, and what each import resolves to.
 
@@ -21,9 +21,9 @@ ARGUMENT = "PATH"
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """Return one row per imported name or imported module."""
     file = index.opened(index.file(asked).path)
-    rows = [_row(row, target, target_of(index, target, named)) for row, target, named in file.imports]
+    rows = [_row(row, target, import_target(index, target, named)) for row, target, named in file.imports]
     note = "" if rows else f"no imports found in {file.path}: {file.file.lines:,} lines searched"
-    return paged(rows, ("line", "module", "name", "alias", "target", "origin"), page)._replace(note=note)
+    return paginate(rows, ("line", "module", "name", "alias", "target", "origin"), page)._replace(note=note)
 
 
 def _row(row: Import, target: Target | None, path: str) -> Row:

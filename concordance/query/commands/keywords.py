@@ -11,12 +11,12 @@ from collections import Counter
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from concordance.base.model import ROLES, FileFacts, Role
-from concordance.facts.read import Facts, Place
-from concordance.facts.updates.store_delta import band
-from concordance.query.answers import Answer, AnswerPage, Row, WrongCursor, paged
-from concordance.query.index.graphs.bridges import crossings
+from concordance.facts.read import Facts, SymbolPlace
+from concordance.facts.updates.store_delta import round_to_power
+from concordance.query.answers import Answer, AnswerPage, Row, WrongCursor, paginate
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.names.environment_variables import kind_of, places
+from concordance.query.names.environment_variables import variable_kind, variable_places
 from concordance.query.names.file_keywords import (
     ANALYSIS,
     DEPENDENCIES,
@@ -24,8 +24,8 @@ from concordance.query.names.file_keywords import (
     SOURCE,
     TextWords,
     concepts,
-    mentioned,
-    spelled,
+    mentioned_names,
+    with_long_form,
 )
 
 HELP = """List the keywords of a file (what it defines, imports and mentions), or of the whole repository.
@@ -52,10 +52,10 @@ def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
     rows = _definitions(file.path, found) + _imports(file.path, found)
     rows += [
         _row(row.name, "name", file.path, row.line, row.times, SOURCE)
-        for row in mentioned(found, index.census.has_code)
+        for row in mentioned_names(found, index.census.has_code)
     ]
     rows += _variables(index, file.path)
-    return paged(rows + _concepts(facts, file.path, found), _COLUMNS, page)
+    return paginate(rows + _concepts(facts, file.path, found), _COLUMNS, page)
 
 
 def _row(keyword: str, kind: str, path: str, line: int, uses: int | None, section: str | None) -> Row:
@@ -86,21 +86,23 @@ def _imports(path: str, found: FileFacts) -> list[Row]:
 def _variables(index: Index, path: str) -> list[Row]:
     """Return the environment variables and build options in a file, each with the line of its first occurrence."""
     ends, found = index.opened(path).ends, dict[str, list[int]]()
-    for row in crossings(index).out_of(path):
+    for row in bridges_of(index).out_of(path):
         if row.bridge == "environment" and 0 <= row.end < len(ends):
             found.setdefault(row.name, []).append(ends[row.end].line)
     return [
-        _row(name, kind_of(places(index, name)), path, min(lines), len(lines) - 1, SOURCE)
+        _row(name, variable_kind(variable_places(index, name)), path, min(lines), len(lines) - 1, SOURCE)
         for name, lines in sorted(found.items(), key=lambda pair: (min(pair[1]), pair[0]))
     ]
 
 
 def _concepts(facts: Facts, path: str, found: FileFacts) -> list[Row]:
-    spread = {text: band(files) for text, files in facts.files_with(term.text for term in found.terms).items()}
+    spread = {
+        text: round_to_power(files) for text, files in facts.files_with(term.text for term in found.terms).items()
+    }
     purpose = TextWords(found.doc)
     return [
-        _row(spelled(t), t.kind, path, t.line, t.times, PURPOSE if purpose.has(t.text) else SOURCE)
-        for t in concepts(found.terms, spread, band(facts.read_count()))
+        _row(with_long_form(t), t.kind, path, t.line, t.times, PURPOSE if purpose.has(t.text) else SOURCE)
+        for t in concepts(found.terms, spread, round_to_power(facts.read_count()))
     ]
 
 
@@ -113,7 +115,7 @@ def _of_repository(facts: Facts, page: AnswerPage) -> Answer:
     return Answer(rows, ("keyword", "kind", "path", "line"), facts.symbol_count(), behind)
 
 
-def _cursor(last: Place) -> str:
+def _cursor(last: SymbolPlace) -> str:
     """Encode the last row of a page as a cursor that can be typed."""
     return ",".join((quote(last.name), quote(os.fsencode(last.path)), str(last.place)))
 

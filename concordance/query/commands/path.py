@@ -14,18 +14,18 @@ from typing import NamedTuple
 from concordance.base.errors import UserError
 from concordance.base.model import Category, File, Trust
 from concordance.facts.links.graph import RUNS, EdgeKind
-from concordance.facts.read import Place
-from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paged
-from concordance.query.index.graphs.bridges import VERBS, crossings
-from concordance.query.index.graphs.reachability import VERBS as WAYS
-from concordance.query.index.graphs.reachability import places, starts_in, starts_of
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paginate
+from concordance.query.index.graphs.bridges import VERBS, bridges_of
+from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
+from concordance.query.index.graphs.reachability import functions_in, places, with_members
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
-from concordance.query.names.references import uses_in
-from concordance.query.names.resolver import subject
+from concordance.query.names.references import uses_in_file
+from concordance.query.names.resolver import resolve_subject
 
-MOST = 3_000_000  # edges that one search visits at most: about a second
-_FARTHEST = 24  # steps in a chain at most
+MAX_EDGES = 3_000_000  # edges that one search visits at most: about a second
+_MAX_STEPS = 24  # steps in a chain at most
 _RUN = frozenset(RUNS)
 _ALL = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
 _Found = tuple[dict[int, int], dict[int, list[int]]]  # by id: the number of steps to the end, and the next symbols
@@ -50,7 +50,7 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     if len(words) != 2:
         raise UserError("a path needs two names or files", "Use: concord path FROM TO")
     begins, ends = (_starts(index, word) for word in words)
-    found = chains(index, begins, ends, page.options["chains"])
+    found = find_chains(index, begins, ends, page.options["chains"])
     rows: list[Row] = [
         {
             "chain": number,
@@ -73,22 +73,22 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
         said = f"no chain found from {words[0]} to {words[1]}: {found.looked:,} uses searched by {found.ways}"
         note = f"{words[0]} and {words[1]} are the same" if same else said
         note += "" if found.whole else "; the search stopped early"
-    return paged(rows, _COLUMNS, page)._replace(note=note)
+    return paginate(rows, _COLUMNS, page)._replace(note=note)
 
 
 def _starts(index: Index, asked: str) -> list[int]:
     """Return the ids of a name or file and of what it contains."""
-    meant = subject(index, asked)
+    meant = resolve_subject(index, asked)
     if isinstance(meant, File):
-        return [index.facts.base(meant.path), *starts_in(index, meant)]
-    return starts_of(index, meant)
+        return [index.facts.base(meant.path), *functions_in(index, meant)]
+    return with_members(index, meant)
 
 
 class PathStep(NamedTuple):
     """One step of a chain: how one symbol or file uses another."""
 
-    source: Place
-    target: Place
+    source: SymbolPlace
+    target: SymbolPlace
     line: int  # the line in the source's file that shows the step
     how: str
     trust: str
@@ -104,7 +104,7 @@ class PathSearch(NamedTuple):
     ways: str  # which kinds of edges were followed, in words
 
 
-def chains(index: Index, begins: Collection[int], ends: Collection[int], most: int) -> PathSearch:
+def find_chains(index: Index, begins: Collection[int], ends: Collection[int], most: int) -> PathSearch:
     """Return the shortest chains in which the beginning runs the end; if there are none, chains of any kind of use."""
     looked, whole = 0, True
     for ways, said in ((_RUN, "calls and bridges"), (_ALL, "calls, imports, types, inheritance and bridges")):
@@ -124,7 +124,7 @@ def _search(
     distance = dict.fromkeys(ends, 0)
     following: dict[int, list[int]] = {}
     now = list(ends)
-    for steps in range(1, _FARTHEST + 1):
+    for steps in range(1, _MAX_STEPS + 1):
         if not begins.isdisjoint(distance):
             return (distance, following), looked, True
         met = []
@@ -138,12 +138,12 @@ def _search(
                         met.append(user)
                     if target not in following.setdefault(user, []):
                         following[user].append(target)
-        if not met or looked > MOST:
+        if not met or looked > MAX_EDGES:
             break
         now = met
     if not begins.isdisjoint(distance):
         return (distance, following), looked, True
-    return None, looked, looked <= MOST
+    return None, looked, looked <= MAX_EDGES
 
 
 def _ordered(index: Index, found: _Found, begins: Collection[int]) -> Iterator[list[int]]:
@@ -172,9 +172,9 @@ def _steps(index: Index, chain: list[int]) -> list[PathStep]:
     return [_step(index, known[one], known[other]) for one, other in pairwise(chain)]
 
 
-def _step(index: Index, source: Place, target: Place) -> PathStep:
+def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
     """Return how the source uses the target, with the line that shows it."""
-    table = crossings(index)
+    table = bridges_of(index)
     row = table.between.get((source.id, target.id))
     if row is not None:
         verb, line = VERBS.get(row.says, (row.says, row.says))[0], table.line(row) or source.line
@@ -182,7 +182,7 @@ def _step(index: Index, source: Place, target: Place) -> PathStep:
     file = index.opened(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]
     how = WAYS[EdgeKind(min(ways))] if ways else "reaches"
-    for at, claim in uses_in(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
+    for at, claim in uses_in_file(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
         spot = file.spot(at)
         if file.around(spot.scope) == source.place or source.place < 0:
             return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Trust
-from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, least_of, paged, start_of
+from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, page_start, paginate, requested_trust
 from concordance.query.index.open_file import Claim
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import Resolution, ResolvedQuestion
-from concordance.query.names.declarations import together
-from concordance.query.names.environment_variables import using
+from concordance.query.names.declarations import with_counterparts
+from concordance.query.names.environment_variables import use_rows
 from concordance.query.names.public_names import called
-from concordance.query.names.references import Reference, uses_of, with_missed
-from concordance.query.names.resolver import UnknownName, meant
+from concordance.query.names.references import Reference, add_unresolved_note, uses_of
+from concordance.query.names.resolver import UnknownName, resolve_question
 
 HELP = """List where a name is used: the defining file first, source before tests, files with most uses first.
 
@@ -32,29 +32,29 @@ _COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """Return one row per use: first the uses of symbols, then those of an environment variable of the same name."""
-    variable = using(index, asked, least_of(page))
+    variable = use_rows(index, asked, requested_trust(page))
     try:
-        said = meant(index, asked)
+        said = resolve_question(index, asked)
     except UnknownName:
         if not variable:
             raise
-        return paged(variable, _COLUMNS, page)
+        return paginate(variable, _COLUMNS, page)
     if not said.meant:
         return Answer([], _COLUMNS, 0, note=said.note)
     if said.meant[0].scope >= 0:
-        return _of_local(index, said.meant[0], page)
+        return _local_uses(index, said.meant[0], page)
     if not variable:
-        return _of_symbols(index, said, page)
-    return _of_both(index, said, variable, page)
+        return _symbol_uses(index, said, page)
+    return _symbol_and_variable_uses(index, said, variable, page)
 
 
-def _of_both(index: Index, said: ResolvedQuestion, variable: list[Row], page: AnswerPage) -> Answer:
+def _symbol_and_variable_uses(index: Index, said: ResolvedQuestion, variable: list[Row], page: AnswerPage) -> Answer:
     """Return the uses of symbols, then those of a variable. Cursors among the latter begin with "v"."""
     if page.cursor.startswith("v"):
-        behind = paged(variable, _COLUMNS, page._replace(cursor=page.cursor[1:]))
-        first = _of_symbols(index, said, page._replace(cursor="", limit=1))
+        behind = paginate(variable, _COLUMNS, page._replace(cursor=page.cursor[1:]))
+        first = _symbol_uses(index, said, page._replace(cursor="", limit=1))
         return behind._replace(total=first.total + len(variable), cursor=behind.cursor and f"v{behind.cursor}")
-    first = _of_symbols(index, said, page)
+    first = _symbol_uses(index, said, page)
     total, room = first.total + len(variable), page.limit - len(first.rows)
     if first.cursor:
         return first._replace(total=total)
@@ -63,22 +63,22 @@ def _of_both(index: Index, said: ResolvedQuestion, variable: list[Row], page: An
     return first._replace(rows=[*first.rows, *variable[:room]], total=total, cursor=cursor, note=note)
 
 
-def _of_symbols(index: Index, said: ResolvedQuestion, page: AnswerPage) -> Answer:
-    symbols = together(index, [one.place for one in said.meant if one.best])
-    found = uses_of(index, symbols, least_of(page), page)
+def _symbol_uses(index: Index, said: ResolvedQuestion, page: AnswerPage) -> Answer:
+    symbols = with_counterparts(index, [one.place for one in said.meant if one.best])
+    found = uses_of(index, symbols, requested_trust(page), page)
     first = symbols[0]
     note = "" if found.total else f"no uses of {called(index, first)}: {index.searched(first.language)}"
-    note = with_missed(index, note, [first.name], "uses")
+    note = add_unresolved_note(index, note, [first.name], "uses")
     return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
 
 
-def _of_local(index: Index, one: Resolution, page: AnswerPage) -> Answer:
+def _local_uses(index: Index, one: Resolution, page: AnswerPage) -> Answer:
     """Return the other occurrences of a local variable in its scope."""
     file = index.opened(one.place.path)
     claim = Claim(0, Trust.EXACT, "scope")
     uses = [Reference(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
     uses = [use for use in uses if file.spot(use.place)[:2] != (one.place.line, one.place.col)]
-    start = start_of(page, len(uses))
+    start = page_start(page, len(uses))
     end = start + page.limit
     return Answer(list(_rows(index, uses[start:end])), _COLUMNS, len(uses), str(end) if end < len(uses) else "")
 

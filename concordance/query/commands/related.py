@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concordance.query.answers import Answer, AnswerPage, Row, paged
+from concordance.query.answers import Answer, AnswerPage, Row, paginate
 from concordance.query.index.repository import Index
 
 HELP = """List the files that are related to a file, best first.
@@ -25,4 +25,4 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
         for one in index.neighbours.of(file)
     ]
     note = "" if rows else f"no files related to {file.path} found: {len(index.bases):,} files searched"
-    return paged(rows, ("path", "score", "reasons"), page)._replace(note=note)
+    return paginate(rows, ("path", "score", "reasons"), page)._replace(note=note)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from concordance.base.errors import UserError
 from concordance.base.model import Kind
-from concordance.query.answers import Answer, AnswerPage, Option, paged
+from concordance.query.answers import Answer, AnswerPage, Option, paginate
 from concordance.query.index.repository import Index
-from concordance.query.names.resolver import nearest
-from concordance.query.search.finder import parse_filters, spots
+from concordance.query.names.resolver import similar_names
+from concordance.query.search.finder import find_results, parse_filters
 
 HELP = """Find definitions and files by a name or words: definitions of that name first, then the best matching files.
 
@@ -45,13 +45,13 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     folder = "" if folder == "." else folder
     if folder and not any(path.startswith(f"{folder}/") for path in index.categories):
         raise UserError(f"the repository has no folder {folder}", "Give its path from the repository's root")
-    found = spots(index, asked_for._replace(folder=folder))
+    found = find_results(index, asked_for._replace(folder=folder))
     rows = [{**spot._asdict(), "score": round(spot.score, 2)} for spot in found]
-    return paged(rows, _COLUMNS, page)._replace(note="" if rows else _nothing(index, question))
+    return paginate(rows, _COLUMNS, page)._replace(note="" if rows else _no_match_note(index, question))
 
 
-def _nothing(index: Index, question: str) -> str:
+def _no_match_note(index: Index, question: str) -> str:
     """Return a note on what was searched, with the nearest names."""
     said = f"no matches for {question}: {len(index.categories):,} files searched"
-    near = dict.fromkeys(name for word in question.split()[:5] for name in nearest(index, word.strip('"')))
+    near = dict.fromkeys(name for word in question.split()[:5] for name in similar_names(index, word.strip('"')))
     return f"{said}; nearest names: {', '.join(list(near)[:3])}" if near else said

@@ -7,7 +7,7 @@ are listed only on request.
 from __future__ import annotations
 
 from concordance.extract.registry import language_of
-from concordance.query.answers import Answer, AnswerPage, Option, Row, paged, qualified
+from concordance.query.answers import Answer, AnswerPage, Option, Row, paginate, qualified
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
 
@@ -46,4 +46,4 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     ]
     hidden = len(symbols) - len(rows)
     note = f"{hidden:,} only declared here: add --declarations to list them" if hidden else ""
-    return paged(rows, ("line", "kind", "called", "signature"), page)._replace(note=note)
+    return paginate(rows, ("line", "kind", "called", "signature"), page)._replace(note=note)

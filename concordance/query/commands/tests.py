@@ -7,21 +7,21 @@ from operator import itemgetter
 
 from concordance.base.model import Category, File
 from concordance.facts.links.graph import EdgeKind, GraphWalk
-from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, start_of
+from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, page_start
 from concordance.query.index.graphs.reachability import (
-    MOST,
+    MAX_EDGES,
     STEPS,
     ReachedSymbol,
-    command,
-    overridden,
+    explain_paths,
+    find_reaching,
+    functions_in,
     places,
-    reached,
-    reasons,
-    starts_in,
-    starts_of,
+    reach_by_override,
+    test_command,
+    with_members,
 )
 from concordance.query.index.repository import Index
-from concordance.query.names.resolver import subject
+from concordance.query.names.resolver import resolve_subject
 
 HELP = """List the tests that may run a file or symbol, nearest first, with the reason and the command that runs each.
 
@@ -38,24 +38,24 @@ _MOST_OVERRIDES = 10  # definitions of one name whose overridden methods are fol
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """Return one row per test."""
-    meant = subject(index, asked)
+    meant = resolve_subject(index, asked)
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
-    starts = starts_in(index, meant) if isinstance(meant, File) else starts_of(index, meant)
-    found = [reached(index, starts, category)]
+    starts = functions_in(index, meant) if isinstance(meant, File) else with_members(index, meant)
+    found = [find_reaching(index, starts, category)]
     if not isinstance(meant, File):
-        found += overridden(index, meant[:_MOST_OVERRIDES], category)
+        found += reach_by_override(index, meant[:_MOST_OVERRIDES], category)
     elif not found[0].rows:
         return _by_import(index, meant, category, page)
     rows = [(row, walk) for rows, walk in found for row in rows]
     total = len({row.id for row, _ in rows})
     if len(found) > 1:  # keep the first row of each test
         rows = list({row.id: (row, walk) for row, walk in reversed(rows)}.values())[::-1]
-    start = start_of(page, total)
+    start = page_start(page, total)
     end = start + page.limit
     what = "tests" if category is Category.TEST else "examples"
     note = "" if rows else f"no {what} found that reach {asked}: {len(index.tests):,} tests, {STEPS} steps searched"
     if not all(walk.whole for _, walk in found):
-        note = f"the search stopped after {MOST:,} uses: {what} farther away are not listed"
+        note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(meant, File) and len(meant) > _MOST_OVERRIDES:
         note = f"overridden methods were followed for {_MOST_OVERRIDES} of {len(meant):,}: qualify NAME for the others"
     return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
@@ -65,14 +65,14 @@ def _rows(index: Index, found: list[tuple[ReachedSymbol, GraphWalk]]) -> list[Ro
     known = places(index, (row.id for row, _ in found))
     whys: list[str] = []
     for walk, rows in groupby(found, itemgetter(1)):
-        whys += reasons(index, [row for row, _ in rows], walk)
+        whys += explain_paths(index, [row for row, _ in rows], walk)
     return [
         {
             "path": place.path,
             "line": place.line,
             "name": full_name(place) if place.name else "",
             "why": why,
-            "run": command(index, place),
+            "run": test_command(index, place),
         }
         for place, why in zip((known[row.id] for row, _ in found), whys, strict=True)
     ]
@@ -93,7 +93,7 @@ def _by_import(index: Index, file: File, category: Category, page: AnswerPage) -
         for path in sorted(paths)
         if index.category_of(path) == category
     ]
-    start = start_of(page, len(rows))
+    start = page_start(page, len(rows))
     end = start + page.limit
     note = f"no {category} found that runs {file.path}: {len(index.tests):,} tests, {STEPS} steps searched"
     return Answer(rows[start:end], _COLUMNS, len(rows), str(end) if end < len(rows) else "", note)

@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from concordance.base.blocks import Cite, Mono, Piece, Ref, To, counted, listed
+from concordance.base.blocks import Cite, Mono, Piece, Ref, To, count_noun, join_in_sentence
 from concordance.base.model import File, Kind
 from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline, SymbolHead
-from concordance.query.descriptions.quotations import is_statement, spoken
+from concordance.query.descriptions.quotations import is_statement, sentence_pieces
 from concordance.query.index.repository import Index
 
 _SHOWN = 3
 _DESCRIBED = frozenset(("description", "about", "summary"))
 
 
-def settings(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+def config_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a summary of a configuration or build file; nothing if it has no keys and no targets."""
     way: Callable[[File, FileOutline], list[Piece]]
     if file.language == "cmake":
@@ -52,7 +52,7 @@ def _names(path: str, symbols: list[SymbolHead], shown: int = _SHOWN) -> list[Pi
     few = distinct[: shown + (len(distinct) == shown + 1)]
     left = len(distinct) - len(few)
     names: list[Piece] = [Ref(To.SYMBOL, path, symbol.key, symbol.name) for symbol in few]
-    return listed([*names, *([f"{left:,} more"] if left else [])])
+    return join_in_sentence([*names, *([f"{left:,} more"] if left else [])])
 
 
 # --- YAML, JSON, TOML, INI
@@ -72,7 +72,7 @@ def _workflow(file: File, facts: FileOutline) -> list[Piece]:
     if named is not None:
         found += [" ", Mono(_value(named)), Cite(file.path, named.line)]
     if events:
-        found += [", on ", *listed([Mono(symbol.name) for symbol in events])]
+        found += [", on ", *join_in_sentence([Mono(symbol.name) for symbol in events])]
     elif on is not None and re.fullmatch(r"[\w-]+", _value(on)):
         found += [", on ", Mono(_value(on))]
     return [*found, f": the job{'s' if len(jobs) > 1 else ''} ", *_names(file.path, jobs)]
@@ -83,7 +83,7 @@ def _keys(file: File, facts: FileOutline) -> list[Piece]:
     top = _top(facts)
     for symbol in [*top, *_below(facts, "project"), *_below(facts, "package"), *_below(facts, "metadata")]:
         if symbol.name.lower() in _DESCRIBED and is_statement(_value(symbol)):
-            return ["“", *spoken(_value(symbol)), "”", Cite(file.path, symbol.line)]
+            return ["“", *sentence_pieces(_value(symbol)), "”", Cite(file.path, symbol.line)]
     if not top:
         return []
     title = language_of(file.language).title
@@ -108,10 +108,10 @@ def _cmake(file: File, facts: FileOutline) -> list[Piece]:
         parts.append(["defines ", *_names(file.path, functions)])
     added = [row for row in facts.imports if "subdirectory" in row.form or row.module.endswith("/CMakeLists.txt")]
     if added:
-        parts.append([f"adds {counted(len(added), 'subfolder')}"])
+        parts.append([f"adds {count_noun(len(added), 'subfolder')}"])
     options = [s for s in facts.symbols if s.kind == Kind.VARIABLE and s.signature.lower().startswith("option(")]
     if options:
-        parts.append([f"offers {counted(len(options), 'option')}"])
+        parts.append([f"offers {count_noun(len(options), 'option')}"])
     if not parts:
         variables = [s for s in facts.symbols if s.kind == Kind.VARIABLE]
         if variables:

@@ -10,11 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
+from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_sentence
 from concordance.base.model import File, Kind
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.answers import clean, separator_of
+from concordance.query.answers import separator_of, split_key
 from concordance.query.index.repository import Index
 
 _GROUPS = (  # in the order in which a summary lists them
@@ -37,7 +37,7 @@ _SCRIPTS = frozenset(("shell", "make"))
 _C = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 
 
-def outer(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
+def top_level_symbols(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     """Return the definitions at the top level or directly in namespaces, with their positions."""
     symbols = facts.symbols
     return [
@@ -59,11 +59,11 @@ def _is_switch(symbol: SymbolHead) -> bool:
     return symbol.kind == Kind.MACRO and not symbol.signature.partition(symbol.name)[2].strip()
 
 
-def told(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
+def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     """Return the definitions worth naming, the most used first: the public ones, or all if there are none."""
     base = index.base_of(file.path)
     rows = [
-        (place, symbol) for place, symbol in outer(facts)
+        (place, symbol) for place, symbol in top_level_symbols(facts)
         if not symbol.declaration and not _is_switch(symbol) and not symbol.name.startswith("__")
     ]  # fmt: skip
     rows = [row for row in rows if row[1].public] or rows
@@ -77,7 +77,7 @@ def told(index: Index, file: File, facts: FileOutline) -> list[tuple[int, Symbol
 
 def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead | None:
     """Return a file's main definition: the one with the file's name, a class that fills most of it, or the only one."""
-    rows = [symbol for _, symbol in told(index, file, facts) if symbol.kind in _WHOLE and symbol.public]
+    rows = [symbol for _, symbol in notable_definitions(index, file, facts) if symbol.kind in _WHOLE and symbol.public]
     if not rows:
         return None
     stem = _letters(file.path.rpartition("/")[2].partition(".")[0])
@@ -94,7 +94,7 @@ def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def groups_of(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, list[SymbolHead]]]:
+def group_by_kind(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, list[SymbolHead]]]:
     """Group definitions by kind, each name once, in the order in which a summary lists them."""
     found = []
     for kinds, one, many in _GROUPS:
@@ -107,15 +107,19 @@ def groups_of(rows: Sequence[tuple[int, SymbolHead]]) -> list[tuple[str, str, li
     return found
 
 
-def defines(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return what a file defines or re-exports; nothing if it does neither."""
-    groups = groups_of(told(index, file, facts))
+    groups = group_by_kind(notable_definitions(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
-    if not groups or not heavy or speaks_for_folder(file.path):
-        handed = hands_on(index, file, facts)
+    if not groups or not heavy or is_package_file(file.path):
+        handed = reexport_summary(index, file, facts)
         if handed:
             return handed
-    if file.language in _C and sum(len(group[2]) for group in heavy) < 3 and (done := implements(file, facts)):
+    if (
+        file.language in _C
+        and sum(len(group[2]) for group in heavy) < 3
+        and (done := implementation_summary(file, facts))
+    ):
         return done
     if [group[0] for group in groups] == ["variable"] or (not heavy and file.language in _SCRIPTS):
         return []  # a script: its variables do not describe it
@@ -136,37 +140,40 @@ def defines(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], shown: int) -> list[Piece]:
     """Return `the classes A, B and 3 more`, or `5 functions` if no names are to be shown."""
     if not shown:
-        return [counted(len(symbols), one, many)]
+        return [count_noun(len(symbols), one, many)]
     names: list[Piece] = [Ref(To.SYMBOL, path, s.key, s.name) for s in symbols[: shown + (len(symbols) == shown + 1)]]
     left = len(symbols) - len(names)
-    return [f"the {one if len(symbols) == 1 else many} ", *listed([*names, *([f"{left:,} more"] if left else [])])]
+    return [
+        f"the {one if len(symbols) == 1 else many} ",
+        *join_in_sentence([*names, *([f"{left:,} more"] if left else [])]),
+    ]
 
 
-def implements(file: File, facts: FileOutline) -> list[Piece]:
+def implementation_summary(file: File, facts: FileOutline) -> list[Piece]:
     """Return the methods that a file defines for classes declared elsewhere, or else what it only declares."""
     own = {symbol.key for symbol in facts.symbols if symbol.kind not in (Kind.METHOD, Kind.FUNCTION, Kind.FIELD)}
-    rows = [s for _, s in outer(facts) if s.kind == Kind.METHOD and not s.declaration]
+    rows = [s for _, s in top_level_symbols(facts) if s.kind == Kind.METHOD and not s.declaration]
     owners = Counter(s.key.rpartition(".")[0] for s in rows)
     named = [(key, times) for key, times in owners.most_common() if key and key not in own]
     if not named:
-        declared = [s for _, s in outer(facts) if s.declaration and s.kind in _WHOLE]
-        return _declares(file, declared)
+        declared = [s for _, s in top_level_symbols(facts) if s.declaration and s.kind in _WHOLE]
+        return _declaration_summary(file, declared)
     separator = separator_of(file.language)
     pieces: list[Piece] = []
     for number, (key, times) in enumerate(named[:2]):
-        short = separator.join(clean(key)[-1:])
-        pieces.append(f"{counted(times, 'method') if not number else times} of ")
+        short = separator.join(split_key(key)[-1:])
+        pieces.append(f"{count_noun(times, 'method') if not number else times} of ")
         pieces += [Mono(short), ", "]
     pieces.pop()
     if len(named) > 2:
-        pieces.append(f" and methods of {counted(len(named) - 2, 'more class', 'more classes')}")
+        pieces.append(f" and methods of {count_noun(len(named) - 2, 'more class', 'more classes')}")
     return ["implements ", *pieces]
 
 
-def _declares(file: File, declared: Sequence[SymbolHead]) -> list[Piece]:
+def _declaration_summary(file: File, declared: Sequence[SymbolHead]) -> list[Piece]:
     """Return what a file only declares: functions, or types if there are none, as forward declarations say little."""
-    groups = groups_of([(0, symbol) for symbol in declared if symbol.kind == Kind.FUNCTION])
-    groups = groups or groups_of([(0, symbol) for symbol in declared])
+    groups = group_by_kind([(0, symbol) for symbol in declared if symbol.kind == Kind.FUNCTION])
+    groups = groups or group_by_kind([(0, symbol) for symbol in declared])
     if not groups:
         return []
     parts: list[Piece] = []
@@ -175,16 +182,16 @@ def _declares(file: File, declared: Sequence[SymbolHead]) -> list[Piece]:
     return ["declares ", *parts]
 
 
-def speaks_for_folder(path: str) -> bool:
+def is_package_file(path: str) -> bool:
     """True if a file is the one that is imported in the name of its folder, such as `__init__.py`."""
     return path.rpartition("/")[2].partition(".")[0] in ("__init__", "index", "mod", "lib")
 
 
-def hands_on(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return what a file re-exports: the names that it imports from other files of the repository and offers."""
     if file.language not in ("python", "javascript", "typescript", "rust"):
         return []
-    if not speaks_for_folder(file.path) and facts.exports is None:
+    if not is_package_file(file.path) and facts.exports is None:
         return []
     sources: Counter[str] = Counter()
     names, whole = set(), False
@@ -200,11 +207,11 @@ def hands_on(index: Index, file: File, facts: FileOutline) -> list[Piece]:
         return []
     shown = 2 + (len(sources) == 3)
     best: list[Piece] = [Ref(To.FILE, path, "", _module(path)) for path, _ in sources.most_common(shown)]
-    modules = listed([*best, *([f"{len(sources) - shown} more"] if len(sources) > shown else [])])
+    modules = join_in_sentence([*best, *([f"{len(sources) - shown} more"] if len(sources) > shown else [])])
     number = len(names - {"*"})
     if whole:
         return [f"re-exports {'names' if number else 'all names'} of ", *modules]
-    return [f"re-exports {counted(number, 'name')} of ", *modules]
+    return [f"re-exports {count_noun(number, 'name')} of ", *modules]
 
 
 def _module(path: str) -> str:

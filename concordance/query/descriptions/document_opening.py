@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Doc, Quote
-from concordance.query.descriptions.quotations import is_statement, lines_of
+from concordance.query.descriptions.quotations import find_lines, is_statement
 from concordance.query.index.counts.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
@@ -44,7 +44,7 @@ class DocumentOpening(NamedTuple):
         return Cite(self.path, self.first, self.last)
 
 
-def opening(index: Index, path: str) -> DocumentOpening | None:
+def read_opening(index: Index, path: str) -> DocumentOpening | None:
     """Return the first paragraphs of a document or of a source file's documentation, None if there are none."""
     file = ledger(index).files[path]
     if file.language in ("markdown", "rst", "text"):
@@ -53,12 +53,12 @@ def opening(index: Index, path: str) -> DocumentOpening | None:
     words = outline(index, path).doc
     if not words:
         return None
-    short = _shortened(words)
-    first, last = lines_of(index, path, short)
+    short = _first_paragraphs(words)
+    first, last = find_lines(index, path, short)
     return DocumentOpening(path, short, first, last, file.language)
 
 
-def _shortened(words: str) -> str:
+def _first_paragraphs(words: str) -> str:
     """Return as many whole paragraphs from the start as fit."""
     found = ""
     for paragraph in re.split(r"\n[ \t]*\n", words.strip()):

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 
 from concordance.base.blocks import Cite, Piece
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.descriptions.quotations import first_sentence, is_statement, spoken
+from concordance.query.descriptions.quotations import first_sentence, is_statement, sentence_pieces
 from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import RecordedTable, lasting
+from concordance.query.index.updates.reads import RecordedTable, shared_while
 
 GUIDES = re.compile(
     r"(?:^|/)(?:readme|contributing|architecture|hacking|develop\w*|structure|overview|layout|index|guide|codebase\w*)"
@@ -31,8 +31,8 @@ _ROW = re.compile(rf"^(?P<indent>\s*)\|\s*{_HEAD}\s*\|\s*(?P<text>[^|]*\S)\s*(?:
 _LONGEST = 400_000  # characters of a guide that are searched
 
 
-@lasting(lambda touched: not any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
-def entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
+@shared_while(lambda touched: not any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
+def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
     """Return, by path, the guide that describes it, the first and last line, and the text. The nearest guide above the
     path is preferred; a guide elsewhere is used only if there is none."""
     found: dict[str, tuple[tuple[int, str], tuple[str, int, int, str]]] = {}
@@ -42,7 +42,7 @@ def entries(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
         text = index.runners.text(guide).decode("utf-8", "replace")[:_LONGEST]
         home = guide.rpartition("/")[0]
         for named, first, last, words in _items(text):
-            path = _meant(named, home, known)
+            path = _resolve_entry(named, home, known)
             if not path or path == guide or not is_statement(first_sentence(words, "markdown")):
                 continue
             is_above = not home or path == home or path.startswith(f"{home}/")
@@ -75,7 +75,7 @@ def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
         yield named, number + 1, last + 1, words
 
 
-def _meant(named: tuple[str, ...], folder: str, known: set[str]) -> str:
+def _resolve_entry(named: tuple[str, ...], folder: str, known: set[str]) -> str:
     """Return the path that an entry names, relative to the guide's folder or to the root; "" if there is none."""
     for name in named:
         bare = name.partition("#")[0].strip()
@@ -88,10 +88,15 @@ def _meant(named: tuple[str, ...], folder: str, known: set[str]) -> str:
     return ""
 
 
-def entry(index: Index, path: str) -> list[Piece]:
+def quote_guide_entry(index: Index, path: str) -> list[Piece]:
     """Return what a guide says about a path, quoted; nothing if no guide does."""
-    row = entries(index).get(path)
+    row = guide_entries_by_path(index).get(path)
     if row is None:
         return []
     guide, first, last, words = row
-    return ["“", *spoken(first_sentence(words, "markdown")), "”", Cite(guide, first, last if last != first else 0)]
+    return [
+        "“",
+        *sentence_pieces(first_sentence(words, "markdown")),
+        "”",
+        Cite(guide, first, last if last != first else 0),
+    ]

@@ -14,7 +14,7 @@ from concordance.base.blocks import Cite, Mono, Piece
 from concordance.query.index.repository import Index
 from concordance.query.markup import first_sentence as said_first
 
-LONGEST = 240  # characters of a sentence in a table at most
+MAX_SENTENCE = 240  # characters of a sentence in a table at most
 _ENOUGH = 40  # letters that identify the line where a quotation starts
 _NEXT = 8  # lines over which these letters may be spread
 _NOTE = re.compile(
@@ -33,7 +33,7 @@ def first_line(index: Index, path: str) -> str:
     return line if len(line) <= 120 else ""
 
 
-def lines_of(index: Index, path: str, words: str, near: int = 1) -> tuple[int, int]:
+def find_lines(index: Index, path: str, words: str, near: int = 1) -> tuple[int, int]:
     """Return the first and last line of a quotation, searched for from line `near` on, then before it; (0, 0) if none.
 
     The words may have been stripped of their markup and joined to one line, so only letters are compared, and the last
@@ -72,9 +72,9 @@ def _end(lines: Sequence[str], at: int, count: int) -> int:
     return max(last, at + 1)
 
 
-def cited(index: Index, path: str, words: str, near: int = 1) -> Cite:
+def cite_words(index: Index, path: str, words: str, near: int = 1) -> Cite:
     """Return a citation of the lines of some words, or of the whole file if they are not found in one place."""
-    first, last = lines_of(index, path, words, near)
+    first, last = find_lines(index, path, words, near)
     return Cite(path, first, 0 if last == first else last)
 
 
@@ -89,7 +89,7 @@ _INSTRUCTS = re.compile(
 )
 
 
-def instructs(sentence: str) -> bool:
+def is_instruction(sentence: str) -> bool:
     """True if a sentence tells readers what to do, or is an aside, rather than a description."""
     return _INSTRUCTS.match(sentence) is not None
 
@@ -100,47 +100,47 @@ def first_sentence(doc: str, language: str, name: str = "") -> str:
 
 
 def _shortened(words: str) -> str:
-    """Return a sentence cut to `LONGEST` characters, after a whole word and with an ellipsis."""
-    if len(words) <= LONGEST:
+    """Return a sentence cut to `MAX_SENTENCE` characters, after a whole word and with an ellipsis."""
+    if len(words) <= MAX_SENTENCE:
         return words
-    cut = words[:LONGEST].rpartition(" ")[0].rstrip(" ,;:")
+    cut = words[:MAX_SENTENCE].rpartition(" ")[0].rstrip(" ,;:")
     return f"{cut.rpartition('`')[0].rstrip() if cut.count('`') % 2 else cut} …"
 
 
-def spoken(words: str) -> list[Piece]:
+def sentence_pieces(words: str) -> list[Piece]:
     """Return a sentence as pieces, with code as `Mono`."""
     found: list[Piece] = []
     last = 0
     for match in _CODE.finditer(words):
-        found.append(_plain(words[last : match.start()]))
+        found.append(_strip_markup(words[last : match.start()]))
         said = match["word"] or match["code"].strip()
         if match["ticks"] == "`" and match.group().startswith((":", "`")):
             target = _TARGET.match(said)
             said = (target[1] or target[2] if target else said).strip().removeprefix("~") or said
         found.append(Mono(said))
         last = match.end()
-    found.append(_plain(words[last:]))
+    found.append(_strip_markup(words[last:]))
     return [piece for piece in found if piece]
 
 
-def _plain(words: str) -> str:
+def _strip_markup(words: str) -> str:
     """Return text without the markup of emphasis, links and HTML."""
     words = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])", r"\1", words)
     words = re.sub(r"(?<!\w)(\*\*|__|\*)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", words)
     return re.sub(r"</?[a-zA-Z][^<>]*>", "", re.sub(r"::\s*\Z", ":", words))
 
 
-def quote(index: Index, path: str, sentence: str, rests_on: str, near: int = 1) -> list[Piece]:
+def quote_sentence(index: Index, path: str, sentence: str, rests_on: str, near: int = 1) -> list[Piece]:
     """Return a sentence in quotation marks, with a citation of the text that it was taken from."""
-    return ["“", *spoken(sentence), "”", cited(index, path, rests_on, near)]
+    return ["“", *sentence_pieces(sentence), "”", cite_words(index, path, rests_on, near)]
 
 
-def ended(pieces: Sequence[Piece]) -> list[Piece]:
+def with_full_stop(pieces: Sequence[Piece]) -> list[Piece]:
     """Return a line as a sentence: with a full stop, unless it ends with a quotation."""
     shown = [piece for piece in pieces if not isinstance(piece, Cite)]
     return [*pieces] if shown and shown[-1] == "”" else [*pieces, "."]
 
 
-def plain(pieces: Sequence[Piece]) -> str:
+def plain_text(pieces: Sequence[Piece]) -> str:
     """Return the text of pieces, for comparing or measuring."""
     return "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 
-from concordance.base.blocks import Mono, Piece, Ref, To, counted, listed
+from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_sentence
 from concordance.base.model import Category, File, Kind
 from concordance.facts.codec import FileOutline
 from concordance.query.index.counts.ledger import ledger
@@ -22,19 +22,27 @@ _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
 _STANDS_OUT = 1.2  # least ratio of a test's uses of a file to the number of its users (both logarithmic)
 
 
-def tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a summary of the tests in a file; nothing if it contains none."""
     number = ledger(index).tests[file.path]
     if not number:
         return []
     names = _suites(facts)
-    found: list[Piece] = [counted(number, "test")]
+    found: list[Piece] = [count_noun(number, "test")]
     if names:
         shown: list[Piece] = [*names[:2]]
         more = [f"{len(names) - 2} more"] if len(names) > 2 else []
-        found += [" in ", *listed([Ref(To.SYMBOL, file.path, n.partition("\0")[2], n.partition("\0")[0]) if "\0" in n
-                                   else Mono(n) for n in map(str, shown)] + [*more])]  # fmt: skip
-    about, is_named = subject_of(index, file.path)
+        found += [
+            " in ",
+            *join_in_sentence(
+                [
+                    Ref(To.SYMBOL, file.path, n.partition("\0")[2], n.partition("\0")[0]) if "\0" in n else Mono(n)
+                    for n in map(str, shown)
+                ]
+                + [*more]
+            ),
+        ]
+    about, is_named = file_under_test(index, file.path)
     return [*found, *([", of " if is_named else ", using ", Ref(To.FILE, about)] if about else [])]
 
 
@@ -49,7 +57,7 @@ def _suites(facts: FileOutline) -> list[str]:
     return [name for name, _ in suites.most_common()]
 
 
-def subject_of(index: Index, path: str) -> tuple[str, bool]:
+def file_under_test(index: Index, path: str) -> tuple[str, bool]:
     """Return the file that a test file tests, and whether their names match; "" if no file stands out."""
     uses = index.neighbours.uses.get(index.base_of(path), {})
     stem = stem_of(path).lower()

@@ -11,24 +11,24 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
-from concordance.base.model import RUN, TYPES, Category
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category
 from concordance.query.answers import full_name
 from concordance.query.diff.comparison import Comparison
 from concordance.query.diff.rows import ChangeRow, SymbolChanges
 from concordance.query.diff.symbols import ComparableSymbol
-from concordance.query.index.graphs.reachability import command, places, reached, reasons
+from concordance.query.index.graphs.reachability import explain_paths, find_reaching, places, test_command
 from concordance.query.index.repository import Index
 
 _EDGES = 1_000_000  # edges that the walk to tests looks at: a few tenths of a second
-_RUN = frozenset((*RUN, *TYPES))
+_RUN = frozenset((*EXECUTABLE_KINDS, *TYPE_KINDS))
 _WEIGHTS = {"removed": 3.0, "signature": 3.0, "renamed": 3.0, "moved": 2.0, "added": 2.0, "value": 1.0, "body": 1.0,
             "doc": 1.0, "changed": 0.5, "gained": 0.5, "lost": 0.5}  # fmt: skip
-_SEEN = frozenset(("removed", "signature", "renamed", "moved", "value"))  # what users of a definition see
+_INTERFACE_CHANGES = frozenset(("removed", "signature", "renamed", "moved", "value"))  # what users of a definition see
 _REASONS = 4  # reasons that are shown for one page
 _SHARE = 0.25  # weight of a file's changes for the page of its folder
 
 
-class BothSides:
+class DefinitionLookup:
     """Looks up definitions of both sides in the store of the work tree."""
 
     def __init__(self, index: Index) -> None:
@@ -57,7 +57,7 @@ class AffectedTests(NamedTuple):
     note: str
 
 
-def tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> AffectedTests:
+def find_affected_tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> AffectedTests:
     """Return the tests that a change affects, nearest first."""
     touched = [
         ChangeRow("changed", "test", one.after.path, one.after.qualified, {"line": one.before.line}, {"line":
@@ -73,7 +73,7 @@ def tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> Affec
     touched += [
         ChangeRow("removed", "test", one.path, one.qualified, {"line": one.line}) for one in symbols.removed if one.test
     ]
-    store = BothSides(index)
+    store = DefinitionLookup(index)
     starts: dict[int, None] = {}
     for one in symbols.changed:
         if set(one.what) != {"doc"} and one.after.kind in _RUN and not one.after.test:
@@ -81,15 +81,15 @@ def tests(index: Index, comparison: Comparison, symbols: SymbolChanges) -> Affec
     for part in (*symbols.added, *symbols.removed):
         if part.kind in _RUN and not part.test:
             starts.update(dict.fromkeys(store.ids((part,))))
-    found, walk = reached(index, list(starts), Category.TEST, _EDGES)
+    found, walk = find_reaching(index, list(starts), Category.TEST, _EDGES)
     known = places(index, (row.id for row in found))
     own = {(row.path, row.qualified) for row in touched}
     rows = []
-    for row, why in zip(found, reasons(index, found, walk), strict=True):
+    for row, why in zip(found, explain_paths(index, found, walk), strict=True):
         place = known[row.id]
         name = full_name(place) if place.name else ""
         if (place.path, name) not in own:
-            after = {"line": place.line, "run": command(index, place), "steps": row.steps}
+            after = {"line": place.line, "run": test_command(index, place), "steps": row.steps}
             rows.append(ChangeRow("may run", "test", place.path, name, None, after, why))
     note = "" if walk.whole else f"the search stopped after {_EDGES:,} uses: tests farther away are not listed"
     return AffectedTests(sorted(touched, key=lambda row: (row.path, row.qualified)), rows, note)
@@ -132,7 +132,7 @@ def _times(why: str, count: int) -> str:
     )
 
 
-def pages(
+def find_affected_pages(
     index: Index,
     comparison: Comparison,
     files: Sequence[ChangeRow],
@@ -147,14 +147,16 @@ def pages(
     for row in files:
         if row.path in after:
             score = _WEIGHTS.get(row.change, 0.5)
-            found.add(Ref(To.FILE, row.path), score, f"file {row.change}" if row.change != "changed" else _own(row))
+            found.add(
+                Ref(To.FILE, row.path), score, f"file {row.change}" if row.change != "changed" else _file_reason(row)
+            )
         if row.change in ("added", "removed", "renamed"):
             home = _nearest(row.path, there)
             found.add(Ref(To.FOLDER, home), 2.0, f"file {row.change}")
         weights[row.path] += 1
     for row in symbols.rows:
         if row.path in after:
-            found.add(Ref(To.FILE, row.path), _WEIGHTS[row.change], _SAID[row.change])
+            found.add(Ref(To.FILE, row.path), _WEIGHTS[row.change], _CHANGE_PHRASES[row.change])
         weights[row.path] += 1
     for row in folders:
         ends = (row.after or row.before or {}).values()
@@ -167,12 +169,12 @@ def pages(
     return found.rows()
 
 
-_SAID = {"removed": "definition removed", "added": "definition added", "signature": "signature changed",
+_CHANGE_PHRASES = {"removed": "definition removed", "added": "definition added", "signature": "signature changed",
          "renamed": "definition renamed", "moved": "definition moved here", "value": "value changed",
          "body": "body changed", "doc": "documentation changed"}  # fmt: skip
 
 
-def _own(row: ChangeRow) -> str:
+def _file_reason(row: ChangeRow) -> str:
     return row.why or "text changed"
 
 
@@ -196,11 +198,13 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
 
 def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, found: AffectedPages) -> None:
     """Add the pages of files that use definitions whose interface changed."""
-    store, after = BothSides(index), comparison.sides[1].entries
+    store, after = DefinitionLookup(index), comparison.sides[1].entries
     seen: list[tuple[list[int], str, str, str]] = []
     moved = {(row.path, row.qualified): row.change for row in symbols.rows if row.change in ("moved", "renamed")}
     for one in symbols.changed:
-        change = moved.get((one.after.path, one.after.qualified)) or next((w for w in one.what if w in _SEEN), "")
+        change = moved.get((one.after.path, one.after.qualified)) or next(
+            (w for w in one.what if w in _INTERFACE_CHANGES), ""
+        )
         if change:
             seen.append((store.ids((one.after, one.before)), one.after.qualified, change, one.after.path))
     seen += [(store.ids((part,)), part.qualified, "removed", part.path) for part in symbols.removed]
@@ -208,8 +212,13 @@ def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, found: 
         users = {index.path_of(user) for identity in ids for user, _, _ in index.facts.users(identity)}
         for path in sorted(users - {home}):
             if path in after:
-                found.add(Ref(To.FILE, path), 0.5, f"uses {name}, {_NOW[change]}")
+                found.add(Ref(To.FILE, path), 0.5, f"uses {name}, {_CHANGE_CLAUSES[change]}")
 
 
-_NOW = {"removed": "which was removed", "signature": "whose signature changed", "renamed": "which was renamed to this",
-        "moved": "which moved", "value": "whose value changed"}  # fmt: skip
+_CHANGE_CLAUSES = {
+    "removed": "which was removed",
+    "signature": "whose signature changed",
+    "renamed": "which was renamed to this",
+    "moved": "which moved",
+    "value": "whose value changed",
+}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from concordance.base.config import Roots
 from concordance.base.model import File, Finding, Import, ListedFile
 from concordance.collect.revisions import Side
-from concordance.query.diff.moves import RemovedSymbols
+from concordance.query.diff.moves import UnpairedSymbols
 from concordance.query.diff.symbol_pairs import ChangedSymbol
 
 
@@ -28,7 +28,7 @@ class FilePair(NamedTuple):
     before: ReadFile | None
     after: ReadFile | None
     changed: list[ChangedSymbol]
-    gone: RemovedSymbols
+    gone: UnpairedSymbols
     outside: bool  # True if code outside of definitions differs
 
 

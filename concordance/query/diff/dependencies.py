@@ -22,9 +22,9 @@ from concordance.base import plugins
 from concordance.base.config import Roots
 from concordance.base.errors import Unreadable
 from concordance.base.model import File, Import, Origin, Scope, Target
-from concordance.link.implicit_runs import BY_FILE
+from concordance.link.implicit_runs import FILE_LOADING_LANGUAGES
 from concordance.link.paths.tree import Tree
-from concordance.passes.cycles import components
+from concordance.passes.cycles import strongly_connected_components
 from concordance.query.diff.comparison import Comparison, ReadFile
 from concordance.query.index.repository import Index
 
@@ -35,14 +35,14 @@ _MODULES = (".py", "/__init__.py", ".pyx", ".pyi", "/__init__.pyi")
 _HOMES = frozenset(("__init__", "index", "mod"))  # files that represent their folder
 _SIGNS = (".", "/", ":")
 _APART = re.compile(r"::|[./:]+")
-_WAITS = frozenset(("function", "lambda"))
-_NEVER = ("TYPE_CHECKING", "__name__")
+_DEFERRING_SCOPES = frozenset(("function", "lambda"))
+_UNLOADED_CONDITIONS = ("TYPE_CHECKING", "__name__")
 _FOLDERS = frozenset(("go", "java"))  # languages whose imports refer to all files of a folder
 Imports = Sequence[tuple[Import, bool]]  # each with whether it is deferred
 Edge = tuple[str, str]
 
 
-class Need(NamedTuple):
+class DependencySite(NamedTuple):
     """Where a dependency is stated, and whether it is deferred: not needed when the file is loaded."""
 
     line: int
@@ -73,7 +73,7 @@ class Resolver:
             self._modules.update(dict.fromkeys(module.LANGUAGES, module))
         self._resolve: dict[str, Callable[[str, Import], Target]] = {}
 
-    def needs(self, path: str, language: str, imports: Imports) -> dict[str, Need]:
+    def needs(self, path: str, language: str, imports: Imports) -> dict[str, DependencySite]:
         """Return the files, and folders of packages, that the imports of a file resolve to."""
         if language not in self._modules or language in _PROSE or not imports:
             return {}
@@ -81,11 +81,11 @@ class Resolver:
         if module.__name__ not in self._resolve:
             self._resolve[module.__name__] = module.imports(self.tree)
         resolve = self._resolve[module.__name__]
-        found: dict[str, Need] = {}
+        found: dict[str, DependencySite] = {}
         for one, waits in imports:
             target = self._target(resolve, path, language, one)
             if target and target != path and (target not in found or found[target].waits > waits):
-                found[target] = Need(one.line, waits)
+                found[target] = DependencySite(one.line, waits)
         return found
 
     def _target(self, resolve: Callable[[str, Import], Target], path: str, language: str, one: Import) -> str:
@@ -143,11 +143,11 @@ class ImportNameFilter:
 
 def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
     """True if an import is deferred: not executed when its file is loaded."""
-    if one.form == "type" or any(word in one.condition for word in _NEVER):
+    if one.form == "type" or any(word in one.condition for word in _UNLOADED_CONDITIONS):
         return True
     scope = one.scope
     while 0 < scope < len(scopes):
-        if scopes[scope].kind in _WAITS:
+        if scopes[scope].kind in _DEFERRING_SCOPES:
             return True
         scope = scopes[scope].parent
     return False
@@ -156,7 +156,7 @@ def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
 class DependencyGraph(NamedTuple):
     """Which file needs which on one side."""
 
-    files: dict[str, dict[str, Need]]  # of the files that were resolved
+    files: dict[str, dict[str, DependencySite]]  # of the files that were resolved
     loads: dict[str, list[str]]  # of all files: what they need when they are loaded
 
 
@@ -170,14 +170,16 @@ class DependencyChange(NamedTuple):
     why: str
 
 
-def loads_of(needs: Mapping[str, Need], language: str, path: str) -> list[str]:
+def load_dependencies(needs: Mapping[str, DependencySite], language: str, path: str) -> list[str]:
     """Return the files that a file needs when it is loaded, as the store counts them."""
-    if language not in BY_FILE or path.endswith(".pyi"):
+    if language not in FILE_LOADING_LANGUAGES or path.endswith(".pyi"):
         return []
     return [target for target, need in needs.items() if not need.waits]
 
 
-def files_turned(before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]) -> list[DependencyChange]:
+def changed_file_dependencies(
+    before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]
+) -> list[DependencyChange]:
     """Return changed dependencies between files; following a renamed file is not a change."""
     old = {
         (renamed.get(user, user), renamed.get(target, target)): (need, (user, target))
@@ -185,18 +187,18 @@ def files_turned(before: DependencyGraph, after: DependencyGraph, renamed: Mappi
     }  # fmt: skip
     new = {(user, target): need for user, needs in after.files.items() for target, need in needs.items()}
     come = sorted(new.keys() - old.keys())
-    found = [DependencyChange(True, edge, (), new[edge].line, _waiting(new[edge])) for edge in come]
+    found = [DependencyChange(True, edge, (), new[edge].line, _deferred_note(new[edge])) for edge in come]
     for edge in sorted(old.keys() - new.keys()):
         need, names = old[edge]
-        found.append(DependencyChange(False, names, (), need.line, _waiting(need)))
+        found.append(DependencyChange(False, names, (), need.line, _deferred_note(need)))
     return found
 
 
-def _waiting(need: Need) -> str:
+def _deferred_note(need: DependencySite) -> str:
     return "not needed at load time" if need.waits else ""
 
 
-def folders_turned(
+def changed_folder_dependencies(
     before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]
 ) -> list[DependencyChange]:
     """Return changed dependencies between folders, by what files need when they are loaded, with an example."""
@@ -221,12 +223,12 @@ def _folders(web: DependencyGraph, renamed: Mapping[str, str]) -> dict[Edge, lis
     return found
 
 
-def cycles_turned(
+def changed_cycles(
     before: DependencyGraph, after: DependencyGraph, renamed: Mapping[str, str]
 ) -> list[DependencyChange]:
     """Return cycles that appeared, grew, shrank or disappeared."""
-    old = [tuple(sorted(renamed.get(path, path) for path in ring)) for ring in _rings(before)]
-    new = _rings(after)
+    old = [tuple(sorted(renamed.get(path, path) for path in ring)) for ring in _find_cycles(before)]
+    new = _find_cycles(after)
     same = set(old) & set(new)
     left = [ring for ring in old if ring not in same]
     found = []
@@ -239,7 +241,7 @@ def cycles_turned(
             found.append(DependencyChange(True, ring, (), 0, f"{len(ring):,} files now depend on one another"))
         elif joined or len(parents) > 1:
             was = tuple(sorted({path for one in parents for path in one}))
-            said = f"joined by {_some(joined)}" if joined else f"{len(parents)} cycles merged"
+            said = f"joined by {_first_few(joined)}" if joined else f"{len(parents)} cycles merged"
             found.append(DependencyChange(True, ring, was, 0, said))
     for ring in left:
         rest = {path for one in new for path in one}
@@ -248,20 +250,22 @@ def cycles_turned(
         if not heirs:
             found.append(DependencyChange(False, (), ring, 0, f"{len(ring):,} files no longer depend on one another"))
         elif freed or len(heirs) > 1:
-            said = f"left by {_some(freed)}" if freed else f"split into {len(heirs)} cycles"
+            said = f"left by {_first_few(freed)}" if freed else f"split into {len(heirs)} cycles"
             found.append(DependencyChange(False, tuple(sorted({path for one in heirs for path in one})), ring, 0, said))
     return found
 
 
-def _some(paths: Sequence[str]) -> str:
+def _first_few(paths: Sequence[str]) -> str:
     return ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
 
 
-def _rings(web: DependencyGraph) -> list[tuple[str, ...]]:
+def _find_cycles(web: DependencyGraph) -> list[tuple[str, ...]]:
     names = sorted(web.loads.keys() | {target for targets in web.loads.values() for target in targets})
     number = {path: place for place, path in enumerate(names)}
     edges = [(number[user], number[target]) for user, targets in web.loads.items() for target in targets]
-    rings = [tuple(names[one] for one in ring) for ring in components(len(names), edges) if len(ring) > 1]
+    rings = [
+        tuple(names[one] for one in ring) for ring in strongly_connected_components(len(names), edges) if len(ring) > 1
+    ]
     return sorted(rings)
 
 
@@ -270,7 +274,9 @@ class DependencySides:
 
     def __init__(self, index: Index, comparison: Comparison) -> None:
         self._index, self._comparison = index, comparison
-        self._named = ImportNameFilter(path for pair in comparison.pairs for path in _moved(pair.before, pair.after))
+        self._named = ImportNameFilter(
+            path for pair in comparison.pairs for path in _paths_if_moved(pair.before, pair.after)
+        )
         self._unsure = {
             path for path, read in comparison.beside.items() if any(self._named.by(one) for one, _ in read.imports)
         }
@@ -331,10 +337,10 @@ class DependencySides:
             for path in doubtful:
                 either = mine[0][path].keys() | mine[1][path].keys()
                 kept = [one for one in loads.get(path, ()) if one not in either]
-                loads[path] = kept + loads_of(mine[side][path], resolver.tree.language(path), path)
+                loads[path] = kept + load_dependencies(mine[side][path], resolver.tree.language(path), path)
             for path, read in self._read(side).items():
                 needs = resolver.needs(path, read.file.language, read.imports)
-                loads[path] = loads_of(needs, read.file.language, path)
+                loads[path] = load_dependencies(needs, read.file.language, path)
                 if path not in beside or path in self._unsure:
                     files[path] = needs
             webs.append(DependencyGraph(files, loads))
@@ -345,7 +351,7 @@ class DependencySides:
         found: dict[str, Imports] = {}
         for path in sorted(self._comparison.settled) if self._named else ():
             file = self._index.files[path]
-            if file.language not in BY_FILE or file.skip:
+            if file.language not in FILE_LOADING_LANGUAGES or file.skip:
                 continue
             named = self._index.facts.names_in(path)
             imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()
@@ -355,7 +361,7 @@ class DependencySides:
         return found
 
 
-def _moved(before: ReadFile | None, after: ReadFile | None) -> list[str]:
+def _paths_if_moved(before: ReadFile | None, after: ReadFile | None) -> list[str]:
     """Return the paths at which a file was added or removed, if its path changed."""
     if before is not None and after is not None and before.file.path == after.file.path:
         return []

@@ -16,9 +16,9 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.base.model import KINDS, RUN, TYPES, Kind
-from concordance.query.diff.symbol_pairs import paired
-from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare
+from concordance.base.model import EXECUTABLE_KINDS, KINDS, TYPE_KINDS, Kind
+from concordance.query.diff.symbol_pairs import pair_symbols
+from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare_signature
 
 _LEAST = 0.5  # the least share of common lines of renamed files, as in git
 _COMMON = 20  # a line found in more files than this is not rare
@@ -28,13 +28,18 @@ _SHORT = 60  # characters of text below which all of it must be the same
 _LONG = 150  # characters of text that identify a symbol by themselves
 _FEW = 20  # candidates of the same name and text that are compared
 _MOST = 10_000  # pairs of candidates that are compared
-_GROUPS = (frozenset((*RUN,)), frozenset((*TYPES, Kind.TYPE)), frozenset(VALUES), frozenset((Kind.HEADING,)))
-EVERY = frozenset(KINDS) - {Kind.KEY, Kind.LABEL, Kind.NAMESPACE, Kind.ENUMERATOR}  # no short, frequent names
-_TELLING = 10  # characters of a value that identify it
+_GROUPS = (
+    frozenset((*EXECUTABLE_KINDS,)),
+    frozenset((*TYPE_KINDS, Kind.TYPE)),
+    frozenset(VALUES),
+    frozenset((Kind.HEADING,)),
+)
+MOVABLE_KINDS = frozenset(KINDS) - {Kind.KEY, Kind.LABEL, Kind.NAMESPACE, Kind.ENUMERATOR}  # no short, frequent names
+_VALUE_LENGTH = 10  # characters of a value that identify it
 _MEMBERS = 3  # common members of two classes, at least
 
 
-class RemovedSymbols(NamedTuple):
+class UnpairedSymbols(NamedTuple):
     """Symbols without a counterpart in the same place on the other side."""
 
     removed: list[ComparableSymbol]
@@ -51,11 +56,11 @@ class MovedSymbols(NamedTuple):
     added: list[ComparableSymbol]
 
 
-def elsewhere(gone: Sequence[RemovedSymbols], files: dict[str, str]) -> MovedSymbols:
+def find_moves(gone: Sequence[UnpairedSymbols], files: dict[str, str]) -> MovedSymbols:
     """Find moved and renamed symbols; `files` maps the old paths of renamed files to the new ones."""
     pools = _Pools(gone, files)
     pools.rename(sure=True)
-    for kinds in (TYPES, EVERY):  # classes first, as their members go with them
+    for kinds in (TYPE_KINDS, MOVABLE_KINDS):  # classes first, as their members go with them
         pools.move(kinds)
         pools.rename(sure=False, kinds=kinds)
     pools.rename_elsewhere()
@@ -82,7 +87,7 @@ def _group(part: ComparableSymbol) -> int:
 class _Pools:
     """The symbols of both sides that are not paired yet."""
 
-    def __init__(self, gone: Sequence[RemovedSymbols], files: dict[str, str]) -> None:
+    def __init__(self, gone: Sequence[UnpairedSymbols], files: dict[str, str]) -> None:
         self.removed = {_at(part): part for one in gone for part in one.removed}
         self.added = {_at(part): part for one in gone for part in one.added}
         self._files = files
@@ -101,7 +106,7 @@ class _Pools:
         old, new = _inside(self._old, before), _inside(self._new, after)
         if not old or not new:
             return
-        for one, other in paired(old, new, (before.place, after.place)).pairs:
+        for one, other in pair_symbols(old, new, (before.place, after.place)).pairs:
             if _at(one) in self.removed and _at(other) in self.added:
                 self.inside.append((one, other))
                 del self.removed[_at(one)], self.added[_at(other)]
@@ -134,19 +139,19 @@ class _Pools:
 
     def _moved(self, before: ComparableSymbol, after: ComparableSymbol, alone: bool) -> float:
         """Return the similarity of two symbols of the same name; 0 if it is too low."""
-        same = bare(before.signature) == bare(after.signature)
+        same = bare_signature(before.signature) == bare_signature(after.signature)
         if before.kind in VALUES:
-            return 1.0 if same and alone and len(before.signature) >= len(before.name) + _TELLING else 0.0
+            return 1.0 if same and alone and len(before.signature) >= len(before.name) + _VALUE_LENGTH else 0.0
         if before.shape == after.shape and (alone or _size(before) >= _SHORT):
             return 1.0
         if before.declaration != after.declaration or min(_size(before), _size(after)) < _SHORT:
             return 0.0
-        score = likeness(before, after)
+        score = symbol_similarity(before, after)
         return score if score >= (_MOVED_AS_SIGNED if same and alone else _MOVED) else 0.0
 
     # --- renamed
 
-    def rename(self, sure: bool, kinds: frozenset[Kind] = EVERY) -> None:
+    def rename(self, sure: bool, kinds: frozenset[Kind] = MOVABLE_KINDS) -> None:
         """Pair symbols in the same place; if `sure`, only those with the same text."""
         places: dict[tuple[str, str], tuple[list[ComparableSymbol], list[ComparableSymbol]]] = {}
         for part in self.removed.values():
@@ -192,8 +197,8 @@ class _Pools:
 
     def _likeness(self, before: ComparableSymbol, after: ComparableSymbol) -> float:
         """Return the similarity of two symbols in the same place: by text or, for classes, by the names of members."""
-        score = likeness(before, after)
-        if before.kind in TYPES and after.kind in TYPES:
+        score = symbol_similarity(before, after)
+        if before.kind in TYPE_KINDS and after.kind in TYPE_KINDS:
             sets = [
                 {part.name for part in side.get(_at(one), ())}
                 for side, one in ((self._old, before), (self._new, after))
@@ -236,12 +241,12 @@ def _size(part: ComparableSymbol) -> int:
     return sum(line & 255 for line in part.lines)
 
 
-def likeness(before: ComparableSymbol, after: ComparableSymbol) -> float:
+def symbol_similarity(before: ComparableSymbol, after: ComparableSymbol) -> float:
     """Return the share of two symbols' text that is the same, line by line."""
-    return alike(before.lines, after.lines)
+    return similarity(before.lines, after.lines)
 
 
-def alike(before: Sequence[int], after: Sequence[int]) -> float:
+def similarity(before: Sequence[int], after: Sequence[int]) -> float:
     """Return the share of two texts that is the same; lines are numbers whose last byte is the length."""
     whole = sum(line & 255 for line in before) + sum(line & 255 for line in after)
     if not whole:
@@ -253,7 +258,7 @@ def alike(before: Sequence[int], after: Sequence[int]) -> float:
 # Pairing renamed and moved files.
 
 
-def same_content(gone: Mapping[str, str], come: Mapping[str, str]) -> list[tuple[str, str]]:
+def pair_equal_files(gone: Mapping[str, str], come: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return pairs of paths with the same content; both arguments map paths to content ids."""
     named: dict[tuple[str, str], deque[str]] = {}
     there: dict[str, deque[str]] = {}
@@ -273,7 +278,7 @@ def same_content(gone: Mapping[str, str], come: Mapping[str, str]) -> list[tuple
     return sorted(pairs.items())
 
 
-def alike_content(gone: Mapping[str, Sequence[int]], come: Mapping[str, Sequence[int]]) -> list[tuple[str, str]]:
+def pair_similar_files(gone: Mapping[str, Sequence[int]], come: Mapping[str, Sequence[int]]) -> list[tuple[str, str]]:
     """Return pairs of paths whose lines are mostly the same; the most similar ones are paired first."""
     having: dict[int, list[str]] = {}
     for path, lines in come.items():
@@ -287,7 +292,7 @@ def alike_content(gone: Mapping[str, Sequence[int]], come: Mapping[str, Sequence
             if len(there) <= _COMMON:
                 shared.update(there)
         for other, _ in shared.most_common(_COMMON):
-            score = alike(lines, come[other])
+            score = similarity(lines, come[other])
             if score >= _LEAST:
                 named = path.rpartition("/")[2] == other.rpartition("/")[2]
                 rows.append((-score, not named, path, other))

@@ -23,12 +23,12 @@ from concordance.base.blocks import (
     Strong,
     Text,
     To,
-    commas,
-    counted,
+    count_noun,
+    join_with_commas,
 )
 from concordance.base.model import Kind
 from concordance.collect.revisions import Side, is_same
-from concordance.query.answers import rank_of
+from concordance.query.answers import category_rank
 from concordance.query.diff import affected, rows
 from concordance.query.diff import dependencies as diff_dependencies
 from concordance.query.diff.comparison import Comparison
@@ -61,17 +61,21 @@ class DiffReport(NamedTuple):
 
 def told(index: Index, comparison: Comparison) -> DiffReport:
     """Compute the answer."""
-    files, symbols = rows.files(comparison), rows.symbols(comparison)
+    files, symbols = rows.file_rows(comparison), rows.symbol_changes(comparison)
     before, after = DependencySides(index, comparison).webs()
     renamed = comparison.renamed
-    dependencies = rows.dependencies(diff_dependencies.files_turned(before, after, renamed), comparison)
-    folders = rows.turned(diff_dependencies.folders_turned(before, after, renamed), "folder dependency")
-    cycles = rows.rings(diff_dependencies.cycles_turned(before, after, renamed))
-    tests = affected.tests(index, comparison, symbols)
-    pages = affected.pages(index, comparison, files, symbols, folders)
+    dependencies = rows.file_dependency_rows(
+        diff_dependencies.changed_file_dependencies(before, after, renamed), comparison
+    )
+    folders = rows.dependency_rows(
+        diff_dependencies.changed_folder_dependencies(before, after, renamed), "folder dependency"
+    )
+    cycles = rows.cycle_rows(diff_dependencies.changed_cycles(before, after, renamed))
+    tests = affected.find_affected_tests(index, comparison, symbols)
+    pages = affected.find_affected_pages(index, comparison, files, symbols, folders)
     return DiffReport(
         comparison, files, symbols.rows, dependencies, folders, cycles, tests.touched, tests.may_run,
-        rows.findings(index, comparison), pages, _notes(comparison, tests.note),
+        rows.finding_rows(index, comparison), pages, _notes(comparison, tests.note),
     )  # fmt: skip
 
 
@@ -79,11 +83,12 @@ def _notes(comparison: Comparison, more: str) -> list[str]:
     one, other = comparison.sides
     names = [f"{side.name} ({side.commit[:12]})" if side.commit else side.name for side in (one, other)]
     notes = [
-        f"{names[0]}, {counted(len(one.entries), 'file')}, and {names[1]}, {counted(len(other.entries), 'file')}: "
-        f"{counted(len(comparison.pairs), 'file differs', 'files differ')}. Dependencies are imports and includes that "
-        "resolve to a file of the repository; those of folders and cycles are what a file needs when it is loaded."
+        f"{names[0]}, {count_noun(len(one.entries), 'file')}, and {names[1]}, "
+        f"{count_noun(len(other.entries), 'file')}: "
+        f"{count_noun(len(comparison.pairs), 'file differs', 'files differ')}. Dependencies are imports and includes "
+        "that resolve to a file of the repository; those of folders and cycles are what a file needs when it is loaded."
     ]
-    if not any(_is_here(comparison, side) for side in (one, other)):
+    if not any(_is_work_tree(comparison, side) for side in (one, other)):
         notes.append(
             "Users, and tests that may run what changed, are those of the work tree, which is neither of the two sides."
         )
@@ -96,7 +101,7 @@ def _notes(comparison: Comparison, more: str) -> list[str]:
     return [*notes, *([more] if more else [])]
 
 
-def _is_here(comparison: Comparison, side: Side) -> bool:
+def _is_work_tree(comparison: Comparison, side: Side) -> bool:
     """True if a side has the same files as the work tree."""
     here = comparison.here.entries
     return side.entries.keys() == here.keys() and all(
@@ -151,11 +156,11 @@ def _summary(answer: DiffReport) -> list[Piece]:
             told = ", ".join(f"{number:,} {change}" for change, number in counts.most_common())
             said.append(f"{name}: {told}")
     if answer.may_run:
-        said.append(f"{counted(len(answer.may_run), 'other test')} may run what changed")
-    return [*_joined(said, "; "), "."] if said else ["No differences."]
+        said.append(f"{count_noun(len(answer.may_run), 'other test')} may run what changed")
+    return [*_join_pieces(said, "; "), "."] if said else ["No differences."]
 
 
-def _joined(pieces: Sequence[Piece], between: str) -> list[Piece]:
+def _join_pieces(pieces: Sequence[Piece], between: str) -> list[Piece]:
     found: list[Piece] = []
     for piece in pieces:
         found += [between, piece] if found else [piece]
@@ -172,10 +177,10 @@ def _files(answer: DiffReport) -> list[Block]:
         pieces += [Mono(old), " → "] if row.change == "renamed" else []
         pieces += [_file(answer, row.path), f" ({row.why})" if row.why else ""]
         items.append(Item(pieces))
-    return _cut(items)
+    return _truncated_list(items)
 
 
-def _cut(items: list[Item]) -> list[Block]:
+def _truncated_list(items: list[Item]) -> list[Block]:
     """Return a list; a very long one is cut, with the number of what is left out."""
     if not items:
         return []
@@ -196,12 +201,12 @@ def _definitions(answer: DiffReport) -> list[Block]:
         by_file.setdefault(row.path, []).append(row)
     reads = (read for pair in answer.comparison.pairs for read in (pair.before, pair.after) if read is not None)
     categories = {read.file.path: read.file.category for read in reads}
-    ordered = sorted(by_file, key=lambda path: (rank_of(categories.get(path, "")), path))
+    ordered = sorted(by_file, key=lambda path: (category_rank(categories.get(path, "")), path))
     blocks: list[Block] = []
     for path in ordered[:_LISTED]:
         blocks += [Heading(3, [_file(answer, path)]), Items(_items(by_file[path]))]
     if len(ordered) > _LISTED:
-        blocks.append(Text([f"And {counted(len(ordered) - _LISTED, 'more file')}: see --json for all."]))
+        blocks.append(Text([f"And {count_noun(len(ordered) - _LISTED, 'more file')}: see --json for all."]))
     return blocks
 
 
@@ -223,7 +228,7 @@ def _items(found: list[ChangeRow]) -> list[Item]:
     for words, group in small.items():
         named: list[Piece] = [_piece for row in group[:_MANY] for _piece in (Mono(row.qualified),)]
         more = f" and {len(group) - _MANY:,} more" if len(group) > _MANY else ""
-        items.append(Item([f"{words}{'s' if len(group) > 1 else ''}: ", *commas(named), more]))
+        items.append(Item([f"{words}{'s' if len(group) > 1 else ''}: ", *join_with_commas(named), more]))
     return items
 
 
@@ -245,7 +250,7 @@ def _line(row: ChangeRow, inside: int) -> list[Piece]:
     name: list[Piece] = [f"{row.kind} ", Strong(row.qualified)]
     where: list[Piece] = [_where(before, after)]
     if row.change in ("added", "removed"):
-        within = f", with {counted(inside, 'definition')} in it" if inside else ""
+        within = f", with {count_noun(inside, 'definition')} in it" if inside else ""
         signature = str((after or before).get("signature", ""))
         return [f"{row.change} ", *name, ": ", Mono(signature), within, *where]
     if row.change in ("moved", "renamed"):
@@ -257,7 +262,7 @@ def _line(row: ChangeRow, inside: int) -> list[Piece]:
     return [f"{_VERBS[row.change]} of ", *name, f" ({row.why})" if row.why else "", *where]
 
 
-def _where(before: rows.Place, after: rows.Place) -> str:
+def _where(before: rows.ChangePlace, after: rows.ChangePlace) -> str:
     if before and after:
         return f" (line {before['line']} → {after['line']})"
     return f" (line {(after or before)['line']})"
@@ -274,7 +279,7 @@ def _dependencies(answer: DiffReport) -> list[Block]:
         ends: list[Piece] = [Mono(str(place["from"])), " → ", Mono(str(place["to"]))]
         what = "folder " if row.kind == "folder dependency" else ""
         items.append(Item([f"{row.change}: {what}", *ends, line, f": {row.why}" if row.why else ""]))
-    return _cut(items)
+    return _truncated_list(items)
 
 
 def _cycles(answer: DiffReport) -> list[Block]:
@@ -284,8 +289,10 @@ def _cycles(answer: DiffReport) -> list[Block]:
         members = place["files"]
         paths = [str(one) for one in members] if isinstance(members, list) else []
         more = f" and {len(paths) - _MANY:,} more" if len(paths) > _MANY else ""
-        items.append(Item([f"{row.change}: {row.why}: ", *commas([Mono(path) for path in paths[:_MANY]]), more]))
-    return _cut(items)
+        items.append(
+            Item([f"{row.change}: {row.why}: ", *join_with_commas([Mono(path) for path in paths[:_MANY]]), more])
+        )
+    return _truncated_list(items)
 
 
 def _tests(answer: DiffReport) -> list[Block]:
@@ -303,16 +310,16 @@ def _tests(answer: DiffReport) -> list[Block]:
             )
             for row in answer.touched
         ]
-        blocks += _cut(items)
+        blocks += _truncated_list(items)
     by_file: dict[str, list[ChangeRow]] = {}
     for row in answer.may_run:
         by_file.setdefault(row.path, []).append(row)
     if by_file:
-        blocks.append(Text([f"{counted(len(answer.may_run), 'other test')} may run what changed, nearest first:"]))
+        blocks.append(Text([f"{count_noun(len(answer.may_run), 'other test')} may run what changed, nearest first:"]))
         items = [_test(answer, path, group) for path, group in list(by_file.items())[:_NAMED]]
         blocks.append(Items(items))
         if len(by_file) > _NAMED:
-            blocks.append(Text([f"And those of {counted(len(by_file) - _NAMED, 'more file')}: see --json for all."]))
+            blocks.append(Text([f"And those of {count_noun(len(by_file) - _NAMED, 'more file')}: see --json for all."]))
     return blocks
 
 
@@ -329,9 +336,9 @@ def _findings(answer: DiffReport) -> list[Block]:
         place = row.after or row.before or {}
         head: list[Piece] = [f"{row.change}: ", Mono(str(place["rule"])), " in ", _file(answer, row.path)]
         items.append(Item([*head, f" line {place['line']}: {row.why}"]))
-    return _cut(items)
+    return _truncated_list(items)
 
 
 def _pages(answer: DiffReport) -> list[Block]:
     items = [Item([Ref(ref.to, ref.path, "", ref.path or "the repository"), f": {why}"]) for ref, why in answer.pages]
-    return _cut(items)
+    return _truncated_list(items)

@@ -14,13 +14,13 @@ from concordance.base.model import Category, File, Finding, Skip
 from concordance.extract import ruleset
 from concordance.query.diff.comparison import Comparison, FilePair, ReadFile
 from concordance.query.diff.dependencies import DependencyChange
-from concordance.query.diff.moves import MovedSymbols, elsewhere
-from concordance.query.diff.symbol_pairs import ChangedSymbol, differs
+from concordance.query.diff.moves import MovedSymbols, find_moves
+from concordance.query.diff.symbol_pairs import ChangedSymbol, differing_aspects
 from concordance.query.diff.symbols import ComparableSymbol
-from concordance.query.index.findings import ruled
+from concordance.query.index.findings import active_rules
 from concordance.query.index.repository import Index
 
-Place = dict[str, object]
+ChangePlace = dict[str, object]
 
 
 class ChangeRow(NamedTuple):
@@ -30,8 +30,8 @@ class ChangeRow(NamedTuple):
     kind: str
     path: str  # the path after the change, or before it if the thing was removed
     qualified: str = ""
-    before: Place | None = None
-    after: Place | None = None
+    before: ChangePlace | None = None
+    after: ChangePlace | None = None
     why: str = ""
 
 
@@ -47,7 +47,7 @@ class SymbolChanges(NamedTuple):
 # --- files
 
 
-def files(comparison: Comparison) -> list[ChangeRow]:
+def file_rows(comparison: Comparison) -> list[ChangeRow]:
     """Return files that were added, removed, renamed or changed, and those that could not be compared."""
     rows = [_file(pair) for pair in comparison.pairs]
     rows += [ChangeRow("not compared", "file", one.path, why=one.reason) for one in comparison.unread]
@@ -82,7 +82,7 @@ def _file(pair: FilePair) -> ChangeRow:
     return ChangeRow("renamed" if moved else "changed", _kind(after.file), after.file.path, "", old, new, why)
 
 
-def _ledger(file: File) -> Place:
+def _ledger(file: File) -> ChangePlace:
     return {"path": file.path, "lines": file.lines, "size": file.size, "language": file.language}
 
 
@@ -101,17 +101,19 @@ def _why(file: File) -> str:
 # --- definitions
 
 
-def symbols(comparison: Comparison) -> SymbolChanges:
+def symbol_changes(comparison: Comparison) -> SymbolChanges:
     """Return definitions that were added, removed, moved or renamed, and the differences of the others."""
-    found = elsewhere([pair.gone for pair in comparison.pairs], comparison.renamed)
+    found = find_moves([pair.gone for pair in comparison.pairs], comparison.renamed)
     changed = [one for pair in comparison.pairs for one in pair.changed]
-    rows = [_on_both("moved", *one, f"from {_spot(*one)}") for one in found.moved]
-    rows += [_on_both("renamed", *one, f"from {_spot(*one)}") for one in found.renamed]
+    rows = [_change_row("moved", *one, f"from {_former_place(*one)}") for one in found.moved]
+    rows += [_change_row("renamed", *one, f"from {_former_place(*one)}") for one in found.renamed]
     pairs = [*found.moved, *found.renamed, *found.inside]
-    changed += [ChangedSymbol(before, after, differs(before, after)) for before, after in pairs]
+    changed += [ChangedSymbol(before, after, differing_aspects(before, after)) for before, after in pairs]
     rows += [row for one in changed for row in _differences(one)]
-    rows += [ChangeRow("removed", _sort(part), part.path, part.qualified, _place(part), None) for part in found.removed]
-    rows += [ChangeRow("added", _sort(part), part.path, part.qualified, None, _place(part)) for part in found.added]
+    rows += [
+        ChangeRow("removed", _kind_of(part), part.path, part.qualified, _place(part), None) for part in found.removed
+    ]
+    rows += [ChangeRow("added", _kind_of(part), part.path, part.qualified, None, _place(part)) for part in found.added]
     rows.sort(key=_order)
     shown = [one for one in changed if one.what or (one.before, one.after) in _pairs(found)]
     return SymbolChanges(rows, shown, found.removed, found.added)
@@ -127,29 +129,29 @@ def _order(row: ChangeRow) -> tuple[str, int, str]:
     return row.path, line if isinstance(line, int) else 0, row.change
 
 
-def _sort(part: ComparableSymbol) -> str:
+def _kind_of(part: ComparableSymbol) -> str:
     return part.kind
 
 
-def _spot(before: ComparableSymbol, after: ComparableSymbol) -> str:
+def _former_place(before: ComparableSymbol, after: ComparableSymbol) -> str:
     """Return the former place of a symbol, as far as it differs from the present one."""
     if before.path == after.path:
         return before.qualified
     return before.path if before.qualified == after.qualified else f"{before.path} ({before.qualified})"
 
 
-def _place(part: ComparableSymbol) -> Place:
+def _place(part: ComparableSymbol) -> ChangePlace:
     return {"path": part.path, "line": part.line, "end_line": part.end_line, "signature": part.signature}
 
 
-def _on_both(change: str, before: ComparableSymbol, after: ComparableSymbol, why: str) -> ChangeRow:
+def _change_row(change: str, before: ComparableSymbol, after: ComparableSymbol, why: str) -> ChangeRow:
     return ChangeRow(change, after.kind, after.path, after.qualified, _place(before), _place(after), why)
 
 
 def _differences(one: ChangedSymbol) -> Iterator[ChangeRow]:
     before, after = one.before, one.after
     for what in one.what:
-        row = _on_both(what, before, after, "")
+        row = _change_row(what, before, after, "")
         if what == "doc":
             row = row._replace(
                 before={**(row.before or {}), "doc": before.doc}, after={**(row.after or {}), "doc": after.doc},
@@ -163,11 +165,11 @@ def _differences(one: ChangedSymbol) -> Iterator[ChangeRow]:
 # --- dependencies, cycles, findings
 
 
-def turned(found: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
+def dependency_rows(found: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
     """Return rows for gained and lost dependencies."""
     rows = []
     for one in found:
-        place: Place = {"from": one.members[0] or ".", "to": one.members[1] or "."}
+        place: ChangePlace = {"from": one.members[0] or ".", "to": one.members[1] or "."}
         if one.line:
             place["line"] = one.line
         change, name = "gained" if one.gained else "lost", one.members[0] or "."
@@ -176,11 +178,11 @@ def turned(found: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
     return rows
 
 
-def dependencies(found: list[DependencyChange], comparison: Comparison) -> list[ChangeRow]:
+def file_dependency_rows(found: list[DependencyChange], comparison: Comparison) -> list[ChangeRow]:
     """Return dependencies between files that were gained or lost, with the reason if the user's file did not change."""
     rows, changed = [], {read.file.path for pair in comparison.pairs for read in (pair.before, pair.after) if read}
     after = comparison.sides[1].entries
-    for one, row in zip(found, turned(found, "dependency"), strict=True):
+    for one, row in zip(found, dependency_rows(found, "dependency"), strict=True):
         user, target = one.members
         told = row.why
         if user not in changed:
@@ -196,29 +198,29 @@ def dependencies(found: list[DependencyChange], comparison: Comparison) -> list[
     return rows
 
 
-def rings(found: Iterable[DependencyChange]) -> list[ChangeRow]:
+def cycle_rows(found: Iterable[DependencyChange]) -> list[ChangeRow]:
     """Return cycles that appeared, grew, shrank or disappeared."""
     rows = []
     for one in found:
-        before: Place | None = {"files": list(one.before)} if one.before else None
-        after: Place | None = {"files": list(one.members)} if one.members else None
+        before: ChangePlace | None = {"files": list(one.before)} if one.before else None
+        after: ChangePlace | None = {"files": list(one.members)} if one.members else None
         path = (one.members or one.before)[0]
         rows.append(ChangeRow("gained" if one.gained else "lost", "cycle", path, "", before, after, one.why))
     return rows
 
 
-def findings(index: Index, comparison: Comparison) -> list[ChangeRow]:
+def finding_rows(index: Index, comparison: Comparison) -> list[ChangeRow]:
     """Return findings that are new or gone; a finding that only moved is neither."""
     rows = []
     for pair in comparison.pairs:
-        old, new = _said(index, pair.before), _said(index, pair.after)
+        old, new = _shown_findings(index, pair.before), _shown_findings(index, pair.after)
         for change, here, there in (("gained", new, old), ("lost", old, new)):
             left = Counter({key: len(found) for key, found in there.items()})
             for key, found in here.items():
                 for finding in found[left[key] :]:
                     read = pair.after if change == "gained" else pair.before
                     assert read is not None  # noqa: S101 - it has findings
-                    place: Place = {
+                    place: ChangePlace = {
                         "path": read.file.path, "line": finding.line, "rule": finding.by, "severity": finding.severity,
                     }  # fmt: skip
                     sides = (None, place) if change == "gained" else (place, None)
@@ -230,12 +232,14 @@ def findings(index: Index, comparison: Comparison) -> list[ChangeRow]:
     return rows
 
 
-def _said(index: Index, read: ReadFile | None) -> Mapping[tuple[str, str], list[Finding]]:
+def _shown_findings(index: Index, read: ReadFile | None) -> Mapping[tuple[str, str], list[Finding]]:
     """Return the findings of a file by rule and message, without those that its owners turned off."""
     found: dict[tuple[str, str], list[Finding]] = {}
     if read is None or not read.findings:
         return found
-    silent = ruleset.rules().keys() - {rule.id for rule in ruled(index).checked(read.file.language, read.file.path)}
+    silent = ruleset.rules().keys() - {
+        rule.id for rule in active_rules(index).checked(read.file.language, read.file.path)
+    }
     for one in read.findings:
         if one.by not in silent:
             found.setdefault((one.by, one.message), []).append(one)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare
+from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare_signature
 
 
 class ChangedSymbol(NamedTuple):
@@ -33,7 +33,7 @@ class PairedSymbols(NamedTuple):
     added: list[ComparableSymbol]
 
 
-def paired(
+def pair_symbols(
     before: Sequence[ComparableSymbol], after: Sequence[ComparableSymbol], roots: tuple[int, int] = (-1, -1)
 ) -> PairedSymbols:
     """Pair the symbols inside of two corresponding symbols; (-1, -1): of two files."""
@@ -44,7 +44,7 @@ def paired(
         one, other = waiting.pop()
         theirs = _by_name(new.get(other, ()))
         for name, mine in _by_name(old.get(one, ())).items():
-            for pair in _together(mine, theirs.get(name, [])):
+            for pair in _pair_namesakes(mine, theirs.get(name, [])):
                 pairs.append(pair)
                 waiting.append((pair[0].place, pair[1].place))
     gone, come = {pair[0].place for pair in pairs}, {pair[1].place for pair in pairs}
@@ -81,15 +81,15 @@ def _by_name(side: Iterable[ComparableSymbol]) -> dict[str, list[ComparableSymbo
     return found
 
 
-def _like(part: ComparableSymbol) -> Hashable:
-    return bare(part.signature), part.own
+def _signature_and_text(part: ComparableSymbol) -> Hashable:
+    return bare_signature(part.signature), part.own
 
 
-def _signed(part: ComparableSymbol) -> Hashable:
-    return bare(part.signature)
+def _bare_signature(part: ComparableSymbol) -> Hashable:
+    return bare_signature(part.signature)
 
 
-def _conditional(part: ComparableSymbol) -> Hashable:
+def _condition(part: ComparableSymbol) -> Hashable:
     return part.condition, part.kind, part.declaration
 
 
@@ -97,10 +97,10 @@ def _kind(part: ComparableSymbol) -> Hashable:
     return part.kind, part.declaration
 
 
-_ROUNDS: tuple[Callable[[ComparableSymbol], Hashable], ...] = (_like, _signed, _conditional, _kind)
+_ROUNDS: tuple[Callable[[ComparableSymbol], Hashable], ...] = (_signature_and_text, _bare_signature, _condition, _kind)
 
 
-def _together(
+def _pair_namesakes(
     before: list[ComparableSymbol], after: list[ComparableSymbol]
 ) -> list[tuple[ComparableSymbol, ComparableSymbol]]:
     """Pair symbols of the same name."""
@@ -123,7 +123,7 @@ def _together(
     return pairs
 
 
-def differs(before: ComparableSymbol, after: ComparableSymbol) -> tuple[str, ...]:
+def differing_aspects(before: ComparableSymbol, after: ComparableSymbol) -> tuple[str, ...]:
     """Return in what two corresponding symbols differ, apart from their names and places."""
     what = []
     signatures = [_unnamed(part, before, after) for part in (before, after)]
@@ -142,4 +142,4 @@ def _unnamed(part: ComparableSymbol, before: ComparableSymbol, after: Comparable
     signature = part.signature
     if before.name != after.name:
         signature = re.sub(rf"(?<!\w){re.escape(part.name)}(?!\w)", "\0", signature, count=1)
-    return bare(signature)
+    return bare_signature(signature)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from concordance.base.model import FileFacts, Kind, Symbol
-from concordance.query.answers import clean, qualified, separator_of
+from concordance.query.answers import qualified, separator_of, split_key
 
 VALUES = frozenset((Kind.CONSTANT, Kind.VARIABLE, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))  # kinds that are a value
 _MARKS = re.compile(r'^(?:[rRuUbBfF]{0,2}(?:"""|\'\'\'|")|/\*[*!]?|\*/|\*(?!\*)|//[/!]?<?|#+)?\s*')
@@ -21,7 +21,7 @@ _ENDS = re.compile(r'\s*(?:"""|\'\'\'|"|\*/)$')
 _SPACE = re.compile(r"\s+")
 _LAST_COMMA = re.compile(r",(?=[)\]}>])")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\s+")
-_MARGINS = frozenset(("python", "cython", "starlark", "yaml"))  # languages with significant indentation
+_INDENTED = frozenset(("python", "cython", "starlark", "yaml"))  # languages with significant indentation
 _GAP = 300  # characters of comments and white space between two characters of a signature
 _LONGEST = 255  # characters of a line that count
 
@@ -50,9 +50,11 @@ class ComparableSymbol(NamedTuple):
     lines: tuple[int, ...]  # of its whole text: a digest of each line and, in the last byte, its length
 
 
-def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozenset[int]) -> list[ComparableSymbol]:
+def comparable_symbols(
+    path: str, language: str, facts: FileFacts, text: str, tests: frozenset[int]
+) -> list[ComparableSymbol]:
     """Return all symbols of a file; `tests` are the positions of those that are tests."""
-    lines = split(text)
+    lines = split_lines(text)
     covered = _inside(facts.symbols)
     separator = separator_of(language)
     found = []
@@ -61,12 +63,27 @@ def parts(path: str, language: str, facts: FileFacts, text: str, tests: frozense
         own = _own(symbol, lines, covered.get(place, ()), language)
         found.append(
             ComparableSymbol(
-                path, place, symbol.parent, symbol.key, _relative(symbol, facts.symbols), qualified(symbol, separator),
-                symbol.kind, symbol.name, symbol.line, symbol.end_line, shown(symbol, language), symbol.doc.strip(),
-                symbol.condition, symbol.public, place in tests, symbol.declaration, _digest(own),
-                _shape(whole, symbol.name), tuple(digests(whole)),
+                path,
+                place,
+                symbol.parent,
+                symbol.key,
+                _relative(symbol, facts.symbols),
+                qualified(symbol, separator),
+                symbol.kind,
+                symbol.name,
+                symbol.line,
+                symbol.end_line,
+                full_signature(symbol, language),
+                symbol.doc.strip(),
+                symbol.condition,
+                symbol.public,
+                place in tests,
+                symbol.declaration,
+                _digest(own),
+                _shape(whole, symbol.name),
+                tuple(line_digests(whole)),
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -79,11 +96,11 @@ def _inside(symbols: Sequence[Symbol]) -> dict[int, list[tuple[int, int]]]:
 
 
 def _relative(symbol: Symbol, symbols: Sequence[Symbol]) -> str:
-    around = clean(symbols[symbol.parent].key) if symbol.parent >= 0 else []
-    return ".".join(clean(symbol.key)[len(around) :]) or symbol.name
+    around = split_key(symbols[symbol.parent].key) if symbol.parent >= 0 else []
+    return ".".join(split_key(symbol.key)[len(around) :]) or symbol.name
 
 
-def shown(symbol: Symbol, language: str) -> str:
+def full_signature(symbol: Symbol, language: str) -> str:
     """Return a symbol's signature on one line, with its decorators and specifiers."""
     signature = _SPACE.sub(" ", symbol.signature).strip()
     at = "@" if language == "python" else ""
@@ -93,17 +110,17 @@ def shown(symbol: Symbol, language: str) -> str:
 
 def outside(facts: FileFacts, text: str, language: str) -> int:
     """Return a digest of the code outside of symbols, imports and the file's own documentation."""
-    lines = split(text)
+    lines = split_lines(text)
     taken = bytearray(len(lines) + 2)
     for first, last in _inside(facts.symbols).get(-1, ()):
         taken[first : last + 1] = b"\1" * (min(last, len(lines)) - first + 1)
     for one in facts.imports:
         taken[min(one.line, len(lines))] = 1
     kept = (line for number, line in enumerate(lines, 1) if not taken[number])
-    return _digest(_laid(_undocumented(kept, facts.doc), language, 0))
+    return _digest(_without_layout(_undocumented(kept, facts.doc), language, 0))
 
 
-def split(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """Split a text into lines as symbols count them."""
     return [line.removesuffix("\r") for line in text.split("\n")]
 
@@ -120,7 +137,7 @@ def _own(symbol: Symbol, lines: Sequence[str], covered: Iterable[tuple[int, int]
     signed = symbol.signature[named.start() :] if named is not None else symbol.name
     margin = len(whole[0]) - len(whole[0].lstrip()) if whole else 0
     kept = _undocumented(rest[_end_of(signed, rest) :].split("\n"), symbol.doc)
-    return _laid(kept, "" if symbol.kind == Kind.HEADING else language, margin)
+    return _without_layout(kept, "" if symbol.kind == Kind.HEADING else language, margin)
 
 
 def _end_of(signature: str, text: str) -> int:
@@ -140,7 +157,7 @@ def _undocumented(lines: Iterable[str], doc: str) -> list[str]:
     return [line for line in kept if not doc or _ENDS.sub("", _MARKS.sub("", line.strip())).strip() not in said]
 
 
-def _laid(lines: Iterable[str], language: str, margin: int) -> str:
+def _without_layout(lines: Iterable[str], language: str, margin: int) -> str:
     """Join lines without their layout.
 
     In prose (no language), words are kept; in code, all white space outside of quotes is dropped, except for
@@ -148,13 +165,13 @@ def _laid(lines: Iterable[str], language: str, margin: int) -> str:
     """
     if not language:
         return " ".join(word for line in lines for word in line.split())
-    if language not in _MARGINS:
-        return "".join(_QUOTED.sub(_kept, line) for line in lines)
+    if language not in _INDENTED:
+        return "".join(_QUOTED.sub(_keep_quoted, line) for line in lines)
     indents = ((max(0, len(line) - len(line.lstrip()) - margin), line) for line in lines)
-    return "\n".join(f"{indent} {_QUOTED.sub(_kept, line)}" for indent, line in indents)
+    return "\n".join(f"{indent} {_QUOTED.sub(_keep_quoted, line)}" for indent, line in indents)
 
 
-def _kept(found: re.Match[str]) -> str:
+def _keep_quoted(found: re.Match[str]) -> str:
     return "" if found[0].isspace() else found[0]
 
 
@@ -168,13 +185,13 @@ def _shape(lines: Sequence[str], name: str) -> int:
     return _digest(blanked)
 
 
-def digests(lines: Iterable[str]) -> Iterable[int]:
+def line_digests(lines: Iterable[str]) -> Iterable[int]:
     """Yield a number for each line of more than two letters: a digest and, in the last byte, its length."""
     for line in map(str.strip, lines):
         if len(line) > 2:
             yield _digest(line) << 8 | min(len(line), _LONGEST)
 
 
-def bare(signature: str) -> str:
+def bare_signature(signature: str) -> str:
     """Return a signature without white space and trailing commas."""
     return _LAST_COMMA.sub("", _SPACE.sub("", signature))

@@ -13,14 +13,21 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import NamedTuple
 
-from concordance.base.model import TYPES, Category, File, Kind, Skip
+from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.extract.registry import language_of
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.counts.ledger import Ledger, ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import MOVED, going_on, kept, lasting, plain, unless
+from concordance.query.index.updates.reads import (
+    RENUMBERED,
+    incremental,
+    memoised,
+    shared_while,
+    unrecorded_copy,
+    untouched,
+)
 
-NAMED = frozenset(
+NAMED_KINDS = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
 )
 _MOST_TYPES = 400  # most used types kept for the whole repository
@@ -42,7 +49,7 @@ class Folder:
         self.language_lines: Counter[str] = Counter()
         self.categories: Counter[str] = Counter()  # files by category
         self.category_lines: Counter[str] = Counter()
-        self.used: Used = []
+        self.used: UsedDefinitions = []
 
     def add(self, inner: Folder) -> None:
         """Add the totals of a folder inside of this one."""
@@ -66,28 +73,28 @@ class Folder:
         return 2 * self.categories[category] > self.count
 
 
-Used = list[tuple[int, int]]  # the number of files that use a definition, and its id; most used first
+UsedDefinitions = list[tuple[int, int]]  # the number of files that use a definition, and its id; most used first
 
 
-class _Weighed(NamedTuple):
+class _MostUsed(NamedTuple):
     """The definitions that most files use: types of the whole repository, and definitions by file and by folder."""
 
-    types: Used
-    files: dict[str, Used]
-    folders: dict[str, Used]  # at most `_KEPT` each
+    types: UsedDefinitions
+    files: dict[str, UsedDefinitions]
+    folders: dict[str, UsedDefinitions]  # at most `_KEPT` each
 
 
-@lasting(unless(Aspect.INTO, MOVED))
-def _weighed(index: Index) -> _Weighed:
+@shared_while(untouched(Aspect.INTO, RENUMBERED))
+def _most_used(index: Index) -> _MostUsed:
     """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
     declaration count as uses of the definition."""
     census = index.census
     kinds, names = census.kinds, census.names
-    times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED}
+    times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED_KINDS}
     for one in sorted(times_of):
-        if index.declared[one] and kinds[one] in TYPES:
+        if index.declared[one] and kinds[one] in TYPE_KINDS:
             times = times_of.pop(one)
-            meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPES]
+            meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPE_KINDS]
             if meant:
                 times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
     paths = {one: index.path_of(one) for one in times_of}
@@ -104,27 +111,28 @@ def _weighed(index: Index) -> _Weighed:
         if folder:
             best[folder.rpartition("/")[0]] += best[folder]
     told = ({key: [rows[place] for place in one] for key, one in some.items()} for some in (files, best))
-    return _Weighed([row for row in rows if kinds[row[1]] in TYPES][:_MOST_TYPES], *told)
+    return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MOST_TYPES], *told)
 
 
-@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
+@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
 def _scores(index: Index) -> dict[str, float]:
     """Return how central each file is: its rank plus a bonus for the number of its users. By rank alone, a file that a
     single central file uses would count as central too, but readers do not look for it."""
     users, base_of = index.neighbours.all_users, index.base_of
     return {
-        path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10 for path, rank in plain(index.ranks).items()
+        path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10
+        for path, rank in unrecorded_copy(index.ranks).items()
     }
 
 
-@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
-def _around(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
+@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
     """Return a cache for `Folders.around`."""
     return {}
 
 
-@kept(1 << 20)
-def _own(index: Index, path: str) -> Folder:
+@memoised(1 << 20)
+def _own_totals(index: Index, path: str) -> Folder:
     """Return the totals of the files directly in a folder."""
     folder = Folder(path)
     for name in index.beside(path):
@@ -151,10 +159,10 @@ class Folders:
         self._index = index
         self._ledger: Ledger = ledger(index)
         # A plain table, which records no reads: folder pages are rebuilt whenever any file below them changes anyway.
-        self._files: dict[str, File] = plain(self._ledger.files)
-        self._weighed = _weighed(index)
+        self._files: dict[str, File] = unrecorded_copy(self._ledger.files)
+        self._weighed = _most_used(index)
         self.used_types, self.used_in = self._weighed.types, self._weighed.files
-        self.own = {path: _own(index, path) for path in index.folders}  # the files directly in each
+        self.own = {path: _own_totals(index, path) for path in index.folders}  # the files directly in each
         self._score = _scores(index)
         self._tops: dict[str, dict[str, list[tuple[float, str]]]] = {}
         if before is not None and before._score is self._score:
@@ -165,7 +173,7 @@ class Folders:
         stale = {
             one for path, own in self.own.items()
             if not had or known[path] is not own or had[path].used != used[path]
-            for one in (path, *above(path))
+            for one in (path, *parent_folders(path))
         }  # fmt: skip
         self.all: dict[str, Folder] = {path: Folder(path) if path in stale else had[path] for path in self.own}
         for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # innermost first
@@ -195,7 +203,7 @@ class Folders:
         """Return what a folder uses outside of it, and what uses it from outside, as numbers of files per part of the
         repository. A part is the outermost folder that does not contain this one too. Uses of tests by code that is
         not a test are left out, since those are only coincidences of names."""
-        known = _around(self._index)
+        known = _dependency_cache(self._index)
         if path not in known:
             known[path] = self._around(path)
         return known[path]
@@ -229,7 +237,7 @@ class Folders:
             part = parts.get(folder)
             if part is None:
                 is_around = not folder or start.startswith(f"{folder}/")
-                part = parts[folder] = "" if is_around else _part_of(folder, mine)
+                part = parts[folder] = "" if is_around else _outermost_part(folder, mine)
             found[part or there] += 1
         return found
 
@@ -245,7 +253,7 @@ class Folders:
         for home in homes:
             for category, number in self.own[home].category_lines.items():
                 lines[_READ_AS.get(category, category)] += number
-        for aside in ASIDE & lines.keys():
+        for aside in NOT_READ & lines.keys():
             lines[aside] = min(lines[aside], 1)
         source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
         kind = source or max(lines, key=lambda one: (lines[one], one), default="")
@@ -285,18 +293,18 @@ def noun_of(file: File) -> str:
     return _NOUNS.get(Category(file.category)) or f"{file.type} file"
 
 
-ASIDE = frozenset((Category.DATA, Category.VENDORED, Category.GENERATED))
+NOT_READ = frozenset((Category.DATA, Category.VENDORED, Category.GENERATED))
 _READ_AS: dict[str, str] = {Category.EXAMPLE: Category.SOURCE, Category.CONFIGURATION: Category.BUILD}
 
 
-def above(path: str) -> Iterator[str]:
+def parent_folders(path: str) -> Iterator[str]:
     """Yield the folders that contain a path, the nearest first, the root last."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
-def _part_of(folder: str, mine: list[str]) -> str:
+def _outermost_part(folder: str, mine: list[str]) -> str:
     """Return the outermost folder on a folder's path that does not contain `mine` as well."""
     theirs = folder.split("/")
     depth = 0
@@ -305,7 +313,7 @@ def _part_of(folder: str, mine: list[str]) -> str:
     return "/".join(theirs[: depth + 1])
 
 
-@going_on
+@incremental
 def folders(index: Index, before: Folders | None) -> Folders:
     """Return the folders of the repository."""
     return Folders(index, before)

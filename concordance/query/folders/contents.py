@@ -19,14 +19,14 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    counted,
-    listed,
+    count_noun,
+    join_in_sentence,
 )
 from concordance.base.model import Category
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
-from concordance.query.folders.description import describe_folder, made_of, names_of
-from concordance.query.index.counts.ledger import ledger, size_of
+from concordance.query.folders.description import describe_folder, file_counts_in_words, most_used_names
+from concordance.query.index.counts.ledger import format_size, ledger
 from concordance.query.index.repository import Index
 
 
@@ -35,7 +35,7 @@ def folder_ref(folder: str, label: str = "") -> Ref:
     return Ref(To.INDEX, folder, "", label or folder or "/")
 
 
-def subfolders(index: Index, paths: Sequence[str]) -> Table:
+def folder_table(index: Index, paths: Sequence[str]) -> Table:
     """Return a table of folders with their totals and a one-line description of each."""
     rows: list[list[Pieces]] = []
     for path in paths:
@@ -51,42 +51,46 @@ def subfolders(index: Index, paths: Sequence[str]) -> Table:
     return Table(["Folder", "Files", "Lines", "What it is"], rows)
 
 
-def files(index: Index, paths: Sequence[str]) -> Table:
+def file_table(index: Index, paths: Sequence[str]) -> Table:
     """Return a table of files with their sizes and a one-line description of each."""
     rows: list[list[Pieces]] = []
     known = ledger(index).files
     for path in paths:
         file = known[path]
-        much = f"{file.lines:,}" if file.lines or not file.size else size_of(file.size)
+        much = f"{file.lines:,}" if file.lines or not file.size else format_size(file.size)
         rows.append([[Ref(To.FILE, path, "", path.rpartition("/")[2])], [much], describe(index, path)])
     return Table(["File", "Lines", "What it is"], rows)
 
 
-def amount(folder: Folder) -> list[Piece]:
+def totals_in_words(folder: Folder) -> list[Piece]:
     """Return the totals of a folder in words: `135 files, 32,855 lines: 134 Python files and 1 document`."""
-    much = size_of(folder.size) if not folder.lines else counted(folder.lines, "line")
-    made = made_of(folder)
+    much = format_size(folder.size) if not folder.lines else count_noun(folder.lines, "line")
+    made = file_counts_in_words(folder)
     one = len(folder.nouns) == 1
-    found: list[Piece] = [f"{made}, {much}" if one else f"{counted(folder.count, 'file')}, {much}: {made}"]
+    found: list[Piece] = [f"{made}, {much}" if one else f"{count_noun(folder.count, 'file')}, {much}: {made}"]
     if folder.folders and folder.files:
-        inside = counted(len(folder.files), "file")
-        found.append(f", {inside} directly in it, the others in {counted(len(folder.folders), 'subfolder')}")
+        inside = count_noun(len(folder.files), "file")
+        found.append(f", {inside} directly in it, the others in {count_noun(len(folder.folders), 'subfolder')}")
     elif folder.folders:
-        found.append(f", all in {counted(len(folder.folders), 'subfolder')}")
+        found.append(f", all in {count_noun(len(folder.folders), 'subfolder')}")
     if folder.tests:
-        found.append(f"; {counted(folder.tests, 'test')}")
+        found.append(f"; {count_noun(folder.tests, 'test')}")
     return found
 
 
-def overview(index: Index, folder: str) -> list[Block]:
+def folder_overview(index: Index, folder: str) -> list[Block]:
     """Return the folder's own description, its totals and its most used definitions."""
     one = folders(index).all[folder]
     words = describe_folder(index, folder)
     blocks: list[Block] = []
     if words and words[0] == "“":
         blocks.append(Text([Mono(folder), ": ", *words]) if folder else Text(words))
-    names = names_of(index, one, 5)
-    blocks.append(Text([*amount(one), ".", *([" Most used by others: ", *listed(names), "."] if names else [])]))
+    names = most_used_names(index, one, 5)
+    blocks.append(
+        Text(
+            [*totals_in_words(one), ".", *([" Most used by others: ", *join_in_sentence(names), "."] if names else [])]
+        )
+    )
     special = [word for word, category in _SPECIAL if one.mostly(category)]
     if special:
         blocks.append(Text([special[0]]))

@@ -1,7 +1,7 @@
 """Descriptions of folders, from their README, package documentation or a guide's entry, or else from their contents.
 
-In: an index and a folder. Out: `describe_folder`, one line for a table; `role_words`, longer quotations from its
-authors, each with a citation; and `made_of`, the numbers of files by language or kind.
+In: an index and a folder. Out: `describe_folder`, one line for a table; `author_blocks`, longer quotations from its
+authors, each with a citation; and `file_counts_in_words`, the numbers of files by language or kind.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, counted, listed
+from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category
 from concordance.query.descriptions import describe
-from concordance.query.descriptions.document_opening import opening
-from concordance.query.descriptions.guide_entries import entry
-from concordance.query.descriptions.quotations import first_sentence, instructs, is_statement, quote
+from concordance.query.descriptions.document_opening import read_opening
+from concordance.query.descriptions.guide_entries import quote_guide_entry
+from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, quote_sentence
 from concordance.query.folders import Folder, folders
 from concordance.query.index.counts.ledger import ledger, outline
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import BELOW, kept
+from concordance.query.index.updates.reads import BELOW, memoised
 
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "package-info.java", "index.ts", "index.js")
@@ -33,7 +33,7 @@ class FolderDescription(NamedTuple):
     words: str
 
 
-def sayings(index: Index, folder: str) -> list[FolderDescription]:
+def folder_descriptions(index: Index, folder: str) -> list[FolderDescription]:
     """Return what the files in a folder say about it: its README, then the file that documents the package."""
     files = {path.rpartition("/")[2].lower(): path for path in folders(index).all[folder].files}
     found = []
@@ -47,16 +47,16 @@ def sayings(index: Index, folder: str) -> list[FolderDescription]:
     return found
 
 
-@kept(2048, BELOW)
+@memoised(2048, BELOW)
 def describe_folder(index: Index, folder: str) -> Pieces:
     """Return a one-line description of a folder: a guide's entry, else what its own files say, else its contents."""
-    told = entry(index, folder) if folder else []
+    told = quote_guide_entry(index, folder) if folder else []
     if told:
         return told
-    for said in sayings(index, folder):
+    for said in folder_descriptions(index, folder):
         sentence = first_sentence(said.words, index.language_of(said.path))
-        if not instructs(sentence):
-            return quote(index, said.path, sentence, said.words)
+        if not is_instruction(sentence):
+            return quote_sentence(index, said.path, sentence, said.words)
     return _by_facts(index, folders(index).all[folder])
 
 
@@ -65,19 +65,19 @@ def _by_facts(index: Index, folder: Folder) -> list[Piece]:
     if folder.count == 1:
         path = folders(index).below(folder.path)[0]
         return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]
-    found: list[Piece] = [_workflows(index, folder) or made_of(folder)]
+    found: list[Piece] = [_workflows(index, folder) or file_counts_in_words(folder)]
     if folder.tests and folder.mostly(Category.TEST):
-        found.append(f" with {counted(folder.tests, 'test')}")
-    names = names_of(index, folder, _SHOWN)
+        found.append(f" with {count_noun(folder.tests, 'test')}")
+    names = most_used_names(index, folder, _SHOWN)
     if names:
-        found += ["; most used: ", *listed(names)]
+        found += ["; most used: ", *join_in_sentence(names)]
     elif folder.count <= _SHOWN and len(folder.files) == folder.count:
-        found += [": ", *listed([Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in folder.files])]
+        found += [": ", *join_in_sentence([Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in folder.files])]
     elif not folder.files and len(folder.folders) == 1:
         inner = folder.folders[0]
         found += [", all in ", Ref(To.INDEX, inner, "", inner.rpartition("/")[2])]
     elif not folder.tests:
-        found += _alike(folder)
+        found += _common_extension(folder)
     return found
 
 
@@ -86,10 +86,10 @@ def _workflows(index: Index, folder: Folder) -> str:
     if folder.languages["YAML"] < folder.count or folder.folders:
         return ""
     jobs = [any(s.name == "jobs" and s.parent < 0 for s in outline(index, path).symbols) for path in folder.files]
-    return counted(len(jobs), "workflow") if all(jobs) else ""
+    return count_noun(len(jobs), "workflow") if all(jobs) else ""
 
 
-def names_of(index: Index, folder: Folder, most: int) -> list[Piece]:
+def most_used_names(index: Index, folder: Folder, most: int) -> list[Piece]:
     """Return links to the definitions in a folder that most files use, each name once."""
     found: dict[str, Piece] = {}
     for times, one in folder.used:
@@ -99,7 +99,7 @@ def names_of(index: Index, folder: Folder, most: int) -> list[Piece]:
     return list(found.values())
 
 
-def _alike(folder: Folder) -> list[Piece]:
+def _common_extension(folder: Folder) -> list[Piece]:
     """Return the file name extension that most files of a folder share, if it adds information."""
     names = [path.rpartition("/")[2] for path in folder.files]
     ends = Counter(f".{name.rpartition('.')[2]}" for name in names if "." in name.lstrip("."))
@@ -113,7 +113,7 @@ def _alike(folder: Folder) -> list[Piece]:
     return []
 
 
-def made_of(folder: Folder) -> str:
+def file_counts_in_words(folder: Folder) -> str:
     """Return the numbers of files by language or kind: `41 C++ files, 12 CUDA files and 3 others`."""
     rows = sorted(folder.nouns.items(), key=lambda row: (-row[1], row[0]))
     shown = [(name, times) for name, times in rows[:_SHOWN] if 12 * times >= folder.count]
@@ -121,23 +121,23 @@ def made_of(folder: Folder) -> str:
     if left and len(rows) == len(shown) + 1:
         shown.append(rows[len(shown)])
         left = 0
-    words = [counted(times, name) for name, times in shown]
-    return _and([*words, *([counted(left, "other")] if left and words else [])]) or counted(folder.count, "file")
+    words = [count_noun(times, name) for name, times in shown]
+    return _and([*words, *([count_noun(left, "other")] if left and words else [])]) or count_noun(folder.count, "file")
 
 
 def _and(words: list[str]) -> str:
-    return "".join(str(piece) for piece in listed(words))
+    return "".join(str(piece) for piece in join_in_sentence(words))
 
 
-def role_words(index: Index, folder: str) -> list[Block]:
+def author_blocks(index: Index, folder: str) -> list[Block]:
     """Return what the authors say about a folder: a guide's entry, and the openings of its README and package docs."""
     blocks: list[Block] = []
-    told = entry(index, folder) if folder else []
+    told = quote_guide_entry(index, folder) if folder else []
     if told:
         cite = next(piece for piece in told if isinstance(piece, Cite))
         blocks.append(Text([Ref(To.FILE, cite.path), ": ", *told]))
-    for said in sayings(index, folder):
-        words = opening(index, said.path)
+    for said in folder_descriptions(index, folder):
+        words = read_opening(index, said.path)
         if words is not None:
             blocks += [
                 Text([Ref(To.FILE, said.path, "", said.path.rpartition("/")[2]), ":", words.cite()]),

@@ -11,26 +11,26 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, counted, listed
+from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category, Kind
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
-from concordance.query.index.owners import owner
+from concordance.query.index.owners import describe_owner
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import MOVED, kept, lasting, unless
+from concordance.query.index.updates.reads import RENUMBERED, memoised, shared_while, untouched
 
 _SHOWN = 5
 
 
-@kept(16384)
+@memoised(16384)
 def testers(index: Index, path: str) -> tuple[tuple[str, int], ...]:
     """Return the test files whose tests reach a file in few steps, each with the number of such tests."""
     found: Counter[str] = Counter(index.path_of(test) for test, _ in index.tests_of(path).near)
     return tuple(found.items())
 
 
-class _Worked(NamedTuple):
+class _FolderUpkeep(NamedTuple):
     """Tests and owners of the files directly in one folder."""
 
     tests: list[tuple[int, str]]  # the negated number of tests in a file, for sorting, and its path
@@ -38,9 +38,9 @@ class _Worked(NamedTuple):
     owners: dict[str, tuple[list[Piece], int]]  # by name: the owners, and their number of files
 
 
-@kept(1 << 20)
-def _worked(index: Index, folder: str) -> _Worked:
-    found = _Worked([], [], {})
+@memoised(1 << 20)
+def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
+    found = _FolderUpkeep([], [], {})
     for path in index.beside(folder):
         index.reads.note(Aspect.TEXT, path)
         number = ledger(index).tests[path]
@@ -49,18 +49,18 @@ def _worked(index: Index, folder: str) -> _Worked:
         rows = testers(index, path)
         if rows:
             found.testers.append(rows)
-        people = owner(index, path) if index.owners[0] else None
+        people = describe_owner(index, path) if index.owners[0] else None
         if people:
             key = str(people[0])
             found.owners[key] = (people, found.owners.get(key, ([], 0))[1] + 1)
     return found
 
 
-def working(index: Index, homes: Sequence[str]) -> list[Block]:
+def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
     """Return blocks on the tests, builds and owners of the files of some folders."""
     index.reads.note("owners", "")
     with index.reads.unheard():  # the caller already depends on everything below the folder
-        worked = [_worked(index, folder) for folder in homes]
+        worked = [_folder_upkeep(index, folder) for folder in homes]
         files = list(chain.from_iterable(map(index.beside, homes)))
     items: list[Item] = []
     commands: list[str] = []
@@ -76,12 +76,19 @@ def working(index: Index, homes: Sequence[str]) -> list[Block]:
     if own:
         best = [path for _, path in own]
         total = -sum(number for number, _ in own)
-        items.append(Item([Strong("Tests in it"), f": {counted(total, 'test')} in ", *_files(best)]))
+        items.append(Item([Strong("Tests in it"), f": {count_noun(total, 'test')} in ", *_files(best)]))
         commands += _command(index, best[0])
     if outside:
         best = [path for path, _ in sorted(outside.items(), key=lambda row: (-row[1], row[0]))]
         items.append(
-            Item([Strong("Tests that reach it"), ": ", *_files(best), f"; they reach {counted(reached, 'file')} in it"])
+            Item(
+                [
+                    Strong("Tests that reach it"),
+                    ": ",
+                    *_files(best),
+                    f"; they reach {count_noun(reached, 'file')} in it",
+                ]
+            )
         )
         commands += _command(index, best[0])
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
@@ -99,17 +106,17 @@ def _files(paths: Sequence[str]) -> list[Piece]:
     shown = paths[: _SHOWN + (len(paths) == _SHOWN + 1)]
     left = len(paths) - len(shown)
     refs: list[Piece] = [Ref(To.FILE, path) for path in shown]
-    return listed([*refs, *([counted(left, "other file")] if left else [])])
+    return join_in_sentence([*refs, *([count_noun(left, "other file")] if left else [])])
 
 
-@kept(2048)
+@memoised(2048)
 def _command(index: Index, path: str) -> list[str]:
     command = index.runners.command(path, index.language_of(path), "")
     return [command] if command else []
 
 
-@lasting(unless(Aspect.INTO, Aspect.OUT, Aspect.NAMES, MOVED))
-def _built(index: Index) -> dict[str, list[int]]:
+@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+def _builders_by_path(index: Index) -> dict[str, list[int]]:
     """Return, by path, the ids of the build files and targets that name a file."""
     builds = {base for base, _, _, category in index.bases if category == Category.BUILD}
     uses = index.neighbours.all_uses
@@ -122,12 +129,12 @@ def _built(index: Index) -> dict[str, list[int]]:
 
 def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     """Return the build files and targets that name the files."""
-    kinds, built = index.census.kinds, _built(index)
+    kinds, built = index.census.kinds, _builders_by_path(index)
     named = Counter(chain.from_iterable(built[path] for path in files if path in built))
     rows = sorted(named.items(), key=lambda row: (-row[1], index.path_of(row[0]), row[0]))
     pieces: list[list[Piece]] = []
     for user, times in rows[:_SHOWN]:
-        where: list[Piece] = [Ref(To.FILE, index.path_of(user)), f" ({counted(times, 'file')})"]
+        where: list[Piece] = [Ref(To.FILE, index.path_of(user)), f" ({count_noun(times, 'file')})"]
         pieces.append([ref_of(index, user), " in ", *where] if kinds[user] == Kind.TARGET else where)
     if not pieces:
         return []
@@ -135,11 +142,11 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     for number, piece in enumerate(pieces):
         found += ([", "] if number else []) + piece
     if len(rows) > _SHOWN:
-        found.append(f" and {counted(len(rows) - _SHOWN, 'other place')}")
+        found.append(f" and {count_noun(len(rows) - _SHOWN, 'other place')}")
     return [Item([Strong("Built by"), ": ", *found])]
 
 
-def _owners(worked: Sequence[_Worked], count: int) -> list[Item]:
+def _owners(worked: Sequence[_FolderUpkeep], count: int) -> list[Item]:
     """Return the owners of the files, according to the repository's own list of owners."""
     rows: dict[str, tuple[list[Piece], int]] = {}
     for one in worked:
@@ -147,6 +154,6 @@ def _owners(worked: Sequence[_Worked], count: int) -> list[Item]:
             rows[key] = (people, rows.get(key, ([], 0))[1] + times)
     items = []
     for people, times in sorted(rows.values(), key=lambda row: (-row[1], str(row[0][0]))):
-        share = "" if times == count else f" ({counted(times, 'file')})"
+        share = "" if times == count else f" ({count_noun(times, 'file')})"
         items.append(Item([Strong("Owned by"), ": ", *people, share]))
     return items

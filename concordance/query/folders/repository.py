@@ -23,15 +23,15 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    counted,
-    listed,
+    count_noun,
+    join_in_sentence,
 )
 from concordance.base.model import Category, Kind
 from concordance.query.descriptions import describe
-from concordance.query.descriptions.document_opening import DocumentOpening, opening
+from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
 from concordance.query.folders import folders
-from concordance.query.folders.contents import subfolders
-from concordance.query.folders.description import made_of
+from concordance.query.folders.contents import folder_table
+from concordance.query.folders.description import file_counts_in_words
 from concordance.query.index.counts.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
@@ -62,7 +62,7 @@ def _name(index: Index) -> str:
             heads = [s for s in outline(index, files[name]).symbols if s.kind == Kind.HEADING][:1]
             if heads and heads[0].line < 12 and len(heads[0].name.split()) <= 3:
                 return heads[0].name.strip("` ")
-    words = readme(index)
+    words = readme_opening(index)
     subject = _SUBJECT.match(words.text) if words is not None else None
     if subject:
         return subject[1]
@@ -82,51 +82,51 @@ def _at_root(index: Index) -> dict[str, str]:
         return {path.lower(): path for path in index.beside("")}
 
 
-def readme(index: Index) -> DocumentOpening | None:
+def readme_opening(index: Index) -> DocumentOpening | None:
     """Return the opening of the root's README, None if there is none."""
     files = _at_root(index)
     for name in ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown"):
         if name in files and not ledger(index).files[files[name]].skip:
-            found = opening(index, files[name])
+            found = read_opening(index, files[name])
             if found is not None:
                 return found
     return None
 
 
-def front(index: Index) -> Iterator[Block]:
+def root_index(index: Index) -> Iterator[Block]:
     """Yield what the repository is, how it is laid out, and where to start."""
     root = folders(index).all[""]
     yield Heading(2, ["Overview"])
-    words = readme(index)
+    words = readme_opening(index)
     if words is not None:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
-    tests = f" and {counted(root.tests, 'test')}" if root.tests else ""
+    tests = f" and {count_noun(root.tests, 'test')}" if root.tests else ""
     symbols = index.census.defined[""]
     yield Text(
-        [f"{counted(root.count, 'file')}, {counted(root.lines, 'line')}: {made_of(root)}. "
-         f"They define {counted(symbols, 'name')}{tests}."]
+        [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
+         f"They define {count_noun(symbols, 'name')}{tests}."]
     )  # fmt: skip
     yield Heading(2, ["Where to Start"])
-    yield from starts(index)
+    yield from where_to_start(index)
     if root.folders:
         yield Heading(2, ["Subfolders"])
-        yield subfolders(index, root.folders)
+        yield folder_table(index, root.folders)
     yield Heading(2, ["Languages"])
     yield languages(index)
     yield Heading(2, ["Most Central Files"])
     yield Text(["Ranked by how often a reader who follows uses from file to file would reach them."])
-    yield central(index)
+    yield central_files(index)
 
 
-def starts(index: Index) -> list[Block]:
+def where_to_start(index: Index) -> list[Block]:
     """Return links to what a reader opens first: documents, the book, build files and tests."""
     root = folders(index).all[""]
     items: list[Item] = []
     guides = [path for path in root.files if _GUIDES.match(path)]
     guides.sort(key=lambda path: (not path.lower().startswith("readme"), path))
     if guides:
-        items.append(Item([Strong("Read"), ": ", *listed([Ref(To.FILE, path) for path in guides])]))
+        items.append(Item([Strong("Read"), ": ", *join_in_sentence([Ref(To.FILE, path) for path in guides])]))
     items.append(
         Item([Strong("The book"), ": ", Ref(To.BOOK, "", "", "comprehensive_book.md"),
               ", chapters in reading order; ", Ref(To.LETTERS, "", "", "keywords.md"),
@@ -135,16 +135,20 @@ def starts(index: Index) -> list[Block]:
     )  # fmt: skip
     docs = [path for path in root.folders if folders(index).all[path].mostly(Category.DOCUMENTATION)]
     if docs:
-        items.append(Item([Strong("Documents"), ": ", *listed([Ref(To.INDEX, path, "", path) for path in docs])]))
+        items.append(
+            Item([Strong("Documents"), ": ", *join_in_sentence([Ref(To.INDEX, path, "", path) for path in docs])])
+        )
     builds = [path for path in _BUILDS if path in ledger(index).files]
     if builds:
-        items.append(Item([Strong("Build"), ": ", *listed([Ref(To.FILE, path) for path in builds])]))
+        items.append(Item([Strong("Build"), ": ", *join_in_sentence([Ref(To.FILE, path) for path in builds])]))
     blocks: list[Block] = []
     commands = _commands(index)
     if commands:
         where = [path for path in root.folders if folders(index).all[path].mostly(Category.TEST)]
-        more: list[Piece] = [" in ", *listed([Ref(To.INDEX, path, "", path) for path in where])] if where else []
-        items.append(Item([Strong("Tests"), f": {counted(root.tests, 'test')}", *more, "; to run a file of them:"]))
+        more: list[Piece] = (
+            [" in ", *join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])] if where else []
+        )
+        items.append(Item([Strong("Tests"), f": {count_noun(root.tests, 'test')}", *more, "; to run a file of them:"]))
         blocks.append(Code("\n".join(commands) + "\n", "bash"))
     return [Items(items), *blocks]
 
@@ -177,7 +181,7 @@ def languages(index: Index) -> Table:
     return Table(["Language", "Files", "Lines", "Share"], rows)
 
 
-def central(index: Index) -> Table:
+def central_files(index: Index) -> Table:
     """Return a table of the most central files, with how many files use each."""
     rows: list[list[Pieces]] = []
     for path in folders(index).central("", _CENTRAL):

@@ -21,10 +21,10 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    counted,
+    count_noun,
 )
 from concordance.base.model import Category
-from concordance.query.book.key_definitions import KeyDefinition, best_in, known_in
+from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.index.counts.ledger import ledger
@@ -42,7 +42,7 @@ _SIGNATURE = 100  # characters up to which a signature is shown in place of a mi
 # --- uses from and of other folders
 
 
-def standing(index: Index, folder: str) -> list[Block]:
+def usage_sentences(index: Index, folder: str) -> list[Block]:
     """Return one sentence on what uses a folder, and one on what it uses."""
     if not folder:
         return []
@@ -50,10 +50,10 @@ def standing(index: Index, folder: str) -> list[Block]:
     found: list[Block] = []
     if users:
         total = sum(users.values())
-        found.append(Text(["Used by ", f"{counted(total, 'file')} outside of it: ", *_parts(index, users), "."]))
+        found.append(Text(["Used by ", f"{count_noun(total, 'file')} outside of it: ", *_parts(index, users), "."]))
     if uses:
         total = sum(uses.values())
-        found.append(Text(["It uses ", f"{counted(total, 'file')} outside of it: ", *_parts(index, uses), "."]))
+        found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside of it: ", *_parts(index, uses), "."]))
     if not users and not uses:
         found.append(Text(["No uses by name were found between it and the rest of the repository."]))
     return found
@@ -66,7 +66,9 @@ def _parts(index: Index, rows: Counter[str]) -> list[Piece]:
     pieces: list[list[Piece]] = [[part_ref(index, path), f" ({times:,})"] for path, times in shown]
     left = ordered[len(shown) :]
     if left:
-        pieces.append([f"{sum(times for _, times in left):,} in {counted(len(left), 'other part')} of the repository"])
+        pieces.append(
+            [f"{sum(times for _, times in left):,} in {count_noun(len(left), 'other part')} of the repository"]
+        )
     found: list[Piece] = []
     for number, piece in enumerate(pieces):
         found += ([" and " if number == len(pieces) - 1 else ", "] if number else []) + piece
@@ -81,18 +83,23 @@ def part_ref(index: Index, path: str) -> Ref:
 # --- concepts
 
 
-def concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]:
+def key_concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]:
     """Return the definitions that other files use most, each with its author's description."""
-    rows = known_in(index, folder, most)
+    rows = key_definitions_of_folder(index, folder, most)
     if not rows:
         return []
-    return [Items([concept(index, row) for row in rows])]
+    return [Items([concept_item(index, row) for row in rows])]
 
 
-def concept(index: Index, row: KeyDefinition) -> Item:
+def concept_item(index: Index, row: KeyDefinition) -> Item:
     """Return an item for one definition: its name, kind, file, number of using files, and first sentence."""
     where: Piece = Ref(To.FILE, row.path, "", row.path.rpartition("/")[2])
-    pieces: list[Piece] = [ref_of(index, row.id), f", {row.kind} in ", where, f", used in {counted(row.times, 'file')}"]
+    pieces: list[Piece] = [
+        ref_of(index, row.id),
+        f", {row.kind} in ",
+        where,
+        f", used in {count_noun(row.times, 'file')}",
+    ]
     if not row.words and row.signature and len(row.signature) <= _SIGNATURE:
         return Item([*pieces, ": ", Mono(row.signature)])
     return Item([*pieces, *([": ", *row.words] if row.words else [])])
@@ -101,7 +108,7 @@ def concept(index: Index, row: KeyDefinition) -> Item:
 # --- dependencies between parts
 
 
-def diagram(index: Index, folder: Folder) -> list[Block]:
+def dependency_diagram(index: Index, folder: Folder) -> list[Block]:
     """Return a diagram of how the parts of a folder use one another, and a sentence on what it leaves out."""
     start = f"{folder.path}/" if folder.path else ""
     arrows = Counter(
@@ -121,7 +128,7 @@ def diagram(index: Index, folder: Folder) -> list[Block]:
     inside = {pair: times for pair, times in arrows.items() if pair[0] in chosen and pair[1] in chosen}
     drawn = _strongest(inside)
     names = sorted({name for pair, _ in drawn for name in pair}, key=lambda name: (not name.endswith("/"), name))
-    nodes = [Node(name, name, ref=_leads_to(start + name)) for name in names]
+    nodes = [Node(name, name, ref=_part_link(start + name)) for name in names]
     graph = Diagram(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
     total = len(folder.files) + len(folder.folders)
     words = "An arrow points from the user to what it uses; its number counts pairs of files."
@@ -131,11 +138,11 @@ def diagram(index: Index, folder: Folder) -> list[Block]:
         )
     elif len(names) < total:
         left = total - len(names)
-        words += f" {counted(left, 'other part')} {'is' if left == 1 else 'are'} not connected."
+        words += f" {count_noun(left, 'other part')} {'is' if left == 1 else 'are'} not connected."
     return [graph, Text([words])]
 
 
-def _leads_to(path: str) -> Ref:
+def _part_link(path: str) -> Ref:
     return Ref(To.FOLDER, path[:-1]) if path.endswith("/") else Ref(To.FILE, path)
 
 
@@ -165,23 +172,23 @@ def _strongest(arrows: dict[tuple[str, str], int]) -> list[tuple[tuple[str, str]
 # --- files
 
 
-def important(index: Index, paths: Sequence[str], folder: str) -> Table:
+def important_table(index: Index, paths: Sequence[str], folder: str) -> Table:
     """Return a table of files with what they are and why they matter."""
     rows: list[list[Pieces]] = []
     for path in paths:
         label = path[len(folder) + 1 :] if folder else path
-        rows.append([[Ref(To.FILE, path, "", label)], describe(index, path), why(index, path)])
+        rows.append([[Ref(To.FILE, path, "", label)], describe(index, path), importance_reason(index, path)])
     return Table(["File", "What it is", "Why it matters"], rows)
 
 
-def why(index: Index, path: str) -> list[Piece]:
+def importance_reason(index: Index, path: str) -> list[Piece]:
     """Return why a file matters: how many files use it, and its most used definition."""
     users = len(index.neighbours.users.get(index.base_of(path), ()))
-    best = best_in(index, path)
+    best = most_used_definition(index, path)
     if not users and best is None:
         tests = ledger(index).tests[path]
-        return [counted(tests, "test")] if tests else [counted(ledger(index).files[path].lines, "line")]
-    found: list[Piece] = [f"used by {counted(users, 'file')}"] if users else []
+        return [count_noun(tests, "test")] if tests else [count_noun(ledger(index).files[path].lines, "line")]
+    found: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
     if best is not None:
         times, one = best
         how = "all for " if times >= users > 1 else "for " if times >= users else "most for "
@@ -193,4 +200,4 @@ def why(index: Index, path: str) -> list[Piece]:
 def important_files(index: Index, folder: str) -> list[Block]:
     """Return a table of the most important files of a folder."""
     paths = folders(index).central(folder, _FILES)
-    return [important(index, paths, folder)] if paths else []
+    return [important_table(index, paths, folder)] if paths else []

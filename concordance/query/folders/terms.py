@@ -13,12 +13,12 @@ from heapq import nsmallest
 from itertools import chain
 from typing import NamedTuple
 
-from concordance.base.blocks import Block, Cite, Piece, Strong, Text, listed
+from concordance.base.blocks import Block, Cite, Piece, Strong, Text, join_in_sentence
 from concordance.base.model import Term
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.folders import ASIDE
+from concordance.query.folders import NOT_READ
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import kept
+from concordance.query.index.updates.reads import memoised
 
 _OF_FILE = 12  # most frequent terms considered per file
 _SHOWN = 10
@@ -26,12 +26,12 @@ _FEW = 4  # in folders with fewer files than this, a term of a single file count
 _COMMON = 8  # a term in more than one of this many files of the repository is too common
 
 
-@kept(1 << 20)
-def _telling(index: Index, path: str) -> list[Term]:
+@memoised(1 << 20)
+def _file_terms(index: Index, path: str) -> list[Term]:
     """Return the phrases and acronyms that distinguish a file from others."""
     index.reads.note(Aspect.TEXT, path)
     index.reads.note("words", path)
-    if index.category_of(path) in ASIDE:
+    if index.category_of(path) in NOT_READ:
         return []
     spread, common = index.census.spread, max(8, index.census.read // _COMMON)
     terms = index.census.terms.get(index.base_of(path), ())
@@ -39,24 +39,26 @@ def _telling(index: Index, path: str) -> list[Term]:
     return sorted(rows, key=lambda term: (-term.times, term.text))[:_OF_FILE]
 
 
-class _Told(NamedTuple):
+class _FolderTerms(NamedTuple):
     """The distinctive terms of the files directly in one folder."""
 
     texts: list[str]  # each once per file that contains it
     stands: list[tuple[str, str, Term]]  # acronyms that are spelled out: the file's path, the text, and the term
 
 
-@kept(1 << 20)
-def _told(index: Index, folder: str) -> _Told:
+@memoised(1 << 20)
+def _folder_terms(index: Index, folder: str) -> _FolderTerms:
     """Return the distinctive terms of the files directly in a folder."""
-    rows = [(path, term) for path in index.beside(folder) for term in _telling(index, path)]
-    return _Told([term.text for _, term in rows], [(path, term.text, term) for path, term in rows if term.stands_for])
+    rows = [(path, term) for path in index.beside(folder) for term in _file_terms(index, path)]
+    return _FolderTerms(
+        [term.text for _, term in rows], [(path, term.text, term) for path, term in rows if term.stands_for]
+    )
 
 
-def marking(index: Index, homes: Sequence[str]) -> list[Block]:
+def distinctive_terms(index: Index, homes: Sequence[str]) -> list[Block]:
     """Return the most distinctive terms of some folders' files, acronyms with their expansions."""
     with index.reads.unheard():  # the caller already depends on everything below the folder
-        told = [_told(index, folder) for folder in homes]
+        told = [_folder_terms(index, folder) for folder in homes]
         count = sum(len(index.beside(folder)) for folder in homes)
     files = Counter(chain.from_iterable(one.texts for one in told))
     best = _best(files, index.census.spread, 1 if count < _FEW else 2)
@@ -67,7 +69,7 @@ def marking(index: Index, homes: Sequence[str]) -> list[Block]:
     stands = {text: (path, term) for path, text, term in rows}  # sorted in reverse, so that the first path wins
     pieces: list[Piece] = [f"{text} ({stands[text][1].stands_for})" if text in stands else text for text in best]
     cites = [Cite(stands[text][0], stands[text][1].line) for text in best if text in stands]
-    return [Text([Strong("Distinctive terms"), ": ", *listed(pieces), ".", *cites])]
+    return [Text([Strong("Distinctive terms"), ": ", *join_in_sentence(pieces), ".", *cites])]
 
 
 def _best(files: Counter[str], spread: Mapping[str, int], least: int) -> list[str]:

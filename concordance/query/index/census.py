@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from concordance.base.model import KINDS, Kind, Term
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import Aspect, band
-from concordance.query.answers import clean
+from concordance.facts.updates.store_delta import Aspect, round_to_power
+from concordance.query.answers import split_key
 from concordance.query.index.updates.reads import ReadRecorder
 
 
@@ -55,7 +55,7 @@ class Census:
     @cached_property
     def names(self) -> list[str]:
         """The name of each symbol, by id."""
-        return [clean(key)[-1] if key else "" for key in self._keys]
+        return [split_key(key)[-1] if key else "" for key in self._keys]
 
     @cached_property
     def kinds(self) -> list[str]:
@@ -66,7 +66,7 @@ class Census:
     @cached_property
     def files(self) -> list[CensusFile]:
         """All files, in the order of paths."""
-        return sorted(listed(self.bases, len(self.names)))
+        return sorted(census_files(self.bases, len(self.names)))
 
     def symbols(self, file: CensusFile) -> list[int]:
         """Return the ids of a file's symbols, in the order of the text."""
@@ -87,13 +87,13 @@ class Census:
         """Return the only code symbol with this name; 0 if there is none or more than one."""
         self.reads.note(Aspect.NAME, name)
         kinds = self.kinds
-        meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _OF_CODE]
+        meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _CODE_KINDS]
         return meant[0] if len(meant) == 1 else 0
 
     def has_code(self, name: str) -> bool:
         """True if a code symbol has this name."""
         self.reads.note(Aspect.NAME, name)
-        return any(self.kinds[identity] in _OF_CODE for identity in self.by_name.get(name, ()))
+        return any(self.kinds[identity] in _CODE_KINDS for identity in self.by_name.get(name, ()))
 
     # --- uses
 
@@ -131,12 +131,12 @@ class Census:
 
         An exact number would make a file's page change with every other file.
         """
-        return {text: band(files) for text, files in self.facts.term_files()}
+        return {text: round_to_power(files) for text, files in self.facts.term_files()}
 
     @cached_property
     def read(self) -> int:
         """The number of files that were read, rounded in the same way."""
-        return band(len(self.read_paths))
+        return round_to_power(len(self.read_paths))
 
     @cached_property
     def read_paths(self) -> set[str]:
@@ -185,7 +185,7 @@ class Census:
         return found
 
 
-def listed(bases: list[tuple[int, str, str, str]], top: int) -> list[CensusFile]:
+def census_files(bases: list[tuple[int, str, str, str]], top: int) -> list[CensusFile]:
     """Return files with their ranges of ids, in the order of ids; `top` is one more than the largest id."""
     ends = [*(row[0] - 1 for row in bases[1:]), top - 1]
     return [
@@ -193,4 +193,4 @@ def listed(bases: list[tuple[int, str, str, str]], top: int) -> list[CensusFile]
     ]  # empty if there are no files
 
 
-_OF_CODE = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}
+_CODE_KINDS = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}

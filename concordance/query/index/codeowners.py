@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")  # the first that exists counts
+CODEOWNERS_PATHS = (
+    ".github/CODEOWNERS",
+    "CODEOWNERS",
+    "docs/CODEOWNERS",
+    ".gitlab/CODEOWNERS",
+)  # the first that exists counts
 _WILD = re.compile(r"/\*\*/|\*\*/|/\*\*|\*+|\?|[^*?/]+|/")
 _WORD = re.compile(r"(?:\\.|\S)+")
 
@@ -31,7 +36,7 @@ def found(rules: list[OwnerRule], path: str) -> OwnerRule | None:
     return next((rule for rule in reversed(rules) if rule.fits.match(path)), None)
 
 
-def parsed(text: str) -> list[OwnerRule]:
+def parse_codeowners(text: str) -> list[OwnerRule]:
     """Parse the rules of a file; GitLab's section headers, negations and patterns that start with a set are skipped."""
     rules: list[OwnerRule] = []
     for number, line in enumerate(text.splitlines(), 1):

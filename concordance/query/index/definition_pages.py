@@ -9,28 +9,28 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from concordance.base.model import KINDS, RUN, TYPES, Kind, Trust
+from concordance.base.model import EXECUTABLE_KINDS, KINDS, TYPE_KINDS, Kind, Trust
 from concordance.extract.registry import language_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import kept
+from concordance.query.index.updates.reads import memoised
 
-OWN_PAGE = (RUN | TYPES | {Kind.OPERATOR}) - {Kind.MACRO}
+PAGE_KINDS = (EXECUTABLE_KINDS | TYPE_KINDS | {Kind.OPERATOR}) - {Kind.MACRO}
 
 
-@kept(64)
-def users_in(index: Index, path: str) -> list[tuple[int, int]]:
+@memoised(64)
+def symbol_users(index: Index, path: str) -> list[tuple[int, int]]:
     """Return the uses of a file with trust unique_name or better: (symbol's position, -1 for the file; user's id)."""
     base = index.base_of(path)
     rows = index.facts.users_of_file(path)
     return [(target - base - 1, user) for target, user, _, trust, _ in rows if trust >= Trust.UNIQUE_NAME]
 
 
-@kept(64)
-def with_pages(index: Index, path: str) -> frozenset[int]:
+@memoised(64)
+def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
     """Return the positions of a file's symbols that have pages of their own."""
     file = index.opened(path)
     base, last = file.base, file.base + len(file.symbols)
-    places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in OWN_PAGE]
+    places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in PAGE_KINDS]
     own = index.facts.used_from_elsewhere((base + 1 + place for place in places), base, last)
     found = {one - base - 1 for one in own}
     if language_of(file.file.language).has_prototypes:
@@ -47,7 +47,7 @@ def with_pages(index: Index, path: str) -> frozenset[int]:
 def has_page(index: Index, identity: int) -> bool:
     """True if the symbol with this id has a page of its own."""
     path = index.path_of(identity)
-    if not index.keys[identity] or KINDS[index.kinds[identity]] not in OWN_PAGE:
+    if not index.keys[identity] or KINDS[index.kinds[identity]] not in PAGE_KINDS:
         return False
     number = bisect_right(index.starts, identity)
     first = index.starts[number - 1]

@@ -13,13 +13,25 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
-from concordance.base.model import ROLES, RUN, TYPES, FileFacts, Finding, Import, Role, Symbol, Target, Trust, unpacked
+from concordance.base.model import (
+    EXECUTABLE_KINDS,
+    ROLES,
+    TYPE_KINDS,
+    FileFacts,
+    Finding,
+    Import,
+    Role,
+    Symbol,
+    Target,
+    Trust,
+    unpack_column,
+)
 from concordance.extract.registry import language_of
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.answers import clean, separator_of
-from concordance.query.index.findings import ruled
+from concordance.query.answers import separator_of, split_key
+from concordance.query.index.findings import active_rules
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import recorded
+from concordance.query.index.updates.reads import memoised_in_object
 
 _BITS = {role: 1 << place for place, role in enumerate(ROLES)}
 CALL, INHERIT, IMPORT, TYPE, MENTION = (
@@ -66,20 +78,20 @@ class FileModel:
     def meant(self) -> dict[int, int]:
         """For types that the file declares and also defines: the definition's position, by the declaration's."""
         defined = {
-            tuple(clean(symbol.key)): place
+            tuple(split_key(symbol.key)): place
             for place, symbol in enumerate(self.symbols)
-            if symbol.kind in TYPES and not symbol.declaration
+            if symbol.kind in TYPE_KINDS and not symbol.declaration
         }
         found: dict[int, int] = {}
         for place, symbol in enumerate(self.symbols):
-            if symbol.declaration and symbol.kind in TYPES:
-                there = defined.get(tuple(clean(symbol.key)))
+            if symbol.declaration and symbol.kind in TYPE_KINDS:
+                there = defined.get(tuple(split_key(symbol.key)))
                 if there is not None:
                     found[place] = there
         return found
 
     @property
-    @recorded
+    @memoised_in_object
     def users(self) -> dict[int, list[UsePair]]:
         """The users of each of its symbols with trust unique_name or better, by position (-1: the file itself).
 
@@ -109,18 +121,20 @@ class FileModel:
         return False
 
     @property
-    @recorded
+    @memoised_in_object
     def uses(self) -> dict[int, dict[int, UsePair]]:
         """What each of its symbols uses with trust unique_name or better, by position (-1: the file) and by id."""
         flow, links = self.opened.flow, self.opened.links
         best: dict[int, tuple[int, int]] = {}
-        rows = zip(unpacked(links.use), unpacked(links.target), links.trust, strict=True)
+        rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, strict=True)
         for expression, target, trust in rows:  # the first link of an expression is its best
             if trust >= Trust.UNIQUE_NAME and expression not in best:
                 best[expression] = (target, trust)
         found: dict[int, dict[int, UsePair]] = {}
-        times = unpacked(flow.times) if flow.times else [1] * len(flow.roles)
-        columns = zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), times, strict=False)
+        times = unpack_column(flow.times) if flow.times else [1] * len(flow.roles)
+        columns = zip(
+            unpack_column(flow.user), unpack_column(flow.used), unpack_column(flow.roles), times, strict=False
+        )
         for user, used, roles, often in columns:
             link = best.get(used)
             if link is None or link[0] == self.base + user:
@@ -148,7 +162,7 @@ class FileModel:
         return found
 
     @property
-    @recorded
+    @memoised_in_object
     def heirs(self) -> dict[int, list[int]]:
         """The ids of the classes that extend its classes, by position."""
         self.index.reads.note(Aspect.INTO, self.path)
@@ -160,7 +174,7 @@ class FileModel:
         return self._by_place(self.index.facts.overrides(*self._own))
 
     @property
-    @recorded
+    @memoised_in_object
     def overriding(self) -> dict[int, list[int]]:
         """The ids of the methods that override its methods, by position."""
         self.index.reads.note(Aspect.INTO, self.path)
@@ -187,7 +201,7 @@ class FileModel:
         return self.index.path_of(identity), identity
 
     @property
-    @recorded
+    @memoised_in_object
     def counterparts(self) -> dict[int, int]:
         """The definition of what is only declared here, and the declaration of what is defined here: ids, by position.
 
@@ -197,7 +211,7 @@ class FileModel:
             return {}
         found: dict[int, int] = {}
         for place, symbol in enumerate(self.symbols):
-            if symbol.kind in RUN or symbol.kind in TYPES:
+            if symbol.kind in EXECUTABLE_KINDS or symbol.kind in TYPE_KINDS:
                 others = [
                     one for one in self.index.namesakes(symbol.key, not symbol.declaration) if not self.is_own(one)
                 ]
@@ -211,7 +225,7 @@ class FileModel:
         return self.opened.imports
 
     @property
-    @recorded
+    @memoised_in_object
     def importers(self) -> list[str]:
         """The files that import it or a name from it."""
         index = self.index
@@ -221,13 +235,13 @@ class FileModel:
     @cached_property
     def complexity(self) -> Sequence[int]:
         """The cyclomatic complexity of each symbol; 0 for what is not a function."""
-        return unpacked(self.facts.complexity) if self.facts.complexity else ()
+        return unpack_column(self.facts.complexity) if self.facts.complexity else ()
 
     @property
-    @recorded
+    @memoised_in_object
     def findings(self) -> list[Finding]:
         """The findings to show for it."""
-        return ruled(self.index).findings(self.path)
+        return active_rules(self.index).findings(self.path)
 
     @property
     def lines(self) -> list[str] | None:
@@ -279,10 +293,10 @@ class FileModel:
 
     def name(self, place: int) -> str:
         """Return the name of one of its symbols, with the name of what contains it."""
-        return separator_of(self.file.language).join(clean(self.symbols[place].key)[-_PARTS:])
+        return separator_of(self.file.language).join(split_key(self.symbols[place].key)[-_PARTS:])
 
 
-def about(index: Index, path: str) -> FileModel:
+def model_of(index: Index, path: str) -> FileModel:
     """Return the model of a file; the last one is cached, as the pages of a file are written one after the other."""
     last: FileModel | None = index.worked_out.get(FileModel)
     if last is None or last.path != path:
@@ -302,7 +316,7 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     index.reads.note(Aspect.NAMES, path)
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
-    names = clean(key)
+    names = split_key(key)
     return Ref(
         To.SYMBOL, path, key, names[-1] if short else separator_of(index.language_of(path)).join(names[-_PARTS:])
     )

@@ -34,7 +34,7 @@ class ActiveRules:
 
     def checked(self, language: str, path: str = "") -> list[Rule]:
         """Return the active rules for a language; with a path, those that are active in that file."""
-        return [rule for rule in ruleset.checked(language) if self._speaks(rule.id, path)]
+        return [rule for rule in ruleset.rules_for(language) if self._speaks(rule.id, path)]
 
     def findings(self, path: str) -> list[Finding]:
         """Return the findings to show for a file."""
@@ -48,7 +48,7 @@ class ActiveRules:
 
 
 @shared
-def ruled(index: Index) -> ActiveRules:
+def active_rules(index: Index) -> ActiveRules:
     """Return the active rules of the book."""
     return ActiveRules(index)
 
@@ -59,7 +59,7 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
 
     Line numbers are left to the pages of the files themselves.
     """
-    known, said = rules(), ruled(index)
+    known, said = rules(), active_rules(index)
 
     def counted(path: str) -> list[tuple[str, int]]:
         return list(Counter(one.by for one in said.findings(path) if one.by in known or one.by == SYNTAX).items())

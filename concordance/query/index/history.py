@@ -29,22 +29,22 @@ _KEPT = 16  # folders whose sums are cached: summing up the root takes a while
 
 
 @shared
-def _summed(index: Index) -> dict[str, FolderHistory]:
+def _history_cache(index: Index) -> dict[str, FolderHistory]:
     """A cache of the folders that were asked for last; it is dropped at the next update."""
     return {}
 
 
-def past(index: Index, folder: str) -> FolderHistory:
+def folder_history(index: Index, folder: str) -> FolderHistory:
     """Return the history of the files that are now below a folder."""
-    known = _summed(index)
+    known = _history_cache(index)
     if folder not in known:
         if len(known) >= _KEPT:
             del known[next(iter(known))]
-        known[folder] = _past(index, folder)
+        known[folder] = _sum_history(index, folder)
     return known[folder]
 
 
-def _past(index: Index, folder: str) -> FolderHistory:
+def _sum_history(index: Index, folder: str) -> FolderHistory:
     there = frozenset(folders(index).below(folder))
     found = FolderHistory({}, Counter(), Counter())
     for change in index.facts.changes(folder):
@@ -57,18 +57,18 @@ def _past(index: Index, folder: str) -> FolderHistory:
 
 
 @shared
-def changes(index: Index) -> dict[str, int]:
+def commits_by_path(index: Index) -> dict[str, int]:
     """Return how often each file was changed, by path."""
     return {change.path: change.commits for change in index.facts.changes()}
 
 
-def months(index: Index) -> list[tuple[str, int]] | None:
+def commits_by_month(index: Index) -> list[tuple[str, int]] | None:
     """Return the number of commits in each month; None if the store does not record it."""
     said = index.facts.meta().get("months")
     return [(str(month), int(times)) for month, times in json.loads(said)] if said is not None else None
 
 
-def note(index: Index) -> str:
+def history_note(index: Index) -> str:
     """Return a caveat about the history, such as that the clone is shallow; "" if there is none."""
     return index.facts.meta().get("history note", "")
 
@@ -83,7 +83,7 @@ def day_of(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
-def filled(counts: dict[str, int]) -> list[tuple[str, int]]:
+def fill_months(counts: dict[str, int]) -> list[tuple[str, int]]:
     """Return the count of every month from the first to the last, empty ones included; of every year if many."""
     if not counts:
         return []

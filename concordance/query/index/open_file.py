@@ -32,7 +32,7 @@ from concordance.base.model import (
     Symbol,
     Target,
     Trust,
-    unpacked,
+    unpack_column,
 )
 from concordance.collect import walk
 from concordance.facts.codec import FileScopes, SymbolHead, unpack_names
@@ -102,11 +102,11 @@ class OpenFile:
     @cached_property
     def starts(self) -> array[int]:
         """The offset of each line's start, followed by the end of the text."""
-        return array("I", accumulate(unpacked(self._named.occurrences.lengths), initial=0))
+        return array("I", accumulate(unpack_column(self._named.occurrences.lengths), initial=0))
 
     @cached_property
     def _offsets(self) -> array[int]:
-        return array("I", accumulate(unpacked(self._named.occurrences.step)))
+        return array("I", accumulate(unpack_column(self._named.occurrences.step)))
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ class OpenFile:
 
     @cached_property
     def _uses(self) -> array[int]:
-        return unpacked(self._named.occurrences.use)
+        return unpack_column(self._named.occurrences.use)
 
     def at(self, line: int, col: int) -> int | None:
         """Return the number of the occurrence at a line and column; None if no name is there."""
@@ -140,7 +140,7 @@ class OpenFile:
     @cached_property
     def _columns(self) -> tuple[array[int], array[int], array[int]]:
         found = self._named.occurrences
-        return unpacked(found.name), unpacked(found.scope), unpacked(found.bound)
+        return unpack_column(found.name), unpack_column(found.scope), unpack_column(found.bound)
 
     @property
     def columns(self) -> tuple[array[int], array[int], tuple[str, ...], array[int]]:
@@ -200,11 +200,11 @@ class OpenFile:
 
     @cached_property
     def _linked(self) -> array[int]:
-        return unpacked(self.links.use)
+        return unpack_column(self.links.use)
 
     @cached_property
     def _targets(self) -> array[int]:
-        return unpacked(self.links.target)
+        return unpack_column(self.links.target)
 
     def claims(self, expression: int) -> list[Claim]:
         """Return the possible targets of an expression, best first."""
@@ -228,13 +228,13 @@ class OpenFile:
     def calls(self) -> list[tuple[int, int]]:
         """Pairs of a caller (position of a symbol plus one; 0: the file) and the expression that it calls."""
         flow = self.flow
-        rows = zip(unpacked(flow.user), unpacked(flow.used), unpacked(flow.roles), strict=True)
+        rows = zip(unpack_column(flow.user), unpack_column(flow.used), unpack_column(flow.roles), strict=True)
         return [(user, used) for user, used, roles in rows if roles & _CALL]
 
     def below(self, symbol: int) -> list[int]:
         """Return the positions of the symbols inside of a symbol, at any depth."""
         found = {symbol}
-        for place, parent in enumerate(unpacked(self.flow.symbol_parent)):
+        for place, parent in enumerate(unpack_column(self.flow.symbol_parent)):
             if parent - 1 in found and parent:
                 found.add(place)
         return sorted(found - {symbol})
@@ -245,7 +245,7 @@ class OpenFile:
         flow = self.flow
         rows, targets = (flow.imports, self.links.imports) if flow.imports else (self.facts.imports, ())
         named: dict[int, int] = {}
-        left = unpacked(flow.left)
+        left = unpack_column(flow.left)
         for expression in _all(array("B", flow.op), int(Op.IMPORT)):
             claims = self.claims(expression)
             if claims:
@@ -285,10 +285,10 @@ class OpenFile:
         if self._text is None:
             return None
         said = self._text[self.starts[number - 1] : self.starts[number]].strip()
-        return said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
+        return said if len(said) <= MAX_LINE_LENGTH else f"{said[:MAX_LINE_LENGTH]} …"
 
 
-LONGEST = 400  # characters of a line that an answer shows; longer lines are usually generated
+MAX_LINE_LENGTH = 400  # characters of a line that an answer shows; longer lines are usually generated
 _CALL = 1 << ROLES.index(Role.CALL)
 _DEFINING = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
 

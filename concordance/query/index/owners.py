@@ -16,10 +16,10 @@ from concordance.query.index.codeowners import found
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 
-NOTES = "Owners' Notes"
+NOTES_TITLE = "Owners' Notes"
 
 
-def owner(index: Index, path: str) -> list[Piece] | None:
+def describe_owner(index: Index, path: str) -> list[Piece] | None:
     """Return who owns a file, with a citation of the rule; None if nobody does."""
     place, rules = index.owners
     rule = found(rules, path)
@@ -28,11 +28,11 @@ def owner(index: Index, path: str) -> list[Piece] | None:
     return [", ".join(rule.owners), " by ", Ref(To.FILE, place, "", place), Cite(place, rule.line)]
 
 
-def owners_notes(index: Index, path: str) -> list[Block]:
+def notes_section(index: Index, path: str) -> list[Block]:
     """Return the owners' notes about a file or folder under a heading of their own; empty if there are none."""
     index.reads.note("notes", path)
     notes = [] if index.of_pages else [note for note in index.book.notes if note.path == path]
-    blocks: list[Block] = [Heading(2, [NOTES])] if notes else []
+    blocks: list[Block] = [Heading(2, [NOTES_TITLE])] if notes else []
     place = index.book.settings
     file = index.files.get(place) if notes else None  # None if the settings file is left out of the book
     for note in notes:

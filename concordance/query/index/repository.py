@@ -17,22 +17,22 @@ from itertools import chain
 from typing import Any
 from zlib import crc32
 
-from concordance.base.blocks import counted
+from concordance.base.blocks import count_noun
 from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
 from concordance.extract.registry import language_of
-from concordance.facts.codec import FileTests, TestedFiles, clusters_from, cycles_from, standings_from
-from concordance.facts.fulltext.index import IndexShard, shelves
+from concordance.facts.codec import FileTests, TestedFiles, unpack_clusters, unpack_cycles, unpack_standings
+from concordance.facts.fulltext.index import IndexShard, open_shards
 from concordance.facts.fulltext.words import WordNormalizer
-from concordance.facts.links.graph import LinkGraph, unpacked_pairs
+from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import Aspect, band
-from concordance.query.answers import clean
+from concordance.facts.updates.store_delta import Aspect, round_to_power
+from concordance.query.answers import split_key
 from concordance.query.index.census import Census
-from concordance.query.index.codeowners import PLACES, OwnerRule, parsed
+from concordance.query.index.codeowners import CODEOWNERS_PATHS, OwnerRule, parse_codeowners
 from concordance.query.index.counts.file_counts import FileCounts
-from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters, folder_edges
+from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters_by_path, folder_edges
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import TestCommands
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty
@@ -198,7 +198,7 @@ class Index:
         """Return the size of a file in bytes, rounded down to a power of two."""
         self.reads.note("weight", path)
         with self.reads.unheard():
-            return band(self.files[path].size)
+            return round_to_power(self.files[path].size)
 
     @SharedProperty
     def bands(self) -> dict[str, str]:
@@ -233,7 +233,7 @@ class Index:
         keys, kinds, declared = [""] * top, bytearray(top), bytearray(top)
         for identity, key, kind, is_declared in rows:
             keys[identity] = key
-            kinds[identity] = KIND_AT[kind]
+            kinds[identity] = KIND_NUMBERS[kind]
             declared[identity] = is_declared
         return keys, kinds, declared
 
@@ -242,8 +242,8 @@ class Index:
 
         Only languages that separate declarations from definitions are searched. Ids are in the order of paths.
         """
-        self.reads.note(Aspect.NAME, clean(key)[-1])
-        return [one for one in self._prototypes.get(bare(key), ()) if self.declared[one] == declared]
+        self.reads.note(Aspect.NAME, split_key(key)[-1])
+        return [one for one in self._prototypes.get(bare_key(key), ()) if self.declared[one] == declared]
 
     @SharedProperty
     def _prototypes(self) -> dict[str, list[int]]:
@@ -253,7 +253,7 @@ class Index:
         for file in self.census.files:
             if self.language_of(file.path) in told:
                 for identity in self.census.symbols(file):
-                    found.setdefault(bare(keys[identity]), []).append(identity)
+                    found.setdefault(bare_key(keys[identity]), []).append(identity)
         return found
 
     @cached_property
@@ -279,30 +279,30 @@ class Index:
     @SharedProperty
     def layers(self) -> dict[str, Layer]:
         """Each file's layer: the length of the chains of its dependencies and of its dependents."""
-        rows = standings_from(self.facts.passed("layers")).items()
+        rows = unpack_standings(self.facts.passed("layers")).items()
         return RecordedTable(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
 
     @SharedProperty
     def cycles(self) -> dict[str, tuple[str, ...]]:
         """The import cycle of each file that is in one; deferred imports do not count."""
-        rings = [tuple(self.by_base[one] for one in row) for row in cycles_from(self.facts.passed("cycles"))]
+        rings = [tuple(self.by_base[one] for one in row) for row in unpack_cycles(self.facts.passed("cycles"))]
         return RecordedTable(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
     @SharedProperty
     def loads(self) -> LoadGraph:
         """Which file needs which when it is loaded."""
-        return LoadGraph(unpacked_pairs(self.facts.passed("loads")), self.by_base)
+        return LoadGraph(unpack_pairs(self.facts.passed("loads")), self.by_base)
 
     @SharedProperty
     def clusters(self) -> dict[str, FileCluster]:
         """The cluster of each file that is in one: files that use one another more than others."""
-        rows = clusters(clusters_from(self.facts.passed("clusters")), self.by_base)
+        rows = clusters_by_path(unpack_clusters(self.facts.passed("clusters")), self.by_base)
         return RecordedTable(self.reads, "clusters", rows)
 
     @SharedProperty
     def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
         prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
-        pairs = [pair for pair in unpacked_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
+        pairs = [pair for pair in unpack_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
         return folder_edges(pairs, self.by_base)
 
     def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
@@ -321,8 +321,8 @@ class Index:
 
     @SharedProperty
     def _owners(self) -> tuple[str, list[OwnerRule]]:
-        place = next((place for place in PLACES if place in self._ids), "")
-        return place, parsed(self.runners.text(place).decode(errors="replace")) if place else []
+        place = next((place for place in CODEOWNERS_PATHS if place in self._ids), "")
+        return place, parse_codeowners(self.runners.text(place).decode(errors="replace")) if place else []
 
     @SharedProperty
     def licences(self) -> dict[str, str]:
@@ -372,7 +372,7 @@ class Index:
         """The approximate number of tests in words, such as "over 1,024 tests"; "" if there are none."""
         self.reads.note("all tests", "")
         number = sum(map(len, self.tests_in.values()))
-        return f"over {band(number):,} tests" if number > 16 else counted(number, "test") if number else ""
+        return f"over {round_to_power(number):,} tests" if number > 16 else count_noun(number, "test") if number else ""
 
     @SharedProperty
     def neighbours(self) -> Neighbours:
@@ -387,7 +387,7 @@ class Index:
     @cached_property
     def shelves(self) -> list[IndexShard]:
         """The full-text index."""
-        return shelves(os.path.dirname(self.facts.path))
+        return open_shards(os.path.dirname(self.facts.path))
 
     @cached_property
     def words(self) -> WordNormalizer:
@@ -410,11 +410,11 @@ class Index:
         return f"{number:,} {language_of(language).title} file{'s' if number != 1 else ''} searched"
 
 
-KIND_AT: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
+KIND_NUMBERS: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
 _NUMBER = re.compile(r"\+\d+(?=\.|$)")
 
 
-def bare(key: str) -> str:
+def bare_key(key: str) -> str:
     """Return a key without the numbers that tell symbols of the same name apart."""
     return _NUMBER.sub("", key) if "+" in key else key
 

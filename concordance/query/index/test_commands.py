@@ -46,7 +46,7 @@ _OTHERS = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "b
 _GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
 
-def is_setting(path: str) -> bool:
+def affects_test_commands(path: str) -> bool:
     """True if a file may determine how the tests in other files are run."""
     name = path.rpartition("/")[2]
     named = name in _MENTIONS or name in _OTHERS or any(name == one for one, _ in _PYTEST_FILES)
@@ -68,7 +68,7 @@ class TestCommands:
         if path not in self._found:
             maker = self._makers.get(language)
             with self.reads.unheard():
-                self._found[path] = maker(path) if maker is not None else _nothing
+                self._found[path] = maker(path) if maker is not None else _no_command
         return self._found[path](name)
 
     @cached_property
@@ -123,7 +123,7 @@ class TestCommands:
                 return lambda name: f"{said.format(found)} {_dotted(inside, name)}"
         if re.search(rb"^\s*(?:import|from) unittest\b", text, re.M):
             return lambda name: f"python -m unittest {_dotted(path, name)}"
-        return _nothing
+        return _no_command
 
     def _has_pytest(self, path: str) -> bool:
         """True if pytest is configured for a file, or a file in the repository's root mentions it."""
@@ -146,7 +146,7 @@ class TestCommands:
                 if named and f'"{inside}"' in rule:
                     label = f"//{folder}:{named.group(1)}"
                     return lambda name: f"bazel test {label}{_filter(' --test_filter=', name)}"
-        return _nothing
+        return _no_command
 
     def _program(self, path: str) -> str:
         """Return the program that CMake builds from a source.
@@ -181,7 +181,7 @@ class TestCommands:
     def _go(self, path: str) -> Callable[[str], str]:
         module = next(self._nearest(path, "go.mod"), None)
         if module is None:
-            return _nothing
+            return _no_command
         home, folder = module.rpartition("/")[0], path.rpartition("/")[0]
         inside = folder[len(home) :].strip("/")
         before = f"go -C {shlex.quote(home)}" if home else "go"
@@ -191,7 +191,7 @@ class TestCommands:
     def _rust(self, path: str) -> Callable[[str], str]:
         manifest = next(self._nearest(path, "Cargo.toml"), None)
         if manifest is None:
-            return _nothing
+            return _no_command
         named = re.search(rb'^\s*name\s*=\s*"([^"]+)"', self.text(manifest), re.M)
         package = f" -p {named.group(1).decode()}" if "/" in manifest and named else ""
         return lambda name: f"cargo test{package} {name.replace('.', '::')}".rstrip()
@@ -203,7 +203,7 @@ class TestCommands:
                 return lambda name: f"mvn test -Dtest={stem}{f'#{_last(name)}' if name else ''}"
             gradle = "./gradlew" if "gradlew" in self._paths else "gradle"
             return lambda name: f"{gradle} test --tests '*{stem}{f'.{_last(name)}' if name else ''}'"
-        return _nothing
+        return _no_command
 
     def _script(self, path: str) -> Callable[[str], str]:
         for manifest in self._nearest(path, "package.json"):
@@ -222,13 +222,13 @@ class TestCommands:
                 folder = manifest.rpartition("/")[0]
                 inside = shlex.quote(path[len(folder) + 1 if folder else 0 :])
                 return lambda name: f"{f'cd {shlex.quote(folder)} && ' if folder else ''}{tool} {inside}"
-        return _nothing
+        return _no_command
 
 
 _TOOLS = (("jest", "npx jest"), ("vitest", "npx vitest run"), ("mocha", "npx mocha"), ("ava", "npx ava"))
 
 
-def _nothing(name: str) -> str:
+def _no_command(name: str) -> str:
     return ""
 
 

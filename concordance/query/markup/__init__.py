@@ -13,14 +13,14 @@ import re
 
 from concordance.base.blocks import Ref
 from concordance.base.characters import HIDDEN
-from concordance.query.markup.blocks import Blocks, Dialect
-from concordance.query.markup.doxygen import only_member, without_tags
-from concordance.query.markup.inline import InlineReader, Link
-from concordance.query.markup.lines import collected
-from concordance.query.markup.markdown_shapes import joined
+from concordance.query.markup.blocks import BlockParser, Dialect
+from concordance.query.markup.doxygen import html_to_markdown, single_member_text
+from concordance.query.markup.inline import InlineReader, LinkResolver
+from concordance.query.markup.lines import collect_targets
+from concordance.query.markup.markdown_shapes import join_blocks
 from concordance.query.markup.summary import first_sentence as first_sentence
 from concordance.query.markup.summary import is_licence as is_licence
-from concordance.query.markup.summary import prose_of as prose_of
+from concordance.query.markup.summary import without_licence as without_licence
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
 _REST = re.compile(
@@ -31,7 +31,7 @@ _COMMANDS = re.compile(
     r")\b",
     re.M,
 )
-_TOLD = re.compile(  # lines that are instructions to tools
+_TOOL_LINE = re.compile(  # lines that are instructions to tools
     r"^[ ]*(?:NOLINT\w*|clang-format (?:on|off)|IWYU pragma|@ts-\w+|eslint-\w+|pylint:|flake8:|mypy:|noqa\b|"
     r"type: ignore|pragma: no cover|fmt: (?:on|off)|-\*-|vim?:[ ]|prettier-ignore).*$",
     re.M,
@@ -66,9 +66,9 @@ def _no_link(_: str) -> None:
     return None
 
 
-def markdown(doc: str, language: str, link: Link = _no_link) -> tuple[str | Ref, ...]:
+def markdown(doc: str, language: str, link: LinkResolver = _no_link) -> tuple[str | Ref, ...]:
     """Return a documentation comment as pieces of Markdown and links; `link` resolves a name to its page."""
-    doc = visible(doc).strip("\n")
+    doc = show_hidden(doc).strip("\n")
     if len(doc) < 200 and "\n" not in doc and _PLAIN.fullmatch(doc) and "_ " not in doc and "__" not in doc:
         return (doc,)
     dialect = _dialect(doc, language)
@@ -77,31 +77,31 @@ def markdown(doc: str, language: str, link: Link = _no_link) -> tuple[str | Ref,
         arguments=language == "c",
     )  # fmt: skip
     if (dialect.commands or dialect.headings) and _TAGS.search(doc):
-        doc = visible(without_tags(doc))
+        doc = show_hidden(html_to_markdown(doc))
     if language in _C and doc.startswith("@"):
-        doc = only_member(doc)
+        doc = single_member_text(doc)
     lines = [line.rstrip() for line in doc.expandtabs(8).split("\n")]
-    if _TOLD.search(doc):
-        lines = [line for line in lines if not _TOLD.match(line)]
+    if _TOOL_LINE.search(doc):
+        lines = [line for line in lines if not _TOOL_LINE.match(line)]
     if dialect.rest and ".. " in doc:
-        lines = collected(lines, words)
-    text = joined(Blocks(words, language, dialect).convert(lines))
+        lines = collect_targets(lines, words)
+    text = join_blocks(BlockParser(words, language, dialect).convert(lines))
     if not words.refs:
         return (text,) if text else ()
     pieces = text.split("\0")
     return tuple(words.refs[int(piece)] if place % 2 else piece for place, piece in enumerate(pieces) if piece)
 
 
-def visible(text: str) -> str:
+def show_hidden(text: str) -> str:
     """Return text with escapes in place of hidden characters, and with uniform line ends."""
     if "\r" in text or "\f" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     if text.isascii() and text.isprintable():
         return text
-    return HIDDEN.sub(_written_out, text)
+    return HIDDEN.sub(_escape, text)
 
 
-def _written_out(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     if match[0] in ("\ufeff", "\0"):
         return ""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concordance.query.markup import doxygen, sections, tables
-from concordance.query.markup.inline import InlineReader, code, linked
+from concordance.query.markup.inline import InlineReader, code, link_text
 from concordance.query.markup.lines import (
     DIRECTIVE,
     STARTS,
@@ -22,21 +22,21 @@ from concordance.query.markup.lines import (
     block_end,
     doctest_end,
     field_groups,
-    first_behind,
+    first_text,
     flat_end,
     item_lines,
     titled_end,
 )
 from concordance.query.markup.markdown_shapes import (
     MarkdownBlock,
-    evened,
-    fenced,
+    code_block,
+    dedent_lines,
+    guess_language,
     is_code,
-    is_drawn,
-    joined,
-    language_of,
-    led,
-    listed,
+    is_drawing,
+    join_blocks,
+    list_block,
+    with_label,
 )
 from concordance.query.markup.sections import BlockReader
 
@@ -55,7 +55,7 @@ _CODE = frozenset(
     ("code-block", "code", "sourcecode", "testcode", "parsed-literal", "prompt", "doctest", "ipython", "testoutput",
      "plot", "productionlist", "graphviz", "digraph", "mermaid", "jupyter-execute", "testsetup")
 )  # fmt: skip
-_SILENT = frozenset(
+_DROPPED = frozenset(
     ("toctree", "currentmodule", "module", "index", "highlight", "contents", "include", "raw", "role", "default-role",
      "automodule", "py:module", "py:currentmodule", "tocdepth", "title", "meta", "sectnum", "literalinclude",
      "cssclass",
@@ -69,7 +69,7 @@ _DEFINED = frozenset(
      "option", "cmdoption", "describe", "type", "macro", "member", "struct", "enum", "enumerator", "var", "object")
 )  # fmt: skip
 _SUMMARY = frozenset(("autosummary", "hlist"))
-_DEEPEST = 8  # levels of nesting that are parsed; deeper text becomes a paragraph
+_MAX_DEPTH = 8  # levels of nesting that are parsed; deeper text becomes a paragraph
 _FENCE = re.compile(r"(`{3,}|~{3,})[ ]*(?:\{?\.?([\w+#-]*)[^`]*)?$")
 _BULLET = re.compile(r"[-*+•‣][ ]+(?=\S)")
 _NUMBER = re.compile(r"(?:(\d{1,4}|\#)[.)]|\((\d{1,2}|[a-z]|[ivx]{1,4})\)|([a-z])\))[ ]+(?=\S)")
@@ -93,7 +93,7 @@ class Dialect:
     members: str = "Parameters"  # the label of a list of `@name:` entries
 
 
-class Blocks:
+class BlockParser:
     """Parser for the blocks of one comment."""
 
     def __init__(self, words: InlineReader, language: str, dialect: Dialect) -> None:
@@ -103,7 +103,7 @@ class Blocks:
 
     def convert(self, lines: Sequence[str]) -> list[MarkdownBlock]:
         """Return the blocks of some lines."""
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_DEPTH:
             text = "\n".join(line.strip() for line in lines if line.strip())
             return [MarkdownBlock("text", self.words.paragraph(text))] if text else []
         self._depth += 1
@@ -144,9 +144,9 @@ class Blocks:
             end = self._directive(lines, at, indent, text, made)
         elif sign == ":" and sections.is_field(text):
             groups, end = field_groups(lines, at, indent)
-            made += sections.fields(self, groups)
+            made += sections.field_list(self, groups)
         elif sign in "@\\" and self.dialect.commands:
-            end = doxygen.command(self, lines, at, indent, made)
+            end = doxygen.command_block(self, lines, at, indent, made)
         elif sign == "#" and self.dialect.headings and _HEADING.match(text):
             made.append(MarkdownBlock("text", self.words.label(text.strip("# "))))
             end = at + 1
@@ -178,20 +178,20 @@ class Blocks:
             named = "rust"  # lines that begin with `# ` are meant for the compiler only
             body = [line for line in body if line.strip() != "#" and not line.lstrip().startswith("# ")]
         if any(line.strip() for line in body):
-            made.append(fenced(body, named or language_of("\n".join(body), self.language)))
+            made.append(code_block(body, named or guess_language("\n".join(body), self.language)))
         return end + 1
 
     def _quoted(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         end = at
         if text.startswith(">>>"):
             end = doctest_end(lines, at, indent)
-            made.append(fenced(lines[at:end], "python"))
+            made.append(code_block(lines[at:end], "python"))
             return end
         if self.dialect.headings and text.startswith("> "):
             while end < len(lines) and lines[end].lstrip().startswith(">"):
                 end += 1
             inside = self.convert([line.lstrip()[1:].removeprefix(" ") for line in lines[at:end]])
-            quote = "\n".join(f"> {line}".rstrip() for line in joined(inside).split("\n"))
+            quote = "\n".join(f"> {line}".rstrip() for line in join_blocks(inside).split("\n"))
             made += [MarkdownBlock("quote", quote)] if inside else []
         return end
 
@@ -199,7 +199,7 @@ class Blocks:
         """Parse a block that is indented more than its surroundings: code, or indented text."""
         end = block_end(lines, at, margin)
         block = list(lines[at:end])
-        body = evened(block)
+        body = dedent_lines(block)
         first = body[0]
         depth = len(block[0]) - len(block[0].lstrip()) - margin
         after_blank = not lines[at - 1].strip()
@@ -216,11 +216,11 @@ class Blocks:
 
     def _literal(self, lines: Sequence[str]) -> list[MarkdownBlock]:
         """Return lines that are meant as code as a fence; prose that contains doctests is parsed as prose."""
-        body = evened(lines)
+        body = dedent_lines(lines)
         text = "\n".join(body)
         if ">>> " in text and _WORDS.match(text):
             return self.convert(body)
-        return [fenced(body, language_of(text, self.language))]
+        return [code_block(body, guess_language(text, self.language))]
 
     # --- reST
 
@@ -236,10 +236,10 @@ class Blocks:
                 match = DIRECTIVE.match(f"{text} {body.pop(0).strip()}") or match
                 text = match[0]
             if match[1] is None:
-                made += directive(self, match[2], (match[3] or "").strip(), body)
+                made += directive_blocks(self, match[2], (match[3] or "").strip(), body)
         elif match := _FOOTNOTE.match(text):
-            blocks = self.convert([match[2], *evened(body)])
-            made += led(f"\\[{self.words.markdown(match[1])}]", blocks)
+            blocks = self.convert([match[2], *dedent_lines(body)])
+            made += with_label(f"\\[{self.words.markdown(match[1])}]", blocks)
         return end
 
     def _line_block(self, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
@@ -248,7 +248,7 @@ class Blocks:
             end += 1
         rows = [lines[n].lstrip()[1:].strip() for n in range(at, end)]
         if end - at < 2 or any("|" in row for row in rows):
-            made.append(fenced(lines[at:end]))
+            made.append(code_block(lines[at:end]))
         else:
             made.append(MarkdownBlock("text", "\\\n".join(self.words.paragraph(row) for row in rows if row)))
         return end
@@ -265,10 +265,10 @@ class Blocks:
         under = lines[at + 1].strip() if at + 1 < len(lines) else ""
         if not under or under[0] not in "=-~^\"'`#*+.:_" or not UNDERLINE.fullmatch(under):
             return 0
-        key = sections.is_titled(text)
+        key = sections.section_of_title(text)
         if key and key not in sections.PROSE:
             end = titled_end(lines, at + 2, indent)
-            made += sections.numpy(self, key, lines[at + 2 : end])
+            made += sections.numpy_section(self, key, lines[at + 2 : end])
             return end
         title = (sections.PROSE.get(key) or text) if key else text
         made.append(MarkdownBlock("text", self.words.label(title.rstrip(":") + (":" if key else ""))))
@@ -276,7 +276,7 @@ class Blocks:
 
     def _section(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
         """Parse a section whose header is on its own line or before its text; return `at` if there is none."""
-        head = sections.header(text)
+        head = sections.section_header(text)
         end = block_end(lines, at + 1, indent)
         if head is None:
             is_own = text[-1] == ":" and (at == 0 or not lines[at - 1].strip()) and _LABEL.fullmatch(text)
@@ -295,11 +295,11 @@ class Blocks:
             if (at == 0 or bullets) and key not in sections.PROSE:  # the first line of a docstring is not indented
                 end = flat_end(lines, at + 1)
             elif key in sections.PROSE and (
-                first_behind(lines, at + 1).startswith((">>>", "```")) or not first_behind(lines, at + 1)
+                first_text(lines, at + 1).startswith((">>>", "```")) or not first_text(lines, at + 1)
             ):
                 made += (
                     [MarkdownBlock("text", f"**{sections.PROSE[key] or text.rstrip(':')}:**")]
-                    if first_behind(lines, at + 1)
+                    if first_text(lines, at + 1)
                     else []
                 )
                 return at + 1
@@ -309,14 +309,14 @@ class Blocks:
             return at
         if inline and is_empty:  # the text continues without being indented
             while end < len(lines) and lines[end].strip() and not STARTS.match(lines[end].lstrip()):
-                if sections.header(lines[end].lstrip()):
+                if sections.section_header(lines[end].lstrip()):
                     break
                 end += 1
         body = list(lines[at + 1 : end])
         if text.endswith("::") and self.dialect.rest and key in sections.PROSE:
             made += [MarkdownBlock("text", f"**{sections.PROSE[key]}:**"), *self._literal(body)]
         else:
-            made += sections.google(self, key, inline, body)
+            made += sections.google_section(self, key, inline, body)
         return end
 
     # --- lists and paragraphs
@@ -344,7 +344,7 @@ class Blocks:
                 end = block_end(lines, end + 1, indent)  # a continuation line that is not indented
             blocks = self.convert(item_lines(text[match.end() :], lines[first + 1 : end], indent + match.end()))
             is_plain = not numbered or numbered[1]
-            items.append(blocks if is_plain else led(match[0].strip(), blocks))
+            items.append(blocks if is_plain else with_label(match[0].strip(), blocks))
             behind = end
             while behind < len(lines) and not lines[behind].strip():
                 behind += 1
@@ -353,7 +353,7 @@ class Blocks:
         if numbered and numbered[1] and len(items) == 1 and numbered[1] not in ("0", "1", "#"):
             return at  # a sentence that begins with a number
         start = int(numbered[1]) if numbered and numbered[1] and numbered[1].isdigit() else 1
-        made += listed(items, start if numbered and numbered[1] else -1)
+        made += list_block(items, start if numbered and numbered[1] else -1)
         return end
 
     def _paragraph(self, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
@@ -371,17 +371,21 @@ class Blocks:
                 lines[end - 1].endswith(":") or (end == at + 1 and is_rest and self._is_term(lines, at))
             ):
                 break
-            if depth == indent and (sections.header(text) or ("", "x"))[1] == "":
+            if depth == indent and (sections.section_header(text) or ("", "x"))[1] == "":
                 break
-            if end + 1 < len(lines) and lines[end + 1].lstrip()[:3] in ("---", "===") and sections.is_titled(text):
+            if (
+                end + 1 < len(lines)
+                and lines[end + 1].lstrip()[:3] in ("---", "===")
+                and sections.section_of_title(text)
+            ):
                 break
             end += 1
         block = list(lines[at:end])
-        if len(block) > 1 and (named := sections.aligned(block, indent)):
-            made += sections.shown(self, named)
+        if len(block) > 1 and (named := sections.aligned_items(block, indent)):
+            made += sections.item_list(self, named)
             return end
-        if len(block) > 1 and is_drawn(block):
-            made.append(fenced(block))
+        if len(block) > 1 and is_drawing(block):
+            made.append(code_block(block))
             return end
         text = "\n".join([line.strip() for line in block])
         if at == 0 and end == at + 1 and _SIGNATURE.fullmatch(text):
@@ -395,7 +399,7 @@ class Blocks:
             made += self._literal(lines[end:below])
             return below
         if end == at + 1 and end < below and lines[end].strip() and is_rest and self._is_term(lines, at):
-            made += listed([led(f"{self.words.label(text)}:", self.convert(evened(lines[end:below])))])
+            made += list_block([with_label(f"{self.words.label(text)}:", self.convert(dedent_lines(lines[end:below])))])
             return below
         if text.endswith("::") and is_rest:  # the code that it announces is not indented
             text = text.removesuffix("::").rstrip()
@@ -432,7 +436,7 @@ class Blocks:
         if sign == ":":
             return sections.is_field(text)
         if sign in "@\\":
-            return self.dialect.commands and doxygen.is_block(text, self.language)
+            return self.dialect.commands and doxygen.opens_block(text, self.language)
         if sign == "." and text.startswith(".. "):
             return self.dialect.rest and "::" in text
         if sign == "#" and text.lstrip("#")[:1] == " ":
@@ -445,25 +449,25 @@ class Blocks:
 # --- reST directives
 
 
-def directive(reader: BlockReader, name: str, argument: str, body: Sequence[str]) -> list[MarkdownBlock]:
+def directive_blocks(reader: BlockReader, name: str, argument: str, body: Sequence[str]) -> list[MarkdownBlock]:
     """Return the blocks of a directive with its argument and body."""
     name = name.lower()
     options, lines = _options(body)
     if name in _NOTES:
-        return led(f"**{_NOTES[name]}:**", reader.convert([argument, *lines] if argument else lines))
+        return with_label(f"**{_NOTES[name]}:**", reader.convert([argument, *lines] if argument else lines))
     if name in _VERSIONS:
         version, _, words = argument.partition(" ")
         blocks = reader.convert([words.strip(" :"), *lines])
         label = f"**{_VERSIONS[name]} {reader.words.markdown(version)}{':' if blocks else '.'}**"
-        return led(label, blocks)
+        return with_label(label, blocks)
     if name in _CODE:
         return _code(reader, name, argument, lines)
     if name == "math":
-        return [fenced([argument, *lines] if argument else lines, "math")]
+        return [code_block([argument, *lines] if argument else lines, "math")]
     if name in ("image", "figure"):
-        shown = linked(options.get("alt", "") or argument.rpartition("/")[2] or "image", argument)
+        shown = link_text(options.get("alt", "") or argument.rpartition("/")[2] or "image", argument)
         return [MarkdownBlock("text", f"Image: {shown}"), *(reader.convert(lines) if name == "figure" else [])]
-    if name in _SILENT:
+    if name in _DROPPED:
         return []
     if name in (
         "admonition",
@@ -476,11 +480,11 @@ def directive(reader: BlockReader, name: str, argument: str, body: Sequence[str]
         "versionnote",
         "centered",
     ):
-        return led(reader.words.label(argument), reader.convert(lines)) if argument else reader.convert(lines)
+        return with_label(reader.words.label(argument), reader.convert(lines)) if argument else reader.convert(lines)
     if name == "csv-table":
-        return [*([MarkdownBlock("text", reader.words.label(argument))] if argument else []), fenced(lines)]
+        return [*([MarkdownBlock("text", reader.words.label(argument))] if argument else []), code_block(lines)]
     if name in _SUMMARY:
-        return listed(
+        return list_block(
             [[MarkdownBlock("text", reader.words.code(line.split()[0].lstrip("*-")))] for line in lines if line.strip()]
         )
     bare = name.rpartition(":")[2]
@@ -488,19 +492,19 @@ def directive(reader: BlockReader, name: str, argument: str, body: Sequence[str]
         return [MarkdownBlock("text", code(argument)), *reader.convert(lines)] if argument else reader.convert(lines)
     if name in _OPEN:
         return reader.convert(lines)
-    return led(f"**{reader.words.markdown(name)}:**", reader.convert([argument, *lines] if argument else lines))
+    return with_label(f"**{reader.words.markdown(name)}:**", reader.convert([argument, *lines] if argument else lines))
 
 
 def _options(body: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Return a directive's options, and the lines after them."""
-    lines = evened(body)
+    lines = dedent_lines(body)
     options = {}
     at = 0
     while at < len(lines) and _OPTION.match(lines[at]):
         name, _, value = lines[at][1:].partition(":")
         options[name] = value.strip()
         at += 1
-    return options, evened(lines[at:]) if at else lines
+    return options, dedent_lines(lines[at:]) if at else lines
 
 
 def _code(reader: BlockReader, name: str, argument: str, lines: Sequence[str]) -> list[MarkdownBlock]:
@@ -509,4 +513,4 @@ def _code(reader: BlockReader, name: str, argument: str, lines: Sequence[str]) -
     stated = argument.split()[0] if argument and name in ("code-block", "code", "sourcecode") else ""
     if name in ("graphviz", "digraph"):
         stated = "dot"
-    return [fenced(lines, stated.lower() or language_of("\n".join(lines), reader.language))]
+    return [code_block(lines, stated.lower() or guess_language("\n".join(lines), reader.language))]

@@ -12,8 +12,8 @@ import html
 import re
 from collections.abc import Sequence
 
-from concordance.query.markup.markdown_shapes import MarkdownBlock, fence_name, fenced, led, listed
-from concordance.query.markup.sections import BlockReader, SectionItem, evened_below, shown
+from concordance.query.markup.markdown_shapes import MarkdownBlock, code_block, fence_name, list_block, with_label
+from concordance.query.markup.sections import BlockReader, SectionItem, dedent_following, item_list
 
 _COMMAND = re.compile(r"[@\\]([A-Za-z]+|[{}])(?![A-Za-z])", re.S)
 _MEMBER = re.compile(r"@((?:\w|->|\.)+(?:\(\))?|\.\.\.)[ ]*:[ ]?(.*)", re.S)
@@ -43,7 +43,7 @@ _LABELS = {
     "brief": "", "short": "", "details": "", "detail": "", "desc": "", "description": "", "summary": "", "abstract": "",
     "fileoverview": "", "overview": "", "license": "License", "enum": "Type", "this": "This", "callback": "Callback",
 }  # fmt: skip
-_SILENT = frozenset(
+_DROPPED = frozenset(
     ("file", "class", "struct", "union", "fn", "def", "var", "ingroup", "addtogroup", "defgroup", "weakgroup",
      "internal", "cond", "endcond", "if", "ifnot", "else", "endif", "hideinitializer", "headerfile", "package",
      "namespace", "module", "private", "public", "protected", "static", "async", "override", "export", "inheritDoc",
@@ -62,13 +62,13 @@ _TITLES = frozenset(("section", "subsection", "subsubsection", "par", "paragraph
 _TAKE_A_NAME = frozenset(("section", "subsection", "subsubsection", "paragraph"))
 
 
-def is_block(text: str, language: str) -> bool:
+def opens_block(text: str, language: str) -> bool:
     """True if a line opens a block with a known command."""
     if _is_member(text, language) or text[1:3] in ("f[", "f{"):
         return True
     match = _COMMAND.match(text)
     word = match[1] if match is not None else ""
-    return word in _LABELS or word in _NAMED or word in _SILENT or word in _TITLES or word in _ENDS or word == "li"
+    return word in _LABELS or word in _NAMED or word in _DROPPED or word in _TITLES or word in _ENDS or word == "li"
 
 
 def _is_member(text: str, language: str) -> bool:
@@ -77,19 +77,19 @@ def _is_member(text: str, language: str) -> bool:
     return match is not None and (match[1].lower() not in _NEVER_NAMES or (match[1] == "param" and language == "c"))
 
 
-def only_member(doc: str) -> str:
+def single_member_text(doc: str) -> str:
     """Return the text of a comment about a single member without the leading `@name:`; other comments unchanged."""
     match = _MEMBER.match(doc)
     return match[2] if match is not None and "\n@" not in doc and match[1].lower() not in _NEVER_NAMES else doc
 
 
-def member_words(doc: str) -> str:
+def member_text(doc: str) -> str:
     """Return a comment without the leading `@name:` of the member it opens with."""
     match = _MEMBER.match(doc)
     return match[2] if match is not None and match[1].lower() not in _NEVER_NAMES else doc
 
 
-def command(reader: BlockReader, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
+def command_block(reader: BlockReader, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
     """Parse the block that a command opens; return the line after it, or `at` if the line is not a command."""
     text = lines[at].strip()
     if _is_member(text, reader.language):
@@ -98,7 +98,7 @@ def command(reader: BlockReader, lines: Sequence[str], at: int, indent: int, mad
     word = text[1:3] if text[1:3] in ("f[", "f{") else match[1] if match else ""
     if word in _ENDS or word == "f{":
         return _verbatim(reader, word, lines, at, made)
-    if match is None or not is_block(text, reader.language):
+    if match is None or not opens_block(text, reader.language):
         return at
     rest = text[match.end() :].strip()
     if word in _NAMED:
@@ -106,7 +106,7 @@ def command(reader: BlockReader, lines: Sequence[str], at: int, indent: int, mad
     if word == "li":
         return _bullets(reader, lines, at, made)
     end = _end(reader, lines, at)
-    if word in _SILENT:
+    if word in _DROPPED:
         if word in ("defgroup", "addtogroup", "mainpage", "page", "name") and len(rest.split()) > 1:
             title = rest if word in ("mainpage", "name") else rest.partition(" ")[2]
             made.append(MarkdownBlock("text", reader.words.label(title)))
@@ -121,18 +121,18 @@ def command(reader: BlockReader, lines: Sequence[str], at: int, indent: int, mad
     if word in ("return", "returns", "type", "rtype", "enum", "this", "yields") and re.match(r"\{(?!@)", rest):
         stated, _, rest = rest[1:].partition("}")
         rest = f"({stated}) {rest.strip(' -')}".strip()
-    body = evened_below([rest, *lines[at + 1 : end]])
+    body = dedent_following([rest, *lines[at + 1 : end]])
     if word == "example" and any(line.strip() for line in body):
         made += [
             MarkdownBlock("text", "**Example:**"),
-            *(reader.convert(body) if "```" in "\n".join(body) else [fenced(body, fence_name(reader.language))]),
+            *(reader.convert(body) if "```" in "\n".join(body) else [code_block(body, fence_name(reader.language))]),
         ]
         return end
     if word in ("see", "sa") and body and len(body) == 1 and re.fullmatch(r"[\w.#:]+(?:\(\))?", body[0]):
         made.append(MarkdownBlock("text", f"**{_LABELS[word]}:** {reader.words.code(body[0].strip('#:'))}"))
         return end
     blocks = reader.convert(body)
-    made += led(f"**{_LABELS[word]}:**", blocks) if _LABELS[word] and blocks else blocks
+    made += with_label(f"**{_LABELS[word]}:**", blocks) if _LABELS[word] and blocks else blocks
     return end
 
 
@@ -141,7 +141,7 @@ def _end(reader: BlockReader, lines: Sequence[str], at: int) -> int:
     end = at + 1
     while end < len(lines):
         text = lines[end].lstrip()
-        if not text or (text[0] in "@\\" and is_block(text, reader.language)):
+        if not text or (text[0] in "@\\" and opens_block(text, reader.language)):
             break
         end += 1
     return end
@@ -170,7 +170,7 @@ def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, mad
     elif word not in ("htmlonly", "latexonly", "xmlonly") and any(line.strip() for line in body):
         kind = "math" if word.startswith("f") else "dot" if word == "dot" else named[1] if named else ""
         made.append(
-            fenced(
+            code_block(
                 body if body[0].strip() else body[1:], kind or (fence_name(reader.language) if word == "code" else "")
             )
         )
@@ -193,7 +193,7 @@ def _listed(reader: BlockReader, lines: Sequence[str], at: int, made: list[Markd
         end = _end(reader, lines, at)
         items.append(_entry(text, lines[at + 1 : end], reader.language))
         at = end
-    made += [MarkdownBlock("text", f"**{label}:**"), *shown(reader, items)]
+    made += [MarkdownBlock("text", f"**{label}:**"), *item_list(reader, items)]
     return at
 
 
@@ -225,9 +225,9 @@ def _bullets(reader: BlockReader, lines: Sequence[str], at: int, made: list[Mark
     items = []
     while at < len(lines) and (text := lines[at].strip())[1:4] == "li ":
         end = _end(reader, lines, at)
-        items.append(reader.convert(evened_below([text[4:], *lines[at + 1 : end]])))
+        items.append(reader.convert(dedent_following([text[4:], *lines[at + 1 : end]])))
         at = end
-    made += listed(items)
+    made += list_block(items)
     return at if items else at + 1
 
 
@@ -247,7 +247,7 @@ _LIGHT_TAG = re.compile(r"<(i|em|var|cite)>([^<>*\s](?:[^<>*]{0,400}[^<>*\s])?)<
 _ANCHOR = re.compile(r"<a\s[^<>]*?href\s*=\s*[\"']?([^\"'<>\s]+)[\"']?[^<>]*>([^<>]{1,400})</a>", re.I)
 
 
-def without_tags(text: str) -> str:
+def html_to_markdown(text: str) -> str:
     """Return a comment with Markdown in place of HTML tags; tags without a counterpart stay as written."""
     made: list[str] = []
     open_text: list[str] = []
@@ -255,14 +255,14 @@ def without_tags(text: str) -> str:
     for line in _pre_fenced(text).split("\n"):
         opens = _OPENS.match(line) if not close else None
         if opens is not None and f"end{opens[2]}" not in line:
-            made += [_replaced("\n".join(open_text)), line] if open_text else [line]
+            made += [_convert_tags("\n".join(open_text)), line] if open_text else [line]
             open_text, close = [], opens[1] or f"end{opens[2]}"
         elif close:
             made.append(line)
             close = "" if close in line else close
         else:
             open_text.append(line)
-    return "\n".join([*made, _replaced("\n".join(open_text))] if open_text else made)
+    return "\n".join([*made, _convert_tags("\n".join(open_text))] if open_text else made)
 
 
 def _pre_fenced(text: str) -> str:
@@ -277,12 +277,12 @@ def _bare_code(text: str) -> str:
     return inline[1].strip("\n") if inline else text
 
 
-def _replaced(text: str) -> str:
+def _convert_tags(text: str) -> str:
     parts = _CODE.split(text) if "`" in text else [text]
-    return "".join(part if place % 2 else _without(part) for place, part in enumerate(parts))
+    return "".join(part if place % 2 else _tags_to_markdown(part) for place, part in enumerate(parts))
 
 
-def _without(text: str) -> str:
+def _tags_to_markdown(text: str) -> str:
     if "<" not in text and "&" not in text:
         return text
     text = _CODE_TAG.sub(lambda m: f"`{html.unescape(m[2])}`", text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from concordance.base.blocks import Ref
 
-Link = Callable[[str], Ref | None]
+LinkResolver = Callable[[str], Ref | None]
 
 _SPECIAL = re.compile(r"[\\`*_<&\[~$|{@%#>]|::|:`|//|\(\)|!$")
 _ESCAPED = re.compile(
@@ -90,7 +90,7 @@ _READ_AS_TEXT = frozenset(("ref", "doc", "term", "any", "numref", "std", "issue"
 class InlineReader:
     """Converter for the paragraphs of one documentation comment; collects the links it finds."""
 
-    link: Link
+    link: LinkResolver
     rest: bool = False
     commands: bool = False
     intra: bool = False  # links to symbols in square brackets
@@ -114,7 +114,7 @@ class InlineReader:
             if match.lastgroup == "link" and before.endswith("!"):  # an image, shown as a link
                 before = before[:-1]
             made.append(self._plain(before))
-            made.append(_WAYS[match.lastgroup or ""](self, match))
+            made.append(_CONVERTERS[match.lastgroup or ""](self, match))
             at = match.end()
         made.append(self._plain(text[at:]))
         return "".join(made)
@@ -151,10 +151,10 @@ class InlineReader:
             for match in _CALLED.finditer(text):
                 ref = self.link(match[0].removesuffix("()"))
                 if ref is not None:
-                    made += [escaped(text[at : match.start()]), self._ref(ref, match[0], code=True)]
+                    made += [escape_text(text[at : match.start()]), self._ref(ref, match[0], code=True)]
                     at = match.end()
-            return "".join([*made, escaped(text[at:])])
-        return escaped(text)
+            return "".join([*made, escape_text(text[at:])])
+        return escape_text(text)
 
     # --- one method per token, named after its group
 
@@ -164,8 +164,8 @@ class InlineReader:
             titled = _TITLED.fullmatch(inside)
             shown = titled[1] if titled else inside
             address = titled[2] if titled else self.targets.get(" ".join(inside.lower().split()), "")
-            return linked(shown, self.targets.get(address.rstrip("_").lower(), address))
-        return self.code(inside) if inside else escaped(match[0])
+            return link_text(shown, self.targets.get(address.rstrip("_").lower(), address))
+        return self.code(inside) if inside else escape_text(match[0])
 
     def _role(self, match: re.Match[str]) -> str:
         kind = match["kind"].rpartition(":")[2].lower()
@@ -173,14 +173,14 @@ class InlineReader:
         titled = _TITLED.fullmatch(target)
         shown, name = (titled[1], titled[2]) if titled else (target, target)
         if kind == "math":
-            return math(match["target"])
+            return inline_math(match["target"])
         if kind in _PLAIN_ROLES:
-            return escaped(shown)
+            return escape_text(shown)
         if kind in ("strong", "dfn", "b"):
-            return f"**{escaped(shown)}**"
+            return f"**{escape_text(shown)}**"
         if kind in ("pep", "rfc") and name.isdigit():
             host = f"peps.python.org/pep-{name:0>4}/" if kind == "pep" else f"www.rfc-editor.org/rfc/rfc{name}"
-            return linked(shown if titled else f"{kind.upper()} {name}", f"https://{host}")
+            return link_text(shown if titled else f"{kind.upper()} {name}", f"https://{host}")
         if kind in _CODE_ROLES:
             return code(shown)
         if name.startswith("!"):
@@ -192,7 +192,7 @@ class InlineReader:
         as_text = kind in _READ_AS_TEXT or (titled is not None and " " in shown)
         if ref is not None:
             return self._ref(ref, shown, code=not as_text)
-        return escaped(shown) if as_text and (titled or kind == "term") else code(shown)
+        return escape_text(shown) if as_text and (titled or kind == "term") else code(shown)
 
     def _strong(self, match: re.Match[str]) -> str:
         return f"**{self._within(match['heavy'])}**"
@@ -202,7 +202,9 @@ class InlineReader:
 
     def _within(self, text: str) -> str:
         """Convert emphasised text: code in it stays code, the rest is escaped."""
-        made = [code(part) if place % 2 else escaped(part) for place, part in enumerate(re.split(r"`+([^`]+)`+", text))]
+        made = [
+            code(part) if place % 2 else escape_text(part) for place, part in enumerate(re.split(r"`+([^`]+)`+", text))
+        ]
         return "".join(made)
 
     def _auto(self, match: re.Match[str]) -> str:
@@ -223,19 +225,19 @@ class InlineReader:
             tail = _LOOSE_END.search(address[: end - 1])
             end = tail.start() if tail else end - 1
         if not address[:end].partition("://")[2]:
-            return escaped(address)
-        return f"<{address[:end]}>{escaped(address[end:])}"
+            return escape_text(address)
+        return f"<{address[:end]}>{escape_text(address[end:])}"
 
     def _link(self, match: re.Match[str]) -> str:
         shown, to = match["shown"], match["to"]
         if _SAFE.match(to):
-            return linked(shown, to)
+            return link_text(shown, to)
         ref = self.link(to) if _NAME.fullmatch(to) else None
         bare = shown.strip("`")
         if ref is not None:
             return self._ref(ref, bare, code=bare != shown)
         is_address = bare != shown or re.search(r"[/#.:]", to) is not None
-        return self.markdown(shown) if is_address else f"\\[{self.markdown(shown)}]({escaped(to)})"
+        return self.markdown(shown) if is_address else f"\\[{self.markdown(shown)}]({escape_text(to)})"
 
     def _intra(self, match: re.Match[str]) -> str:
         item, at = match["item"], match["at"]
@@ -245,11 +247,11 @@ class InlineReader:
         if ref is not None:
             return self._ref(ref, bare, code=True)
         if at is None and item == bare:
-            return escaped(match[0])
-        return code(bare) if item != bare else escaped(bare)
+            return escape_text(match[0])
+        return code(bare) if item != bare else escape_text(bare)
 
     def _foot(self, match: re.Match[str]) -> str:
-        return f"\\[{escaped(match['note'])}]"
+        return f"\\[{escape_text(match['note'])}]"
 
     def _escape(self, match: re.Match[str]) -> str:
         sign = match["escape"]
@@ -257,7 +259,7 @@ class InlineReader:
 
     def _substitution(self, match: re.Match[str]) -> str:
         known = self.substitutions.get(match["stands"])
-        return escaped(match[0] if known is None else known)
+        return escape_text(match[0] if known is None else known)
 
     def _javadoc(self, match: re.Match[str]) -> str:
         tag, body = match["tag"], (match["body"] or "").strip()
@@ -267,25 +269,25 @@ class InlineReader:
                 more, _, shown = shown.partition(")")
                 name = f"{name} {more})"
             if _SAFE.match(name):
-                return linked(shown.strip() or name, name)
+                return link_text(shown.strip() or name, name)
             bare = name.partition("(")[0].strip("#")
             return self.code(bare, shown=shown.strip() or bare.replace("#", ".")) if bare else ""
         if tag in ("inheritDoc", "docRoot"):
             return ""
-        return code(body) if tag == "code" else escaped(body)
+        return code(body) if tag == "code" else escape_text(body)
 
     def _doxygen(self, match: re.Match[str]) -> str:
         look, word = match["look"], match["word"]
         if match["math"]:
-            return math(match["math"])
+            return inline_math(match["math"])
         if self.arguments and match[0][0] == "@" and look:  # in kernel-doc `@p` is a parameter, not a command
             return code(look) + self.markdown(match[0][1 + len(look) :])
         if look in ("p", "c", "param"):
             return self.code(word)
         if look in ("a", "e", "em"):
-            return f"*{escaped(word)}*"
+            return f"*{escape_text(word)}*"
         if look == "b":
-            return f"**{escaped(word)}**"
+            return f"**{escape_text(word)}**"
         if look in ("ref", "sa", "link", "copydoc", "copybrief"):
             return self.code(word.strip("#"), shown=match["named"] or word.strip("#"))
         return code(word) if look == "cite" else ""
@@ -298,10 +300,10 @@ class InlineReader:
         return self.code(shown.rpartition(" ")[2], shown=shown)
 
     def _argument(self, match: re.Match[str]) -> str:
-        return code(match["argument"]) if self.arguments else f"@{escaped(match['argument'])}"
+        return code(match["argument"]) if self.arguments else f"@{escape_text(match['argument'])}"
 
 
-_WAYS: dict[str, Callable[[InlineReader, re.Match[str]], str]] = {
+_CONVERTERS: dict[str, Callable[[InlineReader, re.Match[str]], str]] = {
     "code": InlineReader._code,
     "role": InlineReader._role,
     "strong": InlineReader._strong,
@@ -321,7 +323,7 @@ _WAYS: dict[str, Callable[[InlineReader, re.Match[str]], str]] = {
 }
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """Escape text so that a CommonMark parser shows it as it is; line starts need `paragraph`."""
     return _ESCAPED.sub(_backslashed, text) if _SPECIAL.search(text) else text
 
@@ -345,17 +347,17 @@ def code(text: str) -> str:
     return f"{marks}{room}{text}{room}{marks}"
 
 
-def math(formula: str) -> str:
+def inline_math(formula: str) -> str:
     """Return an inline formula in the notation of GitHub and GitLab."""
     formula = " ".join(formula.split())
     return f"${code(formula)}$" if "`" not in formula and formula else code(formula)
 
 
-def linked(shown: str, address: str) -> str:
+def link_text(shown: str, address: str) -> str:
     """Return text linked to a web or mail address; the text alone if the address is not a safe one."""
     shown = " ".join(shown.split())
     bare = shown.strip("`")
-    label = code(bare) if bare != shown else escaped(bare).replace("]", "\\]")
+    label = code(bare) if bare != shown else escape_text(bare).replace("]", "\\]")
     address = "".join(address.split())
     if not _SAFE.fullmatch(address) or not label:
         return label

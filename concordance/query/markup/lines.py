@@ -1,7 +1,7 @@
 """Finds where blocks end among the lines of a documentation comment.
 
 In: lines, and the number of the line where a block opens. Out: the number of the line after it. reST targets and
-substitutions, which may be defined anywhere and apply everywhere, are collected first (`collected`).
+substitutions, which may be defined anywhere and apply everywhere, are collected first (`collect_targets`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def doctest_end(lines: Sequence[str], at: int, indent: int) -> int:
         if text.startswith(">>>"):
             asked = end
         elif not text:
-            behind = first_behind(lines[end : end + 3], 0)
+            behind = first_text(lines[end : end + 3], 0)
             if not behind.startswith(">>>"):
                 said = "".join(lines[asked:end])
                 if not behind or end - asked > 80 or said.count("[") <= said.count("]"):
@@ -91,19 +91,19 @@ def doctest_end(lines: Sequence[str], at: int, indent: int) -> int:
 def flat_end(lines: Sequence[str], at: int) -> int:
     """Return the line after a section whose entries are not indented."""
     end = at
-    while end < len(lines) and not sections.header(lines[end].strip()):
+    while end < len(lines) and not sections.section_header(lines[end].strip()):
         if not lines[end].strip() and end > at:
             break
         end += 1
     return end
 
 
-def first_behind(lines: Sequence[str], at: int) -> str:
+def first_text(lines: Sequence[str], at: int) -> str:
     """Return the first line at or after `at` that is not blank, stripped; "" if there is none."""
     return next((line.strip() for line in lines[at:] if line.strip()), "")
 
 
-def collected(lines: Sequence[str], words: InlineReader) -> list[str]:
+def collect_targets(lines: Sequence[str], words: InlineReader) -> list[str]:
     """Return the lines without reST targets and substitutions, which are stored in `words`; mark uses of targets."""
     kept = []
     for line in lines:
@@ -127,4 +127,4 @@ def item_lines(text: str, below: Sequence[str], margin: int) -> list[str]:
     """Return the lines of a list item without its margin; after `::`, deeper indentation is kept."""
     if text.endswith("::") and below:
         return [text, *(line[margin:] if not line[:margin].strip() else line.lstrip() for line in below)]
-    return sections.evened_below([text, *below])
+    return sections.dedent_following([text, *below])

@@ -1,6 +1,6 @@
 """Builds Markdown blocks: paragraphs, lists, code and labelled text.
 
-In: text that is already Markdown, or verbatim code. Out: `MarkdownBlock`s, which `joined` puts together with blank
+In: text that is already Markdown, or verbatim code. Out: `MarkdownBlock`s, which `join_blocks` puts together with blank
 lines between them. A fence is always longer than any fence inside it.
 """
 
@@ -33,16 +33,16 @@ class MarkdownBlock(NamedTuple):
     text: str
 
 
-def fenced(lines: Sequence[str], language: str = "") -> MarkdownBlock:
+def code_block(lines: Sequence[str], language: str = "") -> MarkdownBlock:
     """Return code in a fence, without its common margin."""
-    kept = evened(lines)
+    kept = dedent_lines(lines)
     text = "\n".join(kept)
     marks = "`" * (max((len(m) for m in _TICKS.findall(text)), default=2) + 1)
     named = language if _LANGUAGE.fullmatch(language) else ""
     return MarkdownBlock("code", f"{marks}{named}\n{text}\n{marks}")
 
 
-def evened(lines: Sequence[str]) -> list[str]:
+def dedent_lines(lines: Sequence[str]) -> list[str]:
     """Return lines without their common margin and without blank lines around them."""
     first, last = 0, len(lines)
     while first < last and not lines[first].strip():
@@ -53,18 +53,18 @@ def evened(lines: Sequence[str]) -> list[str]:
     return [line[margin:] for line in lines[first:last]]
 
 
-def listed(items: Sequence[Sequence[MarkdownBlock]], first: int = -1) -> list[MarkdownBlock]:
+def list_block(items: Sequence[Sequence[MarkdownBlock]], first: int = -1) -> list[MarkdownBlock]:
     """Return a list of items, each made of blocks; numbered from `first` if that is not negative."""
     shown = [item for item in items if item]
     loose = any(len([b for b in item if b.kind != "list"]) > 1 for item in shown)
     made = []
     for number, item in enumerate(shown, first):
         mark = f"{number}. " if first >= 0 else "- "
-        made.append(mark + indented(_stacked(item), len(mark)))
+        made.append(mark + indent_following(_join_item(item), len(mark)))
     return [MarkdownBlock("list", ("\n\n" if loose else "\n").join(made))] if made else []
 
 
-def _stacked(blocks: Sequence[MarkdownBlock]) -> str:
+def _join_item(blocks: Sequence[MarkdownBlock]) -> str:
     """Join the blocks of an item: a list directly follows its text, other blocks follow a blank line."""
     text = blocks[0].text
     for block in blocks[1:]:
@@ -74,24 +74,24 @@ def _stacked(blocks: Sequence[MarkdownBlock]) -> str:
     return text
 
 
-def indented(text: str, width: int) -> str:
+def indent_following(text: str, width: int) -> str:
     """Return text with all lines but the first indented."""
     return text.replace("\n", "\n" + " " * width).replace("\n" + " " * width + "\n", "\n\n") if "\n" in text else text
 
 
-def led(label: str, blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
+def with_label(label: str, blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
     """Return blocks after a label; if the first is text, it goes on the label's line."""
     if blocks and blocks[0].kind == "text":
         return [MarkdownBlock("text", f"{label} {blocks[0].text}"), *blocks[1:]]
     return [MarkdownBlock("text", label), *blocks]
 
 
-def joined(blocks: Sequence[MarkdownBlock]) -> str:
+def join_blocks(blocks: Sequence[MarkdownBlock]) -> str:
     """Join blocks with blank lines between them."""
     return "\n\n".join(block.text for block in blocks)
 
 
-def language_of(code: str, language: str) -> str:
+def guess_language(code: str, language: str) -> str:
     """Guess the language of a block of code that does not name one; "" if unknown."""
     if ">>> " in code or code.startswith(">>>"):
         return "python"
@@ -112,14 +112,14 @@ def is_code(lines: Sequence[str]) -> bool:
     text = "\n".join(lines).strip()
     if not text:
         return False
-    if is_drawn(lines) or text.startswith((">>>", "$ ", "#include", "%")):
+    if is_drawing(lines) or text.startswith((">>>", "$ ", "#include", "%")):
         return True
     signs = len(_SIGNS.findall(text))
     words = len(re.findall(r"(?:^|\s)[A-Za-z][a-z']*[,.;:]?(?=\s|$)", text)) or 1
     return signs > words and signs * 14 > len(text)
 
 
-def is_drawn(lines: Sequence[str]) -> bool:
+def is_drawing(lines: Sequence[str]) -> bool:
     """True if lines are set in columns or form a drawing, so that their spaces matter."""
     odd = sum(1 for line in lines if _ALIGNED.search(line))
     return odd >= 2 and odd * 2 >= len(lines)

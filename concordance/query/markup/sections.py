@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from concordance.query.markup.inline import InlineReader, escaped
-from concordance.query.markup.markdown_shapes import MarkdownBlock, evened, led, listed
+from concordance.query.markup.inline import InlineReader, escape_text
+from concordance.query.markup.markdown_shapes import MarkdownBlock, dedent_lines, list_block, with_label
 
 
 class BlockReader(Protocol):
@@ -73,7 +73,7 @@ _TYPE_FIRST = re.compile(
 )
 
 
-def header(text: str) -> tuple[str, str] | None:
+def section_header(text: str) -> tuple[str, str] | None:
     """Return the key of the section that a line such as `Args:` opens, and the text after it; None if it opens none."""
     if ":" not in text[:40]:
         return None
@@ -84,31 +84,31 @@ def header(text: str) -> tuple[str, str] | None:
     return (key, match[3] or "") if key in _ALL and (match[1][0].isupper() or not match[3]) else None
 
 
-def is_titled(title: str) -> str:
+def section_of_title(title: str) -> str:
     """Return the key of the section that an underlined title names, "" if it names none."""
     key = title.strip().rstrip(":").lower()
     return key if key in _ALL else ""
 
 
-def google(reader: BlockReader, key: str, inline: str, body: Sequence[str]) -> list[MarkdownBlock]:
+def google_section(reader: BlockReader, key: str, inline: str, body: Sequence[str]) -> list[MarkdownBlock]:
     """Convert a section in Google style, with its body indented below the header."""
-    lines = evened(body)
+    lines = dedent_lines(body)
     if key in PROSE:
         blocks = reader.convert([inline, *lines] if inline else lines)
-        return led(f"**{PROSE[key]}:**", blocks) if PROSE[key] and blocks else blocks
+        return with_label(f"**{PROSE[key]}:**", blocks) if PROSE[key] and blocks else blocks
     if key in VALUES:
         return _value(reader, VALUES[key], [inline, *lines] if inline else lines)
     items, before = _items([inline, *lines] if inline else lines)
     if not items:
-        return led(f"**{ITEMS[key]}:**", reader.convert(before))
-    return [MarkdownBlock("text", f"**{ITEMS[key]}:**"), *reader.convert(before), *shown(reader, items)]
+        return with_label(f"**{ITEMS[key]}:**", reader.convert(before))
+    return [MarkdownBlock("text", f"**{ITEMS[key]}:**"), *reader.convert(before), *item_list(reader, items)]
 
 
-def numpy(reader: BlockReader, key: str, body: Sequence[str]) -> list[MarkdownBlock]:
+def numpy_section(reader: BlockReader, key: str, body: Sequence[str]) -> list[MarkdownBlock]:
     """Convert a section in NumPy style: under its title, a name and type on one line, its text indented below."""
     label = ITEMS.get(key) or VALUES[key]
     items: list[SectionItem] = []
-    lines = evened(body)
+    lines = dedent_lines(body)
     for place, line in enumerate(lines):
         if line[:1].strip():
             below = lines[place + 1 : place + 2]
@@ -128,35 +128,35 @@ def numpy(reader: BlockReader, key: str, body: Sequence[str]) -> list[MarkdownBl
             elif items:
                 items[-1].lines.append(line)
             else:
-                return led(f"**{label}:**", reader.convert(lines))
+                return with_label(f"**{label}:**", reader.convert(lines))
         elif items:
             items[-1].lines.append(line)
-    return [MarkdownBlock("text", f"**{label}:**"), *shown(reader, items)] if items else []
+    return [MarkdownBlock("text", f"**{label}:**"), *item_list(reader, items)] if items else []
 
 
-def shown(reader: BlockReader, items: Sequence[SectionItem]) -> list[MarkdownBlock]:
+def item_list(reader: BlockReader, items: Sequence[SectionItem]) -> list[MarkdownBlock]:
     """Return entries as a list."""
-    return listed([_entry(reader, item) for item in items])
+    return list_block([_entry(reader, item) for item in items])
 
 
 def _entry(reader: BlockReader, item: SectionItem) -> list[MarkdownBlock]:
-    name = f"**{escaped(item.name)}**" if item.name else ""
+    name = f"**{escape_text(item.name)}**" if item.name else ""
     stated = reader.words.markdown(" ".join(item.type.split())) if item.type else ""
     head = f"{name} ({stated})" if name and stated else name or stated
-    blocks = reader.convert(evened_below(item.lines))
+    blocks = reader.convert(dedent_following(item.lines))
     if not blocks:
         return [MarkdownBlock("text", head)] if head else []
-    return led(f"{head}:", blocks) if head else blocks
+    return with_label(f"{head}:", blocks) if head else blocks
 
 
-def evened_below(lines: Sequence[str]) -> list[str]:
+def dedent_following(lines: Sequence[str]) -> list[str]:
     """Return lines without the margin of all but the first, which followed a name and has no margin."""
     if not lines:
         return []
     if not lines[0].strip() or lines[0][0] == " ":
-        return evened(lines)
+        return dedent_lines(lines)
     gap = [""] if len(lines) > 1 and not lines[1].strip() else []
-    return [lines[0], *gap, *evened(lines[1:])]
+    return [lines[0], *gap, *dedent_lines(lines[1:])]
 
 
 def _items(lines: Sequence[str]) -> tuple[list[SectionItem], list[str]]:
@@ -215,7 +215,7 @@ def _closing(text: str) -> int:
 
 def _value(reader: BlockReader, label: str, lines: Sequence[str], known: str = "") -> list[MarkdownBlock]:
     """Convert a section about a returned value: its text, after its type if one is named."""
-    lines = evened_below(lines)
+    lines = dedent_following(lines)
     stated = reader.words.markdown(known) if known else ""
     match = _TYPE_FIRST.match(lines[0]) if lines and not known else None
     if (
@@ -228,13 +228,13 @@ def _value(reader: BlockReader, label: str, lines: Sequence[str], known: str = "
     blocks = reader.convert(lines)
     if not blocks:
         return [MarkdownBlock("text", f"**{label}:** {stated}")] if stated else []
-    return led(f"**{label}:**" + (f" {stated} –" if stated else ""), blocks)
+    return with_label(f"**{label}:**" + (f" {stated} –" if stated else ""), blocks)
 
 
 _ALIGNED = re.compile(r"([\w.*,$-]+)[ ]+:[ ]+(?=\S)")
 
 
-def aligned(lines: Sequence[str], margin: int) -> list[SectionItem]:
+def aligned_items(lines: Sequence[str], margin: int) -> list[SectionItem]:
     """Return the entries `name : text`, one per line that is not indented; none if a line has another form."""
     if " : " not in lines[0]:
         return []
@@ -270,7 +270,7 @@ def is_field(text: str) -> bool:
     return match is not None and (match["what"] in _NAMED or match["what"].lower() in _ALL or not match["of"])
 
 
-def fields(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[MarkdownBlock]:
+def field_list(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[MarkdownBlock]:
     """Convert the fields of a field list, each given as its lines."""
     found: dict[str, list[SectionItem]] = {}
     types: dict[str, str] = {}
@@ -281,7 +281,7 @@ def fields(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[Markdow
         if match is None:
             continue
         what, of = match["what"], (match["of"] or "").strip()
-        body = evened_below([match["words"] or "", *lines[1:]])
+        body = dedent_following([match["words"] or "", *lines[1:]])
         if what in ("type", "vartype") and of:
             types[of] = " ".join(" ".join(body).split())
         elif what in _NAMED:
@@ -294,14 +294,16 @@ def fields(reader: BlockReader, groups: Sequence[Sequence[str]]) -> list[Markdow
         elif what.lower() in VALUES:
             made.append(_value(reader, VALUES[what.lower()], body))
         else:
-            made.append(led(f"**{escaped(what.capitalize() + (' ' + of if of else ''))}:**", reader.convert(body)))
+            made.append(
+                with_label(f"**{escape_text(what.capitalize() + (' ' + of if of else ''))}:**", reader.convert(body))
+            )
     result: list[MarkdownBlock] = []
     for label, items in found.items():
         typed = [item._replace(type=item.type or types.get(item.name, "")) for item in items]
         if label != "Raises":
-            result += [MarkdownBlock("text", f"**{label}:**"), *shown(reader, typed)]
+            result += [MarkdownBlock("text", f"**{label}:**"), *item_list(reader, typed)]
     result += _value(reader, "Returns", returned, types.get("", ""))
     result += [block for blocks in made for block in blocks]
     if "Raises" in found:
-        result += [MarkdownBlock("text", "**Raises:**"), *shown(reader, found["Raises"])]
+        result += [MarkdownBlock("text", "**Raises:**"), *item_list(reader, found["Raises"])]
     return result

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.query.markup.doxygen import member_words
+from concordance.query.markup.doxygen import member_text
 
 _BLANK = re.compile(r"\n[ \t]*\n")
 _RULER = re.compile(r"\W{3,}|(?:[-=*#~_+.^]\s*){3,}")
@@ -98,7 +98,7 @@ _LOOSE = re.compile(r" +(?=[.,;](?:\s|$))")
 _KEPT_CODE = re.compile(r"\0(\d+)\0")
 _END = re.compile(r"[(\[{]|[)\]}]|(?<!\.)\.{2,}+(?=[\"')\]]*(?:\s|$))|[.!?][\"')\]”’]*(?=\s|$)|[。！？]")
 _WORD_BEFORE = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
-_FARTHEST = 4000  # characters of a paragraph that are searched for the end of a sentence
+_MAX_PARAGRAPH = 4000  # characters of a paragraph that are searched for the end of a sentence
 _ABBREVIATIONS = frozenset(
     ("e.g", "eg", "i.e", "ie", "cf", "vs", "resp", "approx", "fig", "figs", "eq", "eqs", "sec", "dr", "mr", "mrs", "ms",
      "prof", "vol", "pp", "w.r.t", "a.k.a", "incl", "excl", "viz", "ca", "ref", "refs", "st", "ch", "para", "dept",
@@ -110,7 +110,7 @@ _SOMETIMES_LAST = frozenset(
 )
 
 
-def prose_of(doc: str) -> str:
+def without_licence(doc: str) -> str:
     """Return a comment without the paragraphs that state a copyright or a licence."""
     small = doc.lower()
     if not any(word in small for word in _LEGAL_WORDS):
@@ -125,18 +125,18 @@ def prose_of(doc: str) -> str:
             ours = [line for line in lines if not _LEGAL_LINE.match(line) and not _LEGAL.search(line)]
             rest = "\n".join(ours).strip("\n")
             legal = True
-            if phrases <= 2 and opens and len(ours) < len(lines) and _is_said(rest):
+            if phrases <= 2 and opens and len(ours) < len(lines) and _has_prose(rest):
                 kept.append(rest)
         elif opens:
             legal = True
             rest = "\n".join(line for line in lines if not _LEGAL_LINE.match(line))
-            kept += [rest] if _is_said(rest) else []
+            kept += [rest] if _has_prose(rest) else []
         elif paragraph.strip() and not (legal and re.fullmatch(r"\s*<?\w+://\S+\s*", paragraph)):
             kept.append(paragraph)
-    return "\n\n".join(kept) if any(map(_is_said, kept)) else ""
+    return "\n\n".join(kept) if any(map(_has_prose, kept)) else ""
 
 
-def _is_said(text: str) -> bool:
+def _has_prose(text: str) -> bool:
     """True if a text has at least a few words that are not a list of people or addresses."""
     words = [word for word in re.findall(r"(?<![\w@./<])[A-Za-z][a-z']+(?![\w@]|[./]\w)", text) if word.islower()]
     return len(words) >= 2 or (
@@ -146,15 +146,15 @@ def _is_said(text: str) -> bool:
 
 def is_licence(doc: str) -> bool:
     """True if a comment consists of nothing but copyright and licence statements."""
-    return bool(doc.strip()) and not prose_of(doc).strip()
+    return bool(doc.strip()) and not without_licence(doc).strip()
 
 
 def first_sentence(doc: str, language: str, name: str = "") -> str:
     """Return the first sentence of a comment as plain text; "" if it says nothing, or only repeats the name."""
     title = ""
     if doc.startswith("@") and language in ("c", "cpp", "cuda"):
-        doc = member_words(doc)
-    for paragraph in _paragraphs(prose_of(doc[:_FAR])):
+        doc = member_text(doc)
+    for paragraph in _paragraphs(without_licence(doc[:_MAX_COMMENT])):
         behind, heading = _without_title(paragraph)
         title = title or heading
         lines = _without_signature(behind, language)
@@ -169,7 +169,7 @@ def first_sentence(doc: str, language: str, name: str = "") -> str:
     return _sentence(title, name) if title else ""
 
 
-_FAR = 8000  # characters of a comment that are searched for a first sentence
+_MAX_COMMENT = 8000  # characters of a comment that are searched for a first sentence
 
 
 def _paragraphs(doc: str) -> Iterator[list[str]]:
@@ -265,8 +265,8 @@ def _words(lines: list[str], language: str) -> str | None:
 
 def _sentence(text: str, name: str) -> str:
     """Return the first sentence of a text that says something, "" if there is none."""
-    text, held = text[:_FARTHEST], list[str]()
-    plain = _LOOSE.sub("", " ".join(_TOKEN.sub(lambda match: _bare(match, held), text).split()))
+    text, held = text[:_MAX_PARAGRAPH], list[str]()
+    plain = _LOOSE.sub("", " ".join(_TOKEN.sub(lambda match: _without_markup(match, held), text).split()))
     while plain:
         end = _sentence_end(plain)
         sentence, plain = plain[:end], plain[end:].lstrip()
@@ -292,7 +292,7 @@ def _says_nothing(sentence: str, name: str) -> bool:
     return re.fullmatch(r"[A-Z][a-z]{3,}", sentence) is None or letters in name
 
 
-def _bare(match: re.Match[str], held: list[str]) -> str:
+def _without_markup(match: re.Match[str], held: list[str]) -> str:
     """Return a token without its markup. Code goes to `held` under a number, so that no sentence ends inside of it."""
     group = match.lastgroup
     if group == "foot":
@@ -327,14 +327,14 @@ def _sentence_end(text: str) -> int:
             depth -= 1
         elif depth > 0 and balanced and not (depth == 1 and sign[-1] in ")]"):
             depth -= len(sign) - len(sign.rstrip(")]")) if sign[-1] in ")]" else 0
-        elif _ends(text, match):
+        elif _is_sentence_end(text, match):
             return match.end()
         else:
             depth -= sum(sign.count(close) for close in ")]")
     return len(text)
 
 
-def _ends(text: str, match: re.Match[str]) -> bool:
+def _is_sentence_end(text: str, match: re.Match[str]) -> bool:
     """True if a full stop ends a sentence, rather than an abbreviation."""
     rest = text[match.end() : match.end() + 2].lstrip()
     if not rest or match[0][0] in "!?。！？":

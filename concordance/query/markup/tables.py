@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from concordance.query.markup.inline import InlineReader
-from concordance.query.markup.markdown_shapes import MarkdownBlock, fenced
+from concordance.query.markup.markdown_shapes import MarkdownBlock, code_block
 
 _GRID = re.compile(r"\+(?:[-=]+\+)+")
 _RULE = re.compile(r"=+(?:[ ]+=+)+")
@@ -59,10 +59,10 @@ def table(words: InlineReader, lines: Sequence[str]) -> MarkdownBlock:
         cells = [re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|")) for line in lines]
         rows, head = [[cell.strip().replace("\\|", "|") for cell in row] for row in (cells[:1] + cells[2:])], True
     if not rows or not rows[0]:
-        return fenced(lines)
+        return code_block(lines)
     width = len(rows[0])
     if any(len(row) > width for row in rows):
-        return fenced(lines)
+        return code_block(lines)
     shown = [[_cell(words, cell) for cell in row] + [""] * (width - len(row)) for row in rows]
     header = shown.pop(0) if head else [""] * width
     made = [header, ["---"] * width, *shown]

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import nlargest, nsmallest
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Strong, Table, To
-from concordance.base.model import KINDS, TYPES, Kind
+from concordance.base.model import KINDS, TYPE_KINDS, Kind
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
-from concordance.query.names.shards import MANY, NameEntry
+from concordance.query.names.shards import MAX_FILES, NameEntry
 
 _FEW = 8  # files that an entry for a namespace lists one by one: namespaces spread over files
 _ORDER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
 
 
-def lettered(groups: dict[str, list[str]], level: int, entry: Callable[[str], Item]) -> list[Block]:
+def letter_blocks(groups: dict[str, list[str]], level: int, entry: Callable[[str], Item]) -> list[Block]:
     """Return a heading for each letter, followed by its entries."""
     blocks: list[Block] = []
     for letter, names in groups.items():
@@ -36,7 +36,7 @@ class EntryWriter:
     def __init__(self, index: Index, folder: str = "", short: bool = False) -> None:
         self.index, self.folder, self.short = index, folder, short
         self._cut = len(folder) + 1 if folder else 0
-        self._most = MANY if short else 8 * MANY  # no other page lists what a folder's page leaves out
+        self._most = MAX_FILES if short else 8 * MAX_FILES  # no other page lists what a folder's page leaves out
 
     def entry(self, entry: NameEntry) -> Item:
         """Return a name with each kind of symbol that has it, and where."""
@@ -80,9 +80,9 @@ class EntryWriter:
         The others, two thirds of all, are found on their file's keyword page, because the entries of a page can share
         links to files.
         """
-        if kind not in TYPES and kind not in _MEMBERS:
+        if kind not in TYPE_KINDS and kind not in _MEMBERS:
             self.index.reads.note("linked", self.index.path_of(identity))
-        return kind in TYPES or (kind not in _MEMBERS and identity in self.index.census.used_by)
+        return kind in TYPE_KINDS or (kind not in _MEMBERS and identity in self.index.census.used_by)
 
     def _concept(self, paths: Sequence[str]) -> list[Piece]:
         if len(paths) > self._most:
@@ -115,7 +115,7 @@ _MEMBERS = frozenset((Kind.METHOD, Kind.FIELD, Kind.PROPERTY, Kind.ENUMERATOR, K
 _ANY = frozenset(("__init__.py", "index.js", "index.ts", "mod.rs", "README.md", "CMakeLists.txt", "BUILD.bazel"))
 
 
-def ranking(index: Index, ids: Iterable[int], counts: Counter[int], most: int, folder: str = "") -> list[Block]:
+def most_used_table(index: Index, ids: Iterable[int], counts: Counter[int], most: int, folder: str = "") -> list[Block]:
     """Return a table of the symbols that most files use; empty if none is used. Paths are relative to the folder."""
     kinds, names, path_of = index.census.kinds, index.census.names, index.path_of
     cut = len(folder) + 1 if folder else 0

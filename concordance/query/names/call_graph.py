@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from concordance.base.model import ROLES, Op, Role, Trust, unpacked
-from concordance.facts.read import Place
-from concordance.query.answers import AnswerPage, Row, clean, full_name, name_of, rank_of, start_of
-from concordance.query.index.graphs.bridges import crossings
+from concordance.base.model import ROLES, Op, Role, Trust, unpack_column
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import AnswerPage, Row, category_rank, full_name, name_of, page_start, split_key
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
@@ -24,20 +24,22 @@ _CALL = 1 << ROLES.index(Role.CALL)
 class CallEnd(NamedTuple):
     """The symbol at the other end of a call, and the claim that it is called."""
 
-    place: Place
+    place: SymbolPlace
     claim: Claim
 
 
-def with_classes(index: Index, symbols: Collection[Place]) -> list[Place]:
+def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> list[SymbolPlace]:
     """Add the class of each Python `__init__`, because calling the class calls it."""
     found = list(symbols)
     for symbol in symbols if len(symbols) < _MANY else ():
         if symbol.name == "__init__" and symbol.language == "python":
-            found += [one for one in index.facts.symbols_in(symbol.path) if clean(symbol.home) == clean(one.key)]
+            found += [
+                one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.home) == split_key(one.key)
+            ]
     return found
 
 
-def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
+def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[int]:
     """Return the ids of all callers of some symbols: same files first, then source before tests."""
     own = {symbol.path for symbol in symbols}
     users = dict.fromkeys(
@@ -53,7 +55,7 @@ def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
     def key(user: int) -> tuple[bool, int, str, int]:
         path = index.path_of(user)
         if path not in order:
-            order[path] = (path not in own, rank_of(index.category_of(path)), path)
+            order[path] = (path not in own, category_rank(index.category_of(path)), path)
         return (*order[path], user)
 
     return sorted(users, key=key)
@@ -61,7 +63,7 @@ def callers(index: Index, symbols: Collection[Place], least: int) -> list[int]:
 
 def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim]:
     """Return the callers of some targets from other languages, with the bridge as the claim."""
-    table, found = crossings(index), dict[int, Claim]()
+    table, found = bridges_of(index), dict[int, Claim]()
     for row in (row for target in targets for row in table.runs_into(target)):
         had = found.get(row.source)
         if row.trust >= least and (had is None or had.trust < row.trust):
@@ -92,11 +94,11 @@ def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: 
 
 
 def callers_page(
-    index: Index, symbols: Collection[Place], least: int, page: AnswerPage
+    index: Index, symbols: Collection[SymbolPlace], least: int, page: AnswerPage
 ) -> tuple[list[CallEnd], int, str]:
     """Return one page of callers, their total number, and the cursor of the next page."""
     found = callers(index, symbols, least)
-    start = start_of(page, len(found))
+    start = page_start(page, len(found))
     end = start + page.limit
     shown = found[start:end]
     places = index.facts.places(shown)
@@ -106,7 +108,7 @@ def callers_page(
     return rows, len(found), str(end) if end < len(found) else ""
 
 
-def callees(index: Index, symbol: Place, least: int) -> tuple[list[CallEnd], list[str]]:
+def callees(index: Index, symbol: SymbolPlace, least: int) -> tuple[list[CallEnd], list[str]]:
     """Return what a symbol's body calls, in the order of the text, and the names of calls that were not resolved."""
     file = index.opened(symbol.path)
     inside = {symbol.place + 1, *(place + 1 for place in file.below(symbol.place))}
@@ -121,7 +123,7 @@ def callees(index: Index, symbol: Place, least: int) -> tuple[list[CallEnd], lis
             if not claims:
                 open_.append(_name(file, used))
     for user in inside:
-        for row in crossings(index).runs_from(file.base + user):
+        for row in bridges_of(index).runs_from(file.base + user):
             if row.trust >= least and row.target not in best:
                 best[row.target] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
     places = index.facts.places(best)
@@ -130,15 +132,15 @@ def callees(index: Index, symbol: Place, least: int) -> tuple[list[CallEnd], lis
 
 def _name(file: OpenFile, expression: int) -> str:
     flow = file.flow
-    op, left, right = flow.op[expression], unpacked(flow.left)[expression], unpacked(flow.right)[expression]
+    op, left, right = flow.op[expression], unpack_column(flow.left)[expression], unpack_column(flow.right)[expression]
     if op == Op.MEMBER:
         return flow.names[right]
     if op == Op.LOOKUP:
         return flow.names[left]
-    return flow.names[unpacked(flow.variable_name)[left]] if op == Op.NAME else ""
+    return flow.names[unpack_column(flow.variable_name)[left]] if op == Op.NAME else ""
 
 
-def row_of(index: Index, one: CallEnd) -> Row:
+def call_row(index: Index, one: CallEnd) -> Row:
     """Return one end of a call as a row."""
     return {
         "path": one.place.path,

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 from concordance.base.model import Kind, Symbol
 from concordance.extract.registry import language_of
-from concordance.facts.read import Place
-from concordance.query.answers import clean
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import split_key
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import kept
+from concordance.query.index.updates.reads import memoised
 
 _FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
@@ -22,7 +22,7 @@ _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _MOST = 32  # symbols of one qualified name above which they are different things
 
 
-def together(index: Index, places: Iterable[Place], warm: bool = False) -> list[Place]:
+def with_counterparts(index: Index, places: Iterable[SymbolPlace], warm: bool = False) -> list[SymbolPlace]:
     """Return some symbols, followed by their other definitions and declarations.
 
     More than a few symbols are returned as they are: they are all symbols of a name already. With `warm`, the table of
@@ -41,7 +41,7 @@ def together(index: Index, places: Iterable[Place], warm: bool = False) -> list[
     return list(found.values())
 
 
-def joined(index: Index, place: Place) -> list[Place]:
+def cached_counterparts(index: Index, place: SymbolPlace) -> list[SymbolPlace]:
     """Return a symbol, followed by its other definitions and declarations, by the table of all names.
 
     Results are cached, because what a header declares is named everywhere.
@@ -49,21 +49,21 @@ def joined(index: Index, place: Place) -> list[Place]:
     return _joined(index, str(place.id))
 
 
-@kept(1 << 15)
-def _joined(index: Index, identity: str) -> list[Place]:
+@memoised(1 << 15)
+def _joined(index: Index, identity: str) -> list[SymbolPlace]:
     place = index.facts.place(int(identity))
-    return together(index, [place], warm=True) if place is not None else []
+    return with_counterparts(index, [place], warm=True) if place is not None else []
 
 
-def _others(index: Index, place: Place, warm: bool) -> list[Place]:
+def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     """Return the other definitions and declarations of a symbol, definitions first."""
-    home = clean(place.home)
+    home = split_key(place.home)
     if warm:
         ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]
         named = list(index.facts.places(ids).values())
     else:
         named = index.facts.named(place.name)
-    same = [other for other in named if other.id != place.id and _alike(other, place, home)]
+    same = [other for other in named if other.id != place.id and _is_same_symbol(other, place, home)]
     if not same or len(same) > _MOST or not any(other.declaration for other in (place, *same)):
         return []
     mine = _symbol(index, place)
@@ -74,16 +74,16 @@ def _others(index: Index, place: Place, warm: bool) -> list[Place]:
     return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
 
 
-def _alike(one: Place, other: Place, home: list[str]) -> bool:
+def _is_same_symbol(one: SymbolPlace, other: SymbolPlace, home: list[str]) -> bool:
     kinds = _family(one) == _family(other) and language_of(one.language).has_prototypes
-    return kinds and clean(one.home) == home
+    return kinds and split_key(one.home) == home
 
 
-def _family(place: Place) -> int:
+def _family(place: SymbolPlace) -> int:
     return next((n for n, kinds in enumerate((_FUNCTIONS, _TYPES, _VALUES)) if place.kind in kinds), -1)
 
 
-def _symbol(index: Index, place: Place) -> Symbol:
+def _symbol(index: Index, place: SymbolPlace) -> Symbol:
     return index.opened(place.path).symbols[place.place]
 
 

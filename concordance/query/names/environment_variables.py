@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from concordance.base.model import Bridge, End, Role, Trust
-from concordance.query.answers import Row, rank_of
-from concordance.query.index.graphs.bridges import crossings
+from concordance.query.answers import Row, category_rank
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
 
@@ -27,10 +27,10 @@ class VariablePlace(NamedTuple):
     end: End
 
 
-def places(index: Index, name: str) -> list[VariablePlace]:
+def variable_places(index: Index, name: str) -> list[VariablePlace]:
     """Return where a variable or option is declared, set, read and documented; empty if there is none of this name."""
     found = []
-    for row in crossings(index).named(name):
+    for row in bridges_of(index).named(name):
         if row.bridge == "environment":
             path = index.path_of(row.source)
             ends = index.opened(path).ends
@@ -38,24 +38,24 @@ def places(index: Index, name: str) -> list[VariablePlace]:
                 found.append(VariablePlace(row, path, ends[row.end]))
 
     def order(one: VariablePlace) -> tuple[object, ...]:
-        return _ORDER[one.row.says], rank_of(index.category_of(one.path)), one.path, one.end.line, one.end.col
+        return _ORDER[one.row.says], category_rank(index.category_of(one.path)), one.path, one.end.line, one.end.col
 
     return sorted(found, key=order)
 
 
-def kind_of(found: list[VariablePlace]) -> str:
+def variable_kind(found: list[VariablePlace]) -> str:
     """Return whether a name is an environment variable or a build option."""
     is_option = any(dict(one.end.more).get("what") == "option" for one in found if one.row.says == "declares")
     return OPTION if is_option else VARIABLE
 
 
-def defining(index: Index, name: str) -> list[Row]:
+def definition_rows(index: Index, name: str) -> list[Row]:
     """Return the rows that serve as the definition: declarations, or else the places that read it, or set it."""
-    found = places(index, name)
+    found = variable_places(index, name)
     for says in ("declares", "reads", "sets"):
         best = [one for one in found if one.row.says == says]
         if best:
-            kind = kind_of(found)
+            kind = variable_kind(found)
             return [_defined(name, one, kind) for one in best]
     return []
 
@@ -67,9 +67,9 @@ def _defined(name: str, one: VariablePlace, kind: str) -> Row:
     }  # fmt: skip
 
 
-def using(index: Index, name: str, least: int) -> list[Row]:
+def use_rows(index: Index, name: str, least: int) -> list[Row]:
     """Return all places except declarations."""
-    found = [one for one in places(index, name) if one.row.says != "declares" and one.row.trust >= least]
+    found = [one for one in variable_places(index, name) if one.row.says != "declares" and one.row.trust >= least]
     around = index.facts.places(one.row.source for one in found if not index.path_of_base(one.row.source))
     rows: list[Row] = []
     for one in found:

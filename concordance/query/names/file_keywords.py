@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
-from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpacked
+from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpack_column
 from concordance.extract.terms.english import GENERAL, STOP, VERBS
 from concordance.extract.terms.terms import weight
 from concordance.query.answers import separator_of
@@ -43,7 +43,7 @@ _WRITTEN = re.compile(
     r")"
 )
 _MARKS = frozenset(("TODO", "FIXME", "XXX", "HACK", "NOTE", "NB", "BUG", "None", "True", "False"))
-Found = dict[str, tuple[int, int]]  # by name: first line and number of occurrences
+FoundNames = dict[str, tuple[int, int]]  # by name: first line and number of occurrences
 GROUPS: dict[str, str] = {
     Kind.CLASS: "Classes", Kind.STRUCT: "Structs", Kind.UNION: "Unions", Kind.ENUM: "Enums",
     Kind.INTERFACE: "Interfaces", Kind.FUNCTION: "Functions", Kind.METHOD: "Methods", Kind.PROPERTY: "Properties",
@@ -64,9 +64,9 @@ _KEYED = frozenset(("yaml", "json", "toml", "ini"))
 INCLUDED = frozenset(("system", "local"))  # headers: their names occur nowhere else in the text
 LINKED = frozenset(("link", "image"))
 _WORDS = re.compile(r"\w+")
-AROUND = frozenset((Kind.NAMESPACE, Kind.MODULE))  # containers whose contents are not their members
+GROUPING_KINDS = frozenset((Kind.NAMESPACE, Kind.MODULE))  # containers whose contents are not their members
 
-FLAT = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))  # kinds listed by name alone, wherever they are nested
+UNNESTED_KINDS = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))  # kinds listed by name alone, wherever they are nested
 
 
 class DefinedName(NamedTuple):
@@ -104,7 +104,7 @@ class Usage(NamedTuple):
     there: Counter[str]  # uses in other files, by path
 
 
-def usage(one: FileModel) -> dict[int, Usage]:
+def count_usage(one: FileModel) -> dict[int, Usage]:
     """Return how often each symbol of a file is used, by position."""
     found: dict[int, Usage] = {}
     path_of, first, last = one.index.path_of, one.base, one.base + len(one.symbols)
@@ -120,27 +120,31 @@ def usage(one: FileModel) -> dict[int, Usage]:
     return found
 
 
-def by_name(text: str) -> tuple[str, str]:
+def name_key(text: str) -> tuple[str, str]:
     """A sort key for names from A to Z that ignores case."""
     return text.lower(), text
 
 
-def defined(symbols: tuple[Symbol, ...]) -> dict[str, list[DefinedName]]:
+def defined_names(symbols: tuple[Symbol, ...]) -> dict[str, list[DefinedName]]:
     """Return what a file defines, grouped by kind, from A to Z."""
     kinds: dict[str, dict[str, list[int]]] = {}
     for place, symbol in enumerate(symbols):
         kinds.setdefault(symbol.kind, {}).setdefault(symbol.name, []).append(place)
     return {
-        title: [DefinedName(name, kinds[kind][name]) for name in sorted(kinds[kind], key=by_name)]
+        title: [DefinedName(name, kinds[kind][name]) for name in sorted(kinds[kind], key=name_key)]
         for kind, title in GROUPS.items()
         if kind in kinds
     }
 
 
-def home(one: FileModel, place: int) -> int:
+def member_of(one: FileModel, place: int) -> int:
     """Return the position of the symbol that a symbol is a member of; -1 at the top level or in a namespace."""
     parent = one.symbols[place].parent
-    return -1 if parent < 0 or one.symbols[parent].kind in AROUND or one.symbols[place].kind in FLAT else parent
+    return (
+        -1
+        if parent < 0 or one.symbols[parent].kind in GROUPING_KINDS or one.symbols[place].kind in UNNESTED_KINDS
+        else parent
+    )
 
 
 def called(one: FileModel, place: int) -> str:
@@ -148,11 +152,11 @@ def called(one: FileModel, place: int) -> str:
     parts: list[str] = []
     while place >= 0:
         parts.append(one.symbols[place].name)
-        place = home(one, place)
+        place = member_of(one, place)
     return separator_of(one.file.language).join(reversed(parts))
 
 
-def imported(one: FileModel) -> list[ImportedName]:
+def imported_names(one: FileModel) -> list[ImportedName]:
     """Return what a file imports, from A to Z, with names grouped under their modules."""
     modules: dict[str, ImportedName] = {}
     times = _times(one.facts)
@@ -170,8 +174,8 @@ def imported(one: FileModel) -> list[ImportedName]:
             ref = ref_of(one.index, identity)._replace(label=row.name) if identity else None
             had.names.append((row.name, ref, times[row.alias or row.name, row.scope]))
     for had in modules.values():
-        had.names.sort(key=lambda row: by_name(row[0]))
-    return [modules[name] for name in sorted(modules, key=by_name)]
+        had.names.sort(key=lambda row: name_key(row[0]))
+    return [modules[name] for name in sorted(modules, key=name_key)]
 
 
 def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
@@ -181,12 +185,12 @@ def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
     wanted = {number for number, name in enumerate(occurrences.names) if name in called}
     if not wanted:
         return Counter()
-    columns = zip(unpacked(occurrences.name), unpacked(occurrences.bound), occurrences.role, strict=True)
+    columns = zip(unpack_column(occurrences.name), unpack_column(occurrences.bound), occurrences.role, strict=True)
     found = Counter([(name, bound) for name, bound, role in columns if name in wanted and role != _IMPORT])
     return Counter({(occurrences.names[name], bound - 1): count for (name, bound), count in found.items()})
 
 
-def mentioned(
+def mentioned_names(
     facts: FileFacts, is_known: Callable[[str], bool], more: Iterable[MentionedName] = ()
 ) -> list[MentionedName]:
     """Return names of code that the prose mentions and the file does not define, from A to Z.
@@ -194,7 +198,7 @@ def mentioned(
     A plain word marked as code counts if the repository defines it or if it is not a common English word.
     """
     found: dict[str, MentionedName] = {}
-    for row in (*_told(facts), *more):
+    for row in (*_names_in_prose(facts), *more):
         had = found.get(row.name, row._replace(times=0))
         found[row.name] = row._replace(line=min(had.line, row.line), times=had.times + row.times)
     bare = {name.strip("_") for name in found}
@@ -203,27 +207,27 @@ def mentioned(
             found.setdefault(term.text, MentionedName(term.text, term.line, term.times))
     here = {symbol.name for symbol in facts.symbols}
     names = [name for name in found if name not in here and (name not in _COMMON_WORDS or is_known(name))]
-    return [found[name] for name in sorted(names, key=by_name)]
+    return [found[name] for name in sorted(names, key=name_key)]
 
 
-def _told(facts: FileFacts) -> Iterator[MentionedName]:
+def _names_in_prose(facts: FileFacts) -> Iterator[MentionedName]:
     """Yield the names that occur in prose marked as code."""
     occurrences = facts.occurrences
     if _MENTION not in occurrences.role:
         return
     first: dict[int, int] = {}
-    numbers = unpacked(occurrences.name)
+    numbers = unpack_column(occurrences.name)
     places = [place for place, role in enumerate(occurrences.role) if role == _MENTION]
     for place in places:
         first.setdefault(numbers[place], place)
     times = Counter([numbers[place] for place in places])
-    offsets = list(accumulate(unpacked(occurrences.step)))
-    starts = [0, *accumulate(unpacked(occurrences.lengths))]
+    offsets = list(accumulate(unpack_column(occurrences.step)))
+    starts = [0, *accumulate(unpack_column(occurrences.lengths))]
     for number, place in first.items():
         yield MentionedName(occurrences.names[number], bisect_right(starts, offsets[place]), times[number])
 
 
-def _meant(one: FileModel) -> dict[str, int]:
+def _used_names(one: FileModel) -> dict[str, int]:
     """Return what the file uses of others, by the last part of its name; 0 if the name is ambiguous."""
     found: dict[str, int] = {}
     names = one.index.census.names
@@ -234,7 +238,7 @@ def _meant(one: FileModel) -> dict[str, int]:
     return found
 
 
-def sampled(one: FileModel) -> list[MentionedName]:
+def shown_names(one: FileModel) -> list[MentionedName]:
     """Return names of other files' code that a file shows.
 
     In a source file, these are names in code, comments and strings that are not imported by name; in prose, names in
@@ -242,9 +246,9 @@ def sampled(one: FileModel) -> list[MentionedName]:
     """
     language = one.file.language
     if language in _PROSE:
-        found = named(one.opened.lines() or (), one.index.census.has_code)
+        found = names_in_samples(one.opened.lines() or (), one.index.census.has_code)
     elif one.facts.occurrences.names and one.symbols and language not in _KEYED:
-        found = written(one.opened.text() or "")
+        found = names_by_spelling(one.opened.text() or "")
         for row in one.facts.imports:
             for name in (row.name, row.alias):
                 found.pop(name, None)
@@ -257,7 +261,7 @@ class MentionResolver:
     """Resolves names that a file mentions."""
 
     def __init__(self, one: FileModel) -> None:
-        self._one, self._used = one, _meant(one)
+        self._one, self._used = one, _used_names(one)
 
     def ref(self, name: str) -> Ref | None:
         """Return a link to what the file uses under this name, or to the only definition of it; else None."""
@@ -275,17 +279,17 @@ def concepts(terms: Iterable[Term], spread: Mapping[str, int], files: int) -> li
     weighed = [
         (-weight(term.times, max(1, spread.get(term.text, 1)), max(1, files)), term.text, term)
         for term in terms
-        if term.kind != "name" and is_telling(spread.get(term.text, 1), files)
+        if term.kind != "name" and is_characteristic(spread.get(term.text, 1), files)
     ]
     return [row[2] for row in sorted(weighed)]
 
 
-def is_telling(spread: int, files: int) -> bool:
+def is_characteristic(spread: int, files: int) -> bool:
     """True if a term that occurs in `spread` of `files` files helps to tell files apart."""
     return files < _SMALL or spread * _COMMON <= files
 
 
-def spelled(term: Term) -> str:
+def with_long_form(term: Term) -> str:
     """Return a concept, followed by its long form if it is an acronym."""
     return f"{term.text} ({term.stands_for})" if term.stands_for else term.text
 
@@ -304,10 +308,10 @@ class TextWords:
 # Names of code in a text, recognised by their spelling.
 
 
-def written(text: str) -> Found:
+def names_by_spelling(text: str) -> FoundNames:
     """Return the names that are spelled like types and constants."""
     starts: list[int] = []
-    found: Found = {}
+    found: FoundNames = {}
     for match in _WRITTEN.finditer(text):
         name = match[0]
         if name in found:
@@ -337,14 +341,14 @@ def _code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def named(lines: Iterable[str], is_known: Callable[[str], bool]) -> Found:
+def names_in_samples(lines: Iterable[str], is_known: Callable[[str], bool]) -> FoundNames:
     """Return the names in the code samples of a text."""
     code = list(_code(lines))
     if not code:
         return {}
     bound = _bound(line for _, line in code)
-    taken = bound | written("\n".join(line for _, line in code)).keys()
-    found: Found = {}
+    taken = bound | names_by_spelling("\n".join(line for _, line in code)).keys()
+    found: FoundNames = {}
     for number, line in code:
         for name in _NAME.findall(line):
             if name in taken or (_PLAIN.fullmatch(name) and is_known(name)):

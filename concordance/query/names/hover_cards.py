@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from concordance.base.model import Kind, Trust
 from concordance.extract.registry import language_of
-from concordance.query.index.definition_pages import with_pages
-from concordance.query.index.file_model import FileModel, about
+from concordance.query.index.definition_pages import symbols_with_pages
+from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.names.public_names import public_name
-from concordance.query.sections.structure import KEYED
+from concordance.query.sections.structure import KEY_LANGUAGES
 
 _LONGEST = 600  # characters of a signature on a card; the page shows all of it
 _SAID = 400  # characters of a doc summary on a card
@@ -41,10 +41,10 @@ class Card(NamedTuple):
 
 def cards(index: Index, path: str) -> list[Card]:
     """Return the cards of a file's definitions; keys of data files have none."""
-    one = about(index, path)
-    if one.file.language in KEYED:
+    one = model_of(index, path)
+    if one.file.language in KEY_LANGUAGES:
         return []
-    paged = with_pages(index, path)
+    paged = symbols_with_pages(index, path)
     uses = _counted(one)
     return [
         Card(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from concordance.base.model import Op, unpacked
+from concordance.base.model import Op, unpack_column
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 
@@ -36,7 +36,11 @@ class TrailFinder:
         flow = file.flow
         if depth > _FARTHEST or not 0 <= expression < len(flow.op):
             return None
-        op, left, right = flow.op[expression], unpacked(flow.left)[expression], unpacked(flow.right)[expression]
+        op, left, right = (
+            flow.op[expression],
+            unpack_column(flow.left)[expression],
+            unpack_column(flow.right)[expression],
+        )
         if op == Op.NAME:
             return self._of_variable(file, left, depth + 1)
         if op == Op.MEMBER:
@@ -61,7 +65,9 @@ class TrailFinder:
         flow = file.flow
         if name in flow.names:
             word = flow.names.index(name)
-            rows = zip(unpacked(flow.variable_scope)[: flow.whole], unpacked(flow.variable_name), strict=False)
+            rows = zip(
+                unpack_column(flow.variable_scope)[: flow.whole], unpack_column(flow.variable_name), strict=False
+            )
             for variable, row in enumerate(rows):
                 if row == (0, word):
                     found = self._of_variable(file, variable, depth)
@@ -75,13 +81,13 @@ class TrailFinder:
     def _of_variable(self, file: OpenFile, variable: int, depth: int) -> ImportTrail | None:
         """Follow a variable: it is a symbol itself, or another name for a value bound to it."""
         flow = file.flow
-        symbol = unpacked(flow.variable_symbol)[variable]
+        symbol = unpack_column(flow.variable_symbol)[variable]
         found = self._arrived(file.base + symbol) if symbol else None
         if found:
             return found
         alias = self._line(file, symbol - 1) if symbol else ()
-        values = unpacked(flow.bound_value)
-        for row in _rows_of(unpacked(flow.bound_variable), variable):
+        values = unpack_column(flow.bound_value)
+        for row in _rows_of(unpack_column(flow.bound_variable), variable):
             found = self.of_expression(file, values[row], depth)
             if found:
                 return ImportTrail(found.target, alias + found.hops)

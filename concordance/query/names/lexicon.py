@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from concordance.base.model import Term
 from concordance.query.index.census import Census
-from concordance.query.names.shards import LARGEST, MANY, NameChange, NameEntry, Shards
+from concordance.query.names.shards import MAX_FILES, PAGE_BYTES, NameChange, NameEntry, Shards
 
 # ---
 # The alphabet of a repository: every name and concept, and the pages that share them.
@@ -85,7 +85,7 @@ class Alphabet:
         found: list[list[str]] = [[]]
         size = 0
         for name in self.shards.names[part]:
-            if found[-1] and size + self._widths[name] > 2 * LARGEST:
+            if found[-1] and size + self._widths[name] > 2 * PAGE_BYTES:
                 found.append([])
                 size = 0
             found[-1].append(name)
@@ -99,10 +99,10 @@ class Alphabet:
         sizes: dict[str, int] = {}
         for name in names:
             paths = [bases[bisect_right(starts, one) - 1][1] for one in by_name[name]]
-            if len(paths) > 4 * MANY:
+            if len(paths) > 4 * MAX_FILES:
                 sizes[name] = 60 * len({path.rpartition("/")[0] for path in paths})
             else:
                 sizes[name] = len(name) + 40 * len(paths) + sum(map(len, paths))
         for name in concepts:
-            sizes[name] = sizes.get(name, len(name)) + 60 * min(len(self._files[name]), MANY)
+            sizes[name] = sizes.get(name, len(name)) + 60 * min(len(self._files[name]), MAX_FILES)
         return sizes

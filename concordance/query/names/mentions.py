@@ -10,7 +10,7 @@ from functools import cached_property
 
 from concordance.base.blocks import Ref
 from concordance.base.model import Trust
-from concordance.query.answers import clean
+from concordance.query.answers import split_key
 from concordance.query.index.file_model import FileModel
 
 
@@ -27,7 +27,7 @@ class MentionedNames:
         for place, symbol in enumerate(self.about.symbols):
             found.setdefault(symbol.name, place)
             if symbol.parent >= 0:
-                found.setdefault(".".join(clean(symbol.key)), place)
+                found.setdefault(".".join(split_key(symbol.key)), place)
         return found
 
     @cached_property
@@ -44,7 +44,7 @@ class MentionedNames:
     def last(self, identity: int) -> str:
         """Return the last part of a symbol's name; "" for a file."""
         key = self.about.index.keys[identity]
-        return clean(key)[-1] if key else ""
+        return split_key(key)[-1] if key else ""
 
     def ref(self, name: str) -> Ref | None:
         """Return a link to what a name refers to; None if that is not certain."""
@@ -68,5 +68,5 @@ class MentionedNames:
         if len(parts) == 1:
             return True
         index = self.about.index
-        around = {*clean(index.keys[identity])[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
+        around = {*split_key(index.keys[identity])[:-1], *index.path_of(identity).rpartition(".")[0].split("/")}
         return parts[-2] in around

@@ -7,8 +7,8 @@ has no public name, and in languages without such paths. Look-ups are recorded u
 from __future__ import annotations
 
 from concordance.facts.codec import PUBLIC, PublicName, PublicNames
-from concordance.facts.read import Place
-from concordance.query.answers import clean, full_name
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import full_name, split_key
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 
@@ -19,17 +19,17 @@ def public_names(index: Index) -> PublicNames:
     return PublicNames(index.facts.passed(PUBLIC))
 
 
-def public(index: Index, path: str, key: str) -> PublicName:
+def find_public_name(index: Index, path: str, key: str) -> PublicName:
     """Return the public name of a symbol and the evidence for it; an empty one if it has none."""
     index.reads.note(PUBLIC, path)
-    return public_names(index).of(path, clean(key))
+    return public_names(index).of(path, split_key(key))
 
 
 def public_name(index: Index, path: str, key: str) -> str:
     """Return the public name of a symbol; "" if it has none."""
-    return public(index, path, key).dotted
+    return find_public_name(index, path, key).dotted
 
 
-def called(index: Index, place: Place) -> str:
+def called(index: Index, place: SymbolPlace) -> str:
     """Return the name to show for a symbol: its public name, else its qualified name; for a file, its path."""
     return public_name(index, place.path, place.key) or full_name(place)

@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from concordance.base.model import Target, Trust
-from concordance.facts.read import Place
-from concordance.query.answers import AnswerPage, WrongCursor, rank_of
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import AnswerPage, WrongCursor, category_rank
 from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
 
-EXACTLY = 40  # up to this many files are opened to count exactly, if the store only has an estimate
+MAX_EXACT_FILES = 40  # up to this many files are opened to count exactly, if the store only has an estimate
 
 
 class Reference(NamedTuple):
@@ -36,17 +36,17 @@ class ReferencePage(NamedTuple):
     cursor: str
 
 
-def uses_of(index: Index, symbols: Collection[Place], least: int, page: AnswerPage) -> ReferencePage:
+def uses_of(index: Index, symbols: Collection[SymbolPlace], least: int, page: AnswerPage) -> ReferencePage:
     """Return the uses of some symbols with at least this trust.
 
     A cursor consists of a number of files to skip and a number of uses to skip in the next file.
     """
     targets = frozenset(symbol.id for symbol in symbols)
-    files = files_of(index, symbols, least)
+    files = using_files(index, symbols, least)
     # A name that refers to two of the symbols is one use, and a guess does not count beside a better claim. Only the
     # file knows these cases, so the store's counts are used for a single symbol without guesses, or if there are too
     # many files to open.
-    sure = len(files) > EXACTLY or (len(targets) == 1 and least == Trust.UNIQUE_NAME)
+    sure = len(files) > MAX_EXACT_FILES or (len(targets) == 1 and least == Trust.UNIQUE_NAME)
     skipped, begun = _from_cursor(page.cursor, len(files))
     rows: list[Reference] = []
     total, cursor = 0, ""
@@ -57,7 +57,7 @@ def uses_of(index: Index, symbols: Collection[Place], least: int, page: AnswerPa
             total += times
             continue
         file = index.opened(path)
-        found = uses_in(file, targets, least)
+        found = uses_in_file(file, targets, least)
         total += len(found)
         if number < skipped or (cursor and len(rows) == page.limit):
             continue
@@ -80,7 +80,7 @@ def _from_cursor(cursor: str, files: int) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
-def files_of(index: Index, symbols: Collection[Place], least: int) -> list[tuple[str, int]]:
+def using_files(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[tuple[str, int]]:
     """Return the files that use some symbols with their numbers of uses (an estimate if there are several symbols)."""
     own = {symbol.path for symbol in symbols}
     sure: dict[int, bool] = {}
@@ -95,18 +95,18 @@ def files_of(index: Index, symbols: Collection[Place], least: int) -> list[tuple
 
     def key(file: int) -> tuple[object, ...]:
         _, path, _, category = index.bases[file]
-        return file not in sure, path not in own, rank_of(category), -times[file], path
+        return file not in sure, path not in own, category_rank(category), -times[file], path
 
     return [(index.bases[file][1], times[file]) for file in sorted(times, key=key)]
 
 
-def uses_in(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, Claim]:
+def uses_in_file(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, Claim]:
     """Return the occurrences in a file that refer to some symbols, in the order of the text, without definitions."""
     claims = file.claimed(targets, least)
     return {place: claims[file.expression(place)] for place in file.where(claims)} if claims else {}
 
 
-def with_missed(index: Index, note: str, names: Iterable[str], what: str) -> str:
+def add_unresolved_note(index: Index, note: str, names: Iterable[str], what: str) -> str:
     """Add to a note how many calls or uses of a name could not be resolved."""
     for name in dict.fromkeys(names):
         calls, uses = index.facts.missed(name)
@@ -117,7 +117,7 @@ def with_missed(index: Index, note: str, names: Iterable[str], what: str) -> str
     return note
 
 
-def target_of(index: Index, target: Target | None, named: int) -> str:
+def import_target(index: Index, target: Target | None, named: int) -> str:
     """Return the path of the file that an import refers to; "" if it is outside of the repository.
 
     `from a import b` refers to the file of `b` if `b` is a module, and to that of `a` if `b` is a name in it.

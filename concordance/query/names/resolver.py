@@ -14,13 +14,13 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from concordance.base.errors import UserError
-from concordance.base.model import File, Given, Kind, Trust, unpacked
-from concordance.facts.read import Place
-from concordance.query.answers import clean, rank_of, separator_of
-from concordance.query.index.graphs.bridges import crossings
+from concordance.base.model import File, Kind, SymbolRelation, Trust, unpack_column
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import category_rank, separator_of, split_key
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.index.updates.reads import shared
-from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, at
+from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, resolve_position
 from concordance.query.names.import_trail import Hop, TrailFinder
 from concordance.query.names.public_names import public_names
 from concordance.query.pages import kinds_with
@@ -37,30 +37,30 @@ class UnknownName(UserError):
 
 
 class _Match(NamedTuple):
-    place: Place
+    place: SymbolPlace
     group: int  # 0: full name, 1: end of the name, 2: below a folder of that name; plus 10 if oddly spelled
     hops: tuple[Hop, ...] = ()
 
 
-def find(index: Index, asked: str) -> list[Place]:
+def resolve_symbols(index: Index, asked: str) -> list[SymbolPlace]:
     """Return the symbols of a NAME, an id or PATH:LINE:COL, best first; raise a UserError if there are none.
 
     Worse matches are left out: a question about `torch.nn.Module` is not about another `nn::Module`.
     """
-    said = meant(index, asked)
+    said = resolve_question(index, asked)
     found = [one.place for one in said.meant if one.place.id and one.best]
     if not found:
         raise UnknownName(said.note or f"{asked} is a variable inside a function", "Ask about a name defined in a file")
     return found
 
 
-def subject(index: Index, asked: str) -> File | list[Place]:
+def resolve_subject(index: Index, asked: str) -> File | list[SymbolPlace]:
     """Return the file that a PATH refers to, or the symbols of a NAME, best first."""
     file = index.facts.file(asked)
     if file is not None:
         return file
     try:
-        return find(index, asked)
+        return resolve_symbols(index, asked)
     except UnknownName:
         if "/" not in asked and index.facts.file(asked) is None and not re.search(r"\.\w{1,5}$", asked):
             raise
@@ -72,12 +72,12 @@ def subject(index: Index, asked: str) -> File | list[Place]:
         raise
 
 
-def meant(index: Index, asked: str) -> ResolvedQuestion:
+def resolve_question(index: Index, asked: str) -> ResolvedQuestion:
     """Return all resolutions of a question, best first; raise UnknownName if there are none."""
     if not asked.strip():
         raise UnknownName("the question is empty", "Give a NAME or PATH:LINE:COL")
     if POSITION.fullmatch(asked):
-        return at(index, asked)
+        return resolve_position(index, asked)
     try:
         asked.encode()
     except UnicodeEncodeError:
@@ -86,13 +86,13 @@ def meant(index: Index, asked: str) -> ResolvedQuestion:
         return ResolvedQuestion(_by_id(index, asked))
     matches = _by_name(index, asked)
     if not matches:
-        across = list(_across(index, asked))
+        across = list(_across_languages(index, asked))
         if across:
             return ResolvedQuestion(across)
         raise _unknown(index, asked)
     full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
     best = matches[0].group
-    return ResolvedQuestion([_meant(match, full, all_)._replace(best=match.group == best) for match in matches])
+    return ResolvedQuestion([_resolution(match, full, all_)._replace(best=match.group == best) for match in matches])
 
 
 def _count(matches: Iterable[_Match]) -> int:
@@ -101,7 +101,7 @@ def _count(matches: Iterable[_Match]) -> int:
     return len({(place.path, place.home, place.name) for place in places})
 
 
-def _meant(match: _Match, full: int, count: int) -> Resolution:
+def _resolution(match: _Match, full: int, count: int) -> Resolution:
     if match.group == 0 and match.hops:
         return Resolution(match.place, Trust.VIA_IMPORT, "import", match.hops)
     if match.group == 0 and full <= 1:
@@ -118,7 +118,9 @@ def _by_id(index: Index, asked: str) -> list[Resolution]:
     path, _, key = asked.partition("#")
     symbols = index.facts.of(path).symbols
     places = [n for n, symbol in enumerate(symbols) if symbol.key == key]
-    places = places or [n for n, symbol in enumerate(symbols) if clean(symbol.key) == key.replace("::", ".").split(".")]
+    places = places or [
+        n for n, symbol in enumerate(symbols) if split_key(symbol.key) == key.replace("::", ".").split(".")
+    ]
     if not places:
         near = _nearest(key, (symbol.key for symbol in symbols))
         hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}" if near else f"Ask: concord symbols {path}"
@@ -139,14 +141,14 @@ def _by_name(index: Index, asked: str) -> list[_Match]:
         return _sorted(matches) or _modules(index, parts, ".")
     separator = "::" if "::" in asked else "."
     matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
-    matches = _publicly(index, parts, matches) if separator == "." else matches
+    matches = _with_public_names(index, parts, matches) if separator == "." else matches
     matches = matches or _below(index, parts) or _modules(index, parts, separator)
     best: dict[int, _Match] = {}
     for match in matches:
         had = best.get(match.place.id)
         if had is None or match.group < had.group:
             best[match.place.id] = match
-    return _sorted([_spelt(match, separator) for match in best.values()])
+    return _sorted([_rank_by_separator(match, separator) for match in best.values()])
 
 
 def _parts(asked: str) -> list[str]:
@@ -160,7 +162,7 @@ def _parts(asked: str) -> list[str]:
     return [part for part in re.split(r"::|\.", text) if part]
 
 
-def _spelt(match: _Match, separator: str) -> _Match:
+def _rank_by_separator(match: _Match, separator: str) -> _Match:
     """Move a match behind all others if its language does not use this separator."""
     return match if separator_of(match.place.language) == separator else match._replace(group=match.group + 10)
 
@@ -171,7 +173,7 @@ def _sorted(matches: Iterable[_Match]) -> list[_Match]:
     def key(match: _Match) -> tuple[object, ...]:
         place = match.place
         order = (
-            place.kind in _PROSE, _is_declared(place), not place.public, rank_of(place.category),
+            place.kind in _PROSE, _is_declared(place), not place.public, category_rank(place.category),
             place.kind in _HOLDERS,
         )  # fmt: skip
         return (
@@ -182,7 +184,7 @@ def _sorted(matches: Iterable[_Match]) -> list[_Match]:
     return sorted(matches, key=key)
 
 
-def _is_declared(place: Place) -> bool:
+def _is_declared(place: SymbolPlace) -> bool:
     """True if a symbol is only declared, as everything in a stub file is."""
     return place.declaration or ".pyi" in place.path
 
@@ -193,7 +195,7 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     named = index.facts.named(parts[-1])
     # A symbol defined by a macro contains a name: `KERNEL(add)` is found by `add` if nothing else is.
     for place in named or index.facts.named_by_macro(parts[-1]):
-        home = clean(place.home)
+        home = split_key(place.home)
         before = heads[: len(heads) - len(home)]
         if home[-len(heads) :] == heads:
             found.append(_Match(place, 0 if home == heads else 1))
@@ -202,14 +204,14 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     return found
 
 
-def _publicly(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
+def _with_public_names(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
     """Add the symbols that have this public name, and rank all other matches below them."""
-    places: dict[int, Place] = {}
+    places: dict[int, SymbolPlace] = {}
     for path, names in public_names(index).meant(parts):
         inside = index.facts.symbols_in(path)
-        found = [place for place in inside if clean(place.key) == names]  # all overloads
+        found = [place for place in inside if split_key(place.key) == names]  # all overloads
         if not found and len(names) > 1:
-            inherited = next((place for place in inside if clean(place.key) == names[:1]), None)
+            inherited = next((place for place in inside if split_key(place.key) == names[:1]), None)
             for name in names[1:]:
                 inherited = _member(index, inherited, name, set()) if inherited is not None else None
             found = [inherited] if inherited is not None else []
@@ -231,7 +233,7 @@ def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
     for whole, number in _by_last_part(index).get(parts[-1], ()) if parts else ():
         base, path, language, category = index.bases[number]
         if separator_of(language) == separator and _ends(whole, parts):
-            found.append(_Match(Place(base, "", "file", path, -1, 1, False, 1, True, "", language, category), 0))
+            found.append(_Match(SymbolPlace(base, "", "file", path, -1, 1, False, 1, True, "", language, category), 0))
     return _sorted(found)
 
 
@@ -251,20 +253,22 @@ def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
     return []
 
 
-def _member(index: Index, holder: Place, name: str, seen: set[int]) -> Place | None:
+def _member(index: Index, holder: SymbolPlace, name: str, seen: set[int]) -> SymbolPlace | None:
     """Return a member of a class or module, searching base classes if need be."""
     if holder.place < 0:
         way = TrailFinder(index).of_name(holder.path, name)
         return index.facts.place(way.target) if way else None
     seen.add(holder.id)
-    home = [*clean(holder.home), holder.name]
+    home = [*split_key(holder.home), holder.name]
     for place in index.facts.symbols_in(holder.path):
-        if place.name == name and clean(place.home) == home:
+        if place.name == name and split_key(place.home) == home:
             return place
     file = index.opened(holder.path)
-    given = zip(unpacked(file.flow.given_symbol), file.flow.given_what, unpacked(file.flow.given_value), strict=True)
+    given = zip(
+        unpack_column(file.flow.given_symbol), file.flow.given_what, unpack_column(file.flow.given_value), strict=True
+    )
     for symbol, what, value in given:
-        if (symbol, what) == (holder.place, Given.BASE):
+        if (symbol, what) == (holder.place, SymbolRelation.BASE):
             for claim in file.claims(value)[:1]:
                 base = index.facts.place(claim.target) if claim.target not in seen else None
                 found = _member(index, base, name, seen) if base is not None else None
@@ -277,15 +281,15 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
     """Return the only symbol of this name below a folder or file of the name before it; empty if there are several."""
     heads, found = parts[:-1], []
     for place in index.facts.named(parts[-1]):
-        inside = [*_module_of(place.path), *clean(place.home)]
+        inside = [*_module_of(place.path), *split_key(place.home)]
         if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
             found.append(_Match(place, 2))
     return found if _count(found) == 1 else []
 
 
-def _across(index: Index, asked: str) -> Iterator[Resolution]:
+def _across_languages(index: Index, asked: str) -> Iterator[Resolution]:
     """Yield what other languages have under a name: what is bound to it, or what a kind of page knows by it."""
-    rows = [row for row in crossings(index).named(asked) if row.target and row.says in _BOUND]
+    rows = [row for row in bridges_of(index).named(asked) if row.target and row.says in _BOUND]
     for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, asked)):
         place = index.facts.place(row.target)
         if place is not None:
@@ -307,15 +311,17 @@ def _unknown(index: Index, asked: str) -> UnknownName:
     last = parts[-1] if parts else asked
     there = _sorted(_Match(place, 1) for place in index.facts.named(last)) if len(parts) > 1 else []
     if there:
-        listed = ", ".join(f"{match.place.path}#{'.'.join([*clean(match.place.home), last])}" for match in there[:3])
+        listed = ", ".join(
+            f"{match.place.path}#{'.'.join([*split_key(match.place.home), last])}" for match in there[:3]
+        )
         more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
         return UnknownName(f"no definition of {asked} found", f"{last} is defined: {listed}{more}")
-    near = nearest(index, last)
+    near = similar_names(index, last)
     hint = f"Nearest: {', '.join(near)}" if near else f"{index.facts.symbol_count():,} definitions searched"
     return UnknownName(f"no definition of {asked} found", hint)
 
 
-def nearest(index: Index, name: str) -> list[str]:
+def similar_names(index: Index, name: str) -> list[str]:
     """Return the known names that are most similar to an unknown one."""
     return _nearest(name, _near_names(index, name))
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-MANY = 24  # files that an entry lists one by one
-LARGEST = 300_000  # approximate bytes of a page
+MAX_FILES = 24  # files that an entry lists one by one
+PAGE_BYTES = 300_000  # approximate bytes of a page
 DIGITS, OTHER = "0-9", "#"
 
 
@@ -84,7 +84,7 @@ class _Part:
     @property
     def is_large(self) -> bool:
         """True if it is too large for a page and can be divided."""
-        return self.total > LARGEST and self.name not in (DIGITS, OTHER)
+        return self.total > PAGE_BYTES and self.name not in (DIGITS, OTHER)
 
     def _share(self, sizes: Mapping[str, int]) -> None:
         following: dict[str, list[str]] = {}
@@ -101,7 +101,7 @@ class _Part:
         """Return the largest prefixes to split off, each into a part of its own, until the rest fits on a page."""
         total, found = self.total, []
         for start in sorted(self.weights, key=lambda start: (-self.weights[start], start)):
-            if total <= LARGEST or self.weights[start] < LARGEST // 10:
+            if total <= PAGE_BYTES or self.weights[start] < PAGE_BYTES // 10:
                 break
             total -= self.weights[start]
             found.append(start)

@@ -22,25 +22,25 @@ from concordance.base.blocks import (
     Strong,
     Text,
     To,
-    counted,
-    listed,
+    count_noun,
+    join_in_sentence,
 )
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.book import chapter_sections, glossary, reading_paths
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
-from concordance.query.descriptions.quotations import ended
+from concordance.query.descriptions.quotations import with_full_stop
 from concordance.query.folders import folders
-from concordance.query.folders.description import describe_folder, made_of
-from concordance.query.folders.repository import name_of, readme, title_of
+from concordance.query.folders.description import describe_folder, file_counts_in_words
+from concordance.query.folders.repository import name_of, readme_opening, title_of
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import ANY, BELOW, EVERY
+from concordance.query.index.updates.reads import ANYTHING, BELOW, WHOLE_TABLE
 from concordance.query.pages import listed_kinds
 
 TO = To.BOOK  # what links to these pages say
 
 _BOXES = 24  # chapters in the diagram
-_WHOLE = 12  # chapters on the reading path through the whole repository
+_OVERVIEW_CHAPTERS = 12  # chapters on the reading path through the whole repository
 
 
 def subjects(index: Index) -> list[str]:
@@ -52,7 +52,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield one page of the book."""
     title: list[Piece]
     if subject in ("", PATHS):
-        index.reads.note(ANY, "")
+        index.reads.note(ANYTHING, "")
     if not subject:
         title, blocks = ["Comprehensive Book: ", title_of(index)], _front(index)
     elif subject == PATHS:
@@ -67,7 +67,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         index.reads.note("chapters", chapter.name)
         title, blocks = (
             ["Chapter: ", chapter_sections.label_of(index, chapter)],
-            chapter_sections.blocks(index, chapter),
+            chapter_sections.chapter_blocks(index, chapter),
         )
     yield Page(Ref(To.BOOK, subject), title, blocks)
 
@@ -79,36 +79,44 @@ def _front(index: Index) -> list[Block]:
     root = folders(index).all[""]
     made = plan(index)
     found: list[Block] = []
-    words = readme(index)
+    words = readme_opening(index)
     if words is not None:
         found += [Text([Ref(To.FILE, words.path), ":", words.cite()]), words.block()]
     found.append(
         Text(
-            [f"{counted(len(made.ordered), 'chapter')} in {counted(len(made.parts), 'part')} cover all "
-             f"{counted(root.count, 'file')}: {made_of(root)}. Chapters that others depend on come first. Reading "
-             f"times assume one minute per {reading_paths.LINES} lines."]
+            [
+                f"{count_noun(len(made.ordered), 'chapter')} in {count_noun(len(made.parts), 'part')} cover all "
+                f"{count_noun(root.count, 'file')}: {file_counts_in_words(root)}. Chapters that others depend on "
+                f"come first. Reading times assume one minute per {reading_paths.LINES_PER_MINUTE} lines."
+            ]
         )
-    )  # fmt: skip
-    found += _drawn(index)
+    )
+    found += _chapter_diagram(index)
     found.append(Heading(2, ["Contents"]))
     number = 0
     for place, part in enumerate(made.parts, 1):
         found.append(Heading(3, [f"Part {place}: ", Mono(part.title) if part.is_folder else part.title]))
         if part.is_folder:
-            found.append(Text(ended(describe_folder(index, part.title))))
+            found.append(Text(with_full_stop(describe_folder(index, part.title))))
         items = []
         for chapter in part.chapters:
             number += 1
             head: list[Piece] = [f"Chapter {number}: ", chapter_sections.chapter_ref(index, chapter)]
             items.append(
-                Item([*head, f" ({chapter_sections.size_words(chapter)}): ", *chapter_sections.summary(index, chapter)])
+                Item(
+                    [
+                        *head,
+                        f" ({chapter_sections.size_in_words(chapter)}): ",
+                        *chapter_sections.chapter_summary(index, chapter),
+                    ]
+                )
             )
         found.append(Items(items))
-    found += [Heading(2, ["Behind the Chapters"]), _behind(index)]
+    found += [Heading(2, ["Behind the Chapters"]), _back_matter(index)]
     return found
 
 
-def _behind(index: Index) -> Items:
+def _back_matter(index: Index) -> Items:
     more = [(Ref(to, "", "", title, False), about) for title, to, about in listed_kinds(index)]
     rows: tuple[tuple[Ref, str], ...] = (
         (
@@ -125,7 +133,7 @@ def _behind(index: Index) -> Items:
     return Items([Item([ref, f": {words}"]) for ref, words in rows])
 
 
-def _drawn(index: Index) -> list[Block]:
+def _chapter_diagram(index: Index) -> list[Block]:
     """Return a diagram of how the largest chapters depend on one another."""
     made = plan(index)
     heavy = sorted((one for one in made.ordered if one.folder), key=lambda one: (-one.lines, one.folder))
@@ -141,7 +149,7 @@ def _drawn(index: Index) -> list[Block]:
     nodes = [Node(one.folder, one.folder, ref=chapter_sections.chapter_ref(index, one)) for one in drawn]
     graph = Diagram(nodes, edges)
     left = len(made.ordered) - len(drawn)
-    more = f" {counted(left, 'other chapter')} {'is' if left == 1 else 'are'} not shown." if left else ""
+    more = f" {count_noun(left, 'other chapter')} {'is' if left == 1 else 'are'} not shown." if left else ""
     return [
         graph,
         Text(
@@ -161,23 +169,23 @@ def _paths(index: Index) -> list[Block]:
     found: list[Block] = [
         Text(
             [
-                f"Times assume one minute per {reading_paths.LINES} lines of code or comment; "
+                f"Times assume one minute per {reading_paths.LINES_PER_MINUTE} lines of code or comment; "
                 "blank lines are not counted."
             ]
         )
     ]
     used = {one.folder: sum(times for _, times in made.users(one.folder)) for one in made.ordered if one.folder}
-    most = sorted(used, key=lambda folder: (-used[folder], folder))[:_WHOLE]
+    most = sorted(used, key=lambda folder: (-used[folder], folder))[:_OVERVIEW_CHAPTERS]
     first = [
         step[0]
         for one in made.ordered
-        if one.folder in most and (step := reading_paths.path_through(index, one.homes, 1))
+        if one.folder in most and (step := reading_paths.reading_path(index, one.homes, 1))
     ]
     if len(first) > 1:
-        total = reading_paths.spell(sum(step.minutes for step in first))
+        total = reading_paths.time_in_words(sum(step.minutes for step in first))
         which = f"the most central file of each of the {len(first)} chapters that others use most"
         words: list[Piece] = ["To see ", title_of(index), f" from its foundations up, read {which}, about {total}:"]
-        found += [Heading(2, ["The whole"]), Text(words), reading_paths.steps_of(index, first)]
+        found += [Heading(2, ["The whole"]), Text(words), reading_paths.step_list(index, first)]
     for part in made.parts:
         found.append(Heading(2, [Mono(part.title) if part.is_folder else part.title]))
         for chapter in part.chapters:
@@ -188,12 +196,12 @@ def _paths(index: Index) -> list[Block]:
 
 
 def _glossary(index: Index) -> list[Block]:
-    index.reads.note("used", EVERY)
-    rows = glossary.entries(index)
+    index.reads.note("used", WHOLE_TABLE)
+    rows = glossary.glossary_entries(index)
     if not rows:
         return [Text(["No definitions of terms found in documents, acronyms and the most used classes."])]
     found: list[Block] = [
-        Text([f"{counted(len(rows), 'term')} of ", title_of(index), ", each in the words of the cited file."])
+        Text([f"{count_noun(len(rows), 'term')} of ", title_of(index), ", each in the words of the cited file."])
     ]
     letter, items = "", list[Item]()
     for entry in rows:
@@ -203,7 +211,7 @@ def _glossary(index: Index) -> list[Block]:
                 found.append(Items(items))
             letter, items = first, []
             found.append(Heading(2, [letter if letter != "#" else "0–9 and signs"]))
-        items.append(Item([entry.ref or Strong(entry.term), ": ", *entry.words, ", ", glossary.said_in(entry)]))
+        items.append(Item([entry.ref or Strong(entry.term), ": ", *entry.words, ", ", glossary.source_link(entry)]))
     return [*found, Items(items)]
 
 
@@ -211,10 +219,10 @@ def _names(index: Index) -> list[Block]:
     """Return the most important names of every chapter, A to Z, each with its chapters."""
     made = plan(index)
     for what in ("used", "chapters", Aspect.PATHS):
-        index.reads.note(what, EVERY)
+        index.reads.note(what, WHOLE_TABLE)
     names: dict[str, list[tuple[Ref, Ref]]] = {}
     for chapter in made.ordered:
-        for row in chapter_sections.names_in(index, chapter.folder):
+        for row in chapter_sections.key_definitions_of_chapter(index, chapter.folder):
             names.setdefault(row.name, []).append((ref_of(index, row.id), chapter_sections.chapter_ref(index, chapter)))
     if not names:
         return [Text([f"No definition in {name_of(index)} was found to be used by two files."])]
@@ -235,5 +243,5 @@ def _names(index: Index) -> list[Block]:
     return [
         *found,
         Items(items),
-        Text([*listed([Ref(To.LETTERS, "", "", "Every name", False)]), " is listed in the keywords."]),
+        Text([*join_in_sentence([Ref(To.LETTERS, "", "", "Every name", False)]), " is listed in the keywords."]),
     ]

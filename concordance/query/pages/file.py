@@ -27,8 +27,8 @@ from concordance.base.blocks import (
 from concordance.base.model import Skip
 from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
-from concordance.query.index.file_model import FileModel, about
-from concordance.query.index.owners import owner, owners_notes
+from concordance.query.index.file_model import FileModel, model_of
+from concordance.query.index.owners import describe_owner, notes_section
 from concordance.query.index.repository import Index
 from concordance.query.sections import overview
 from concordance.query.sections.file_sections import ORDER, OVERVIEW, PURPOSE, sections
@@ -38,7 +38,7 @@ from concordance.query.sections.structure import Structure
 TO = To.FILE  # what links to these pages say
 
 LARGEST = 900_000  # characters of source on one page, so that the page stays below a megabyte
-_SAID = 280  # characters that a page spends on one symbol, on average
+_PER_SYMBOL = 280  # characters that a page spends on one symbol, on average
 
 
 def subjects(index: Index) -> list[str]:
@@ -48,7 +48,7 @@ def subjects(index: Index) -> list[str]:
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of a file, then the parts of its source if it is too large for that page."""
-    one = about(index, subject)
+    one = model_of(index, subject)
     text = one.opened.text() if one.file.skip == Skip.NONE else None
     parts = _parts(text, len(one.symbols)) if text is not None and index.book.source else []
     yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], _blocks(one, text, parts))
@@ -58,7 +58,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 def _blocks(one: FileModel, text: str | None, parts: list[str]) -> list[Block]:
     found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
-    found += owners_notes(one.index, one.path)
+    found += notes_section(one.index, one.path)
     said = sections(one)
     for title in ORDER:
         if title in said:
@@ -90,7 +90,7 @@ def _metadata(one: FileModel) -> Iterator[Item]:
     stated = licence(one)
     if stated is not None and stated.line:
         yield _field("Licence", stated.name, " ", Line(one.path, stated.line))
-    people = owner(one.index, one.path)
+    people = describe_owner(one.index, one.path)
     if people is not None:
         yield _field("Owner", *people)
     if file.digest:
@@ -106,13 +106,13 @@ def _field(name: str, *pieces: Piece) -> Item:
 def _history(one: FileModel) -> Iterator[Item]:
     change = one.index.facts.change(one.path)
     if change is not None:
-        yield _field("Changes", overview.changed(change))
+        yield _field("Changes", overview.history_line(change))
 
 
 def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Block]:
     file = one.file
     if file.skip != Skip.NONE:
-        yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {overview.unread(file)}"])
+        yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {overview.skip_reason(file)}"])
     elif text is None:
         yield Text([Ref(To.SOURCE, one.path, "", one.path), " has changed since it was read."])
     elif not text:
@@ -120,7 +120,7 @@ def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Bloc
     elif not one.index.book.source:
         yield Text([Ref(To.SOURCE, one.path, "", one.path)])
     elif not parts:
-        yield Code(text, fence_of(file.language))
+        yield Code(text, fence_language(file.language))
     else:
         refs: list[Piece] = []
         for number in range(2, len(parts) + 2):
@@ -132,13 +132,13 @@ def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Bloc
 def _part(one: FileModel, number: int, total: int, text: str) -> Page:
     title: list[Piece] = ["Documentation: ", Mono(one.path), f", source, part {number - 1} of {total}"]
     back = Text([Ref(To.FILE, one.path, "", one.path)])
-    return Page(Ref(To.FILE, one.path, part=number), title, [back, Code(text, fence_of(one.file.language))])
+    return Page(Ref(To.FILE, one.path, part=number), title, [back, Code(text, fence_language(one.file.language))])
 
 
 def _parts(text: str, symbols: int) -> list[str]:
     """Split a source into parts for further pages, at line ends where possible. Return no parts if the source fits on
     the file's page beside the text about its symbols."""
-    if len(text) + symbols * _SAID <= LARGEST:
+    if len(text) + symbols * _PER_SYMBOL <= LARGEST:
         return []
     found, start = [], 0
     while start < len(text):
@@ -157,7 +157,7 @@ _FENCES = {
 }  # fmt: skip
 
 
-def fence_of(language: str) -> str:
+def fence_language(language: str) -> str:
     """Return the name of a language on a fenced code block."""
     return _FENCES.get(language, language)
 

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Table, Text, To
 from concordance.query.book.chapters import chapter_of
-from concordance.query.descriptions.quotations import ended
+from concordance.query.descriptions.quotations import with_full_stop
 from concordance.query.folders import folders
-from concordance.query.folders.contents import amount, cross_references, subfolders
-from concordance.query.folders.description import describe_folder, made_of, role_words
-from concordance.query.folders.maintenance import working
+from concordance.query.folders.contents import cross_references, folder_table, totals_in_words
+from concordance.query.folders.description import author_blocks, describe_folder, file_counts_in_words
+from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.repository import name_of
-from concordance.query.folders.sections import concepts, diagram, important_files, standing
-from concordance.query.folders.terms import marking
-from concordance.query.index.owners import owners_notes
+from concordance.query.folders.sections import dependency_diagram, important_files, key_concepts, usage_sentences
+from concordance.query.folders.terms import distinctive_terms
+from concordance.query.index.owners import notes_section
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW
 
@@ -40,25 +40,27 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 def _blocks(index: Index, subject: str) -> list[Block]:
     every = folders(index)
     folder = every.all[subject]
-    words = role_words(index, subject)
+    words = author_blocks(index, subject)
     found: list[Block] = [Heading(2, ["Role"]), *words]
     if not words:
-        found.append(Text(ended(describe_folder(index, subject))))
-    found += standing(index, subject)
-    found += owners_notes(index, subject)
-    found += [Heading(2, ["Contents Overview"]), Text([*amount(folder), "."])]
+        found.append(Text(with_full_stop(describe_folder(index, subject))))
+    found += usage_sentences(index, subject)
+    found += notes_section(index, subject)
+    found += [Heading(2, ["Contents Overview"]), Text([*totals_in_words(folder), "."])]
     if len(folder.nouns) > 1:
         found.append(_kinds(folder.nouns.items()))
     if folder.folders:
-        found.append(subfolders(index, folder.folders))
+        found.append(folder_table(index, folder.folders))
     found += [Heading(2, ["Key Concepts"]), *(_concepts(index, subject))]
     found += [
         Heading(2, ["Architecture & Organization"]),
-        *(diagram(index, folder) or [Text([_loose(index, subject)])]),
+        *(dependency_diagram(index, folder) or [Text([_no_diagram(index, subject)])]),
     ]
     found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text files found."])])]
     found += [Heading(2, ["Working with This Folder"])]
-    found += working(index, every.homes(subject)) or [Text(["No test, build file or owner was found for it."])]
+    found += maintenance_blocks(index, every.homes(subject)) or [
+        Text(["No test, build file or owner was found for it."])
+    ]
     page = Ref(To.FOLDER, subject)
     return [*found, Heading(2, ["Cross-References"]), *cross_references(page, chapter_of(index, subject))]
 
@@ -70,11 +72,13 @@ def _kinds(rows: object) -> Table:
 
 def _concepts(index: Index, subject: str) -> list[Block]:
     folder = folders(index).all[subject]
-    found = [*concepts(index, folder), *marking(index, folders(index).homes(subject))]
-    return found or [Text([f"No definition in it was found to be used by two other files: {made_of(folder)}."])]
+    found = [*key_concepts(index, folder), *distinctive_terms(index, folders(index).homes(subject))]
+    return found or [
+        Text([f"No definition in it was found to be used by two other files: {file_counts_in_words(folder)}."])
+    ]
 
 
-def _loose(index: Index, subject: str) -> str:
+def _no_diagram(index: Index, subject: str) -> str:
     folder = folders(index).all[subject]
     if folder.count == 1:
         return "It contains one file."

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, To, listed
+from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, To, join_in_sentence
 from concordance.query.book.chapters import chapter_of
 from concordance.query.folders import folders
-from concordance.query.folders.contents import cross_references, files, overview, subfolders
-from concordance.query.folders.repository import front, name_of
+from concordance.query.folders.contents import cross_references, file_table, folder_overview, folder_table
+from concordance.query.folders.repository import name_of, root_index
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW
 
@@ -31,20 +31,28 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     index.reads.note(BELOW, subject)
     folder = folders(index).all[subject]
     parts = [folder.files[at : at + _MOST] for at in range(0, len(folder.files), _MOST)] or [[]]
-    blocks: list[Block] = list(front(index)) if not subject else [Heading(2, ["Overview"]), *overview(index, subject)]
+    blocks: list[Block] = (
+        list(root_index(index)) if not subject else [Heading(2, ["Overview"]), *folder_overview(index, subject)]
+    )
     if subject and folder.folders:
-        blocks += [Heading(2, ["Subfolders"]), subfolders(index, folder.folders)]
+        blocks += [Heading(2, ["Subfolders"]), folder_table(index, folder.folders)]
     if parts[0]:
         blocks += [Heading(2, ["Files"])]
         if len(parts) > 1:
             refs = [Ref(To.INDEX, subject, "", f"part {n}", False, n) for n in range(2, len(parts) + 1)]
             blocks.append(
-                Text([f"The first {_MOST:,} of {len(folder.files):,} files; the others are in ", *listed(refs), "."])
+                Text(
+                    [
+                        f"The first {_MOST:,} of {len(folder.files):,} files; the others are in ",
+                        *join_in_sentence(refs),
+                        ".",
+                    ]
+                )
             )
-        blocks.append(files(index, parts[0]))
+        blocks.append(file_table(index, parts[0]))
     blocks += [Heading(2, ["Cross-References"]), *cross_references(Ref(To.INDEX, subject), chapter_of(index, subject))]
     title = ["Index: ", Mono(subject or name_of(index))]
     yield Page(Ref(To.INDEX, subject), title, blocks)
     for number, part in enumerate(parts[1:], 2):
-        more: list[Block] = [Text([Ref(To.INDEX, subject, "", "part 1", False)]), files(index, part)]
+        more: list[Block] = [Text([Ref(To.INDEX, subject, "", "part 1", False)]), file_table(index, part)]
         yield Page(Ref(To.INDEX, subject, part=number), [*title, f", part {number}"], more)

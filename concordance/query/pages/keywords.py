@@ -23,11 +23,11 @@ from concordance.base.blocks import (
     Strong,
     Text,
     To,
-    commas,
-    counted,
+    count_noun,
+    join_with_commas,
 )
 from concordance.base.model import Kind, Skip, Term
-from concordance.query.index.file_model import FileModel, about
+from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
@@ -53,22 +53,22 @@ def subjects(index: Index) -> list[str]:
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the keyword index of a file."""
-    yield Page(Ref(To.KEYWORDS, subject), ["Keyword Index: ", Mono(subject)], _blocks(about(index, subject)))
+    yield Page(Ref(To.KEYWORDS, subject), ["Keyword Index: ", Mono(subject)], _blocks(model_of(index, subject)))
 
 
 def _blocks(one: FileModel) -> list[Block]:
     one.index.reads.note("words", one.path)
-    groups, uses = file_keywords.defined(one.symbols), file_keywords.usage(one)
-    imports = file_keywords.imported(one)
-    mentioned = file_keywords.mentioned(one.facts, one.index.census.has_code, file_keywords.sampled(one))
+    groups, uses = file_keywords.defined_names(one.symbols), file_keywords.count_usage(one)
+    imports = file_keywords.imported_names(one)
+    mentioned = file_keywords.mentioned_names(one.facts, one.index.census.has_code, file_keywords.shown_names(one))
     concepts = file_keywords.concepts(one.facts.terms, one.index.census.spread, one.index.census.read)
     found: list[Block] = [Heading(2, ["File Information"]), _information(one), Heading(2, ["Keywords Extracted"])]
     if not (groups or imports or mentioned or concepts):
-        return [*found, Text([_nothing(one)])]
+        return [*found, Text([_no_keywords(one)])]
     for title, names in groups.items():
         found += [Heading(3, [title]), _group(one, names, uses)]
     if imports:
-        found += [Heading(3, [_brought(imports)]), Items([_import(one, row) for row in imports])]
+        found += [Heading(3, [_imports_title(imports)]), Items([_import(one, row) for row in imports])]
     if mentioned:
         found += [Heading(3, [file_keywords.IDENTIFIERS]), Items(_identifiers(one, mentioned))]
     if concepts:
@@ -92,14 +92,14 @@ def _information(one: FileModel) -> Items:
     return Items([Item([*items[0].text, Cite(one.path)]), *items[1:]])
 
 
-def _nothing(one: FileModel) -> str:
+def _no_keywords(one: FileModel) -> str:
     file = one.file
     if file.skip != Skip.NONE:
         note = f", {file.note}" if file.note not in ("", file.type) else ""
-        return f"{file.type}, {counted(file.size, 'byte')}, not read as text{note}."
+        return f"{file.type}, {count_noun(file.size, 'byte')}, not read as text{note}."
     if not file.size:
         return "The file is empty."
-    return f"{file.type}, {counted(file.lines, 'line')}: no definitions, imports, names or distinctive words found."
+    return f"{file.type}, {count_noun(file.lines, 'line')}: no definitions, imports, names or distinctive words found."
 
 
 def _times(times: int) -> str:
@@ -112,15 +112,15 @@ def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> 
     members: dict[int, list[Item]] = {}
     for name, places in names:
         if len(places) == 1:
-            home = file_keywords.home(one, places[0])
+            home = file_keywords.member_of(one, places[0])
             (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, places, uses))
             continue
         inside: dict[int, list[int]] = {}
         for place in places:
-            inside.setdefault(file_keywords.home(one, place), []).append(place)
+            inside.setdefault(file_keywords.member_of(one, place), []).append(place)
         for home, some in inside.items():
             (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, some, uses))
-    homes = sorted((file_keywords.by_name(file_keywords.called(one, home)), home) for home in members)
+    homes = sorted((file_keywords.name_key(file_keywords.called(one, home)), home) for home in members)
     for _, home in homes:
         public = public_name(one.index, one.path, one.symbols[home].key)
         found.append(Item([one.own(home, public or file_keywords.called(one, home))], [Items(members[home])]))
@@ -135,7 +135,7 @@ def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Us
     """
     users = _users([uses[place] for place in places if place in uses])
     first = one.symbols[places[0]]
-    alone = file_keywords.home(one, places[0]) < 0 and first.kind not in file_keywords.AROUND
+    alone = file_keywords.member_of(one, places[0]) < 0 and first.kind not in file_keywords.GROUPING_KINDS
     inner = first.kind == Kind.KEY and first.parent >= 0
     linked = (alone and not inner) or any(type(piece) is Ref for piece in users)
     meant = next((place for place in places if not one.symbols[place].declaration), places[0])
@@ -188,7 +188,7 @@ def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
     return found
 
 
-def _brought(imports: list[ImportedName]) -> str:
+def _imports_title(imports: list[ImportedName]) -> str:
     """Return the title for a file's imports; the imports of a prose document are its links."""
     return (
         file_keywords.LINKS
@@ -198,7 +198,7 @@ def _brought(imports: list[ImportedName]) -> str:
 
 
 def _concept(term: Term) -> Item:
-    return Item([Strong(file_keywords.spelled(term)), f" L{term.line}", _times(term.times)])
+    return Item([Strong(file_keywords.with_long_form(term)), f" L{term.line}", _times(term.times)])
 
 
 def _map(
@@ -216,20 +216,23 @@ def _map(
     besides = [file_keywords.IDENTIFIERS] if mentioned else []
     besides += [file_keywords.CONCEPTS] if len(told) < len(concepts) else []
     rows: list[tuple[str, list[Piece]]] = [
-        (file_sections.PURPOSE, commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)])),
+        (
+            file_sections.PURPOSE,
+            join_with_commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)]),
+        ),
         (file_keywords.SOURCE, [", ".join(besides)]),
-        (file_sections.OVERVIEW, _few(file_sections.names_in(one, file_sections.OVERVIEW), groups)),
+        (file_sections.OVERVIEW, _shorten_names(file_sections.names_in(one, file_sections.OVERVIEW), groups)),
         (file_keywords.ANALYSIS, [", ".join(groups)]),
-        (file_sections.DESIGN, _few(file_sections.names_in(one, file_sections.DESIGN), groups)),
-        (file_sections.DEPENDENCIES, [_brought(imports)] if imports else []),
+        (file_sections.DESIGN, _shorten_names(file_sections.names_in(one, file_sections.DESIGN), groups)),
+        (file_sections.DEPENDENCIES, [_imports_title(imports)] if imports else []),
     ]
-    rows += [(title, _few(file_sections.names_in(one, title), groups)) for title in _NAMING]
+    rows += [(title, _shorten_names(file_sections.names_in(one, title), groups)) for title in _NAMING]
     for title, pieces in rows:
         if any(pieces) and title not in one.index.book.sections_off:
             yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])
 
 
-def _few(names: list[str], groups: dict[str, list[DefinedName]]) -> list[Piece]:
+def _shorten_names(names: list[str], groups: dict[str, list[DefinedName]]) -> list[Piece]:
     """Return the names, replacing a group by its title if all of the group is among them."""
     left = set(names)
     pieces: list[Piece] = []
@@ -239,5 +242,5 @@ def _few(names: list[str], groups: dict[str, list[DefinedName]]) -> list[Piece]:
             pieces.append(title)
             left -= inside
     if len(left) > _FEW:
-        return commas([*pieces, f"{len(left):,} {'more ' if pieces else ''}definitions"])
-    return commas([*pieces, *(Mono(name) for name in names if name in left)])
+        return join_with_commas([*pieces, f"{len(left):,} {'more ' if pieces else ''}definitions"])
+    return join_with_commas([*pieces, *(Mono(name) for name in names if name in left)])

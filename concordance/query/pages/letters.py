@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, counted
+from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import EVERY
-from concordance.query.names.alphabet import EntryWriter, ranking
+from concordance.query.index.updates.reads import WHOLE_TABLE
+from concordance.query.names.alphabet import EntryWriter, most_used_table
 from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
@@ -31,7 +31,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the front page, or the pages of one part of the alphabet."""
     if not subject:
         for what in ("shard", "used", Aspect.NAME, Aspect.CONCEPT):
-            index.reads.note(what, EVERY)
+            index.reads.note(what, WHOLE_TABLE)
         yield Page(Ref(To.LETTERS, ""), ["Keywords"], _front(index))
         return
     index.reads.note("shards", "")
@@ -41,18 +41,20 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     for number, names in enumerate(parts, 1):
         title: list[Piece] = ["Keywords: ", _title(subject)]
         title += [f", part {number} of {len(parts)}"] if len(parts) > 1 else []
-        blocks: list[Block] = [Text([Ref(To.LETTERS, "", "", "Keywords", False), *_near(index, subject, len(parts))])]
+        blocks: list[Block] = [
+            Text([Ref(To.LETTERS, "", "", "Keywords", False), *_nearby_parts(index, subject, len(parts))])
+        ]
         groups: dict[str, list[Item]] = {}
         for name in names:
             index.reads.note(Aspect.NAME, name)
             index.reads.note(Aspect.CONCEPT, name)
-            groups.setdefault(_beginning(name, subject), []).append(writer.entry(alphabet.entry(name)))
+            groups.setdefault(_group_prefix(name, subject), []).append(writer.entry(alphabet.entry(name)))
         for beginning, items in groups.items():
             blocks += [Heading(2, [Mono(beginning)]), Items(items)] if len(groups) > 1 else [Items(items)]
         yield Page(Ref(To.LETTERS, subject, part=number), title, blocks)
 
 
-def _beginning(name: str, part: str) -> str:
+def _group_prefix(name: str, part: str) -> str:
     """Return the prefix that a name is grouped by: one letter more than all names of the part share."""
     return name[:1] if part in (DIGITS, OTHER) else name.lower()[: len(part) + 1]
 
@@ -61,7 +63,7 @@ def _title(part: str) -> str:
     return {DIGITS: "digits", OTHER: "other characters"}.get(part, part)
 
 
-def _near(index: Index, part: str, pages: int) -> Iterator[Piece]:
+def _nearby_parts(index: Index, part: str, pages: int) -> Iterator[Piece]:
     """Yield links to the parts whose prefix extends this one or is extended by it, and to this part's pages."""
     low = part.lower()
     for other in index.letters:
@@ -90,10 +92,10 @@ def _front(index: Index) -> list[Block]:
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
     ]
-    ranked = ranking(index, census.used_by, census.used_by, _TOP)
+    ranked = most_used_table(index, census.used_by, census.used_by, _TOP)
     total = sum(counts.values())
-    names, concepts = counted(len(census.by_name), "name"), counted(index.alphabet.concepts, "concept")
-    told = f"{counted(total, 'definition')} of {names}, and {concepts}."
+    names, concepts = count_noun(len(census.by_name), "name"), count_noun(index.alphabet.concepts, "concept")
+    told = f"{count_noun(total, 'definition')} of {names}, and {concepts}."
     blocks: list[Block] = [Text([told])]
     blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows)] if rows else []
     if ranked:

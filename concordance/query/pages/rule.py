@@ -23,9 +23,9 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    counted,
-    listed,
-    marked,
+    count_noun,
+    join_in_sentence,
+    parse_code_spans,
 )
 from concordance.base.kinds import Section
 from concordance.base.model import Rule
@@ -33,9 +33,9 @@ from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders.contents import folder_ref
-from concordance.query.index.findings import findings_by_rule, ruled
+from concordance.query.index.findings import active_rules, findings_by_rule
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import EVERY
+from concordance.query.index.updates.reads import WHOLE_TABLE
 
 TO = To.RULE  # what links to these pages say
 
@@ -47,18 +47,20 @@ _SECTIONS = {  # by category of a rule: the section of a file's page that lists 
 
 def subjects(index: Index) -> list[str]:
     """Return "" for the list, and every rule that applies to a language of the repository."""
-    return ["", *sorted({rule.id for language in index.counts for rule in ruled(index).checked(language)})]
+    return ["", *sorted({rule.id for language in index.counts for rule in active_rules(index).checked(language)})]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of one rule, or the list."""
-    index.reads.note(Aspect.PATHS, EVERY)
-    index.reads.note("findings", subject or EVERY)
+    index.reads.note(Aspect.PATHS, WHOLE_TABLE)
+    index.reads.note("findings", subject or WHOLE_TABLE)
     if not subject:
         yield Page(Ref(To.RULE, ""), ["Rules"], _list(index))
         return
     rule = rules()[subject]
-    yield Page(Ref(To.RULE, subject), ["Rule ", Mono(rule.id), ": ", *marked(rule.title)], _blocks(index, rule))
+    yield Page(
+        Ref(To.RULE, subject), ["Rule ", Mono(rule.id), ": ", *parse_code_spans(rule.title)], _blocks(index, rule)
+    )
 
 
 def _blocks(index: Index, rule: Rule) -> list[Block]:
@@ -67,10 +69,16 @@ def _blocks(index: Index, rule: Rule) -> list[Block]:
     facts = [
         Item([Strong("Category"), f": {rule.category}"]),
         Item([Strong("Severity"), f": {rule.severity}"]),
-        Item([Strong("Languages"), ": ", *(listed(list(dict.fromkeys(titles))) if titles else ["all text files"])]),
+        Item(
+            [
+                Strong("Languages"),
+                ": ",
+                *(join_in_sentence(list(dict.fromkeys(titles))) if titles else ["all text files"]),
+            ]
+        ),
         Item([Strong("Found by"), f": {rule.tool}", "" if rule.tests else ", outside of tests and benchmarks"]),
     ]
-    found: list[Block] = [Items(facts), Heading(2, ["Why"]), Text(marked(rule.why))]
+    found: list[Block] = [Items(facts), Heading(2, ["Why"]), Text(parse_code_spans(rule.why))]
     if rule.bad:
         found += [Heading(2, ["Example"]), Text(["What it finds:"]), Code(rule.bad.rstrip("\n") + "\n", fence)]
         if rule.good:
@@ -84,12 +92,14 @@ def _places(index: Index, rule: Rule) -> list[Block]:
     files = findings_by_rule(index).get(rule.id, Counter())
     if not files:
         read = sum(index.counts[name] for name in rule.languages) if rule.languages else len(index.bases)
-        return [Text([f"No findings; {counted(read, 'file')} searched."])]
+        return [Text([f"No findings; {count_noun(read, 'file')} searched."])]
     by_folder: dict[str, list[str]] = {}
     for path in files:
         by_folder.setdefault(path.rpartition("/")[0], []).append(path)
     total = sum(files.values())
-    head = f"{counted(total, 'place')} in {counted(len(files), 'file')} of {counted(len(by_folder), 'folder')}."
+    head = (
+        f"{count_noun(total, 'place')} in {count_noun(len(files), 'file')} of {count_noun(len(by_folder), 'folder')}."
+    )
     rows: list[list[Pieces]] = []
     for folder, paths in by_folder.items():
         cell: list[Ref | str] = []
@@ -110,19 +120,24 @@ def _section(index: Index, rule: Rule) -> str:
 def _list(index: Index) -> list[Block]:
     """Return every rule, under each language of the repository that it applies to."""
     places = {name: sum(files.values()) for name, files in findings_by_rule(index).items()}
-    number = counted(len(subjects(index)) - 1, "rule")
+    number = count_noun(len(subjects(index)) - 1, "rule")
     head = f"{number} for slow or unsafe code. Numbers count places in this repository; places in tests and "
     blocks: list[Block] = [Text([head + "benchmarks count only for rules that also check those."])]
     titles: dict[str, list[Rule]] = {}
     for language in sorted(index.counts):
         if language:
-            titles.setdefault(language_of(language).title, ruled(index).checked(language))
+            titles.setdefault(language_of(language).title, active_rules(index).checked(language))
     for title in sorted(titles):
         rows: list[list[Pieces]] = [
-            [[Ref(To.RULE, rule.id, "", rule.id)], marked(rule.title), [f"{rule.category}"], [f"{rule.severity}"],
-             [f"{places.get(rule.id, 0):,}"]]
+            [
+                [Ref(To.RULE, rule.id, "", rule.id)],
+                parse_code_spans(rule.title),
+                [f"{rule.category}"],
+                [f"{rule.severity}"],
+                [f"{places.get(rule.id, 0):,}"],
+            ]
             for rule in titles[title]
-        ]  # fmt: skip
+        ]
         if rows:
             blocks += [Heading(2, [title]), Table(["Rule", "What it finds", "Category", "Severity", "Places"], rows)]
     return blocks

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from heapq import nsmallest
 from math import log2
 
-from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, counted
+from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
 from concordance.extract.terms.terms import weight
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import NAMES_BELOW
-from concordance.query.names.alphabet import EntryWriter, lettered, ranking
-from concordance.query.names.file_keywords import GROUPS, is_telling
+from concordance.query.names.alphabet import EntryWriter, letter_blocks, most_used_table
+from concordance.query.names.file_keywords import GROUPS, is_characteristic
 from concordance.query.names.shards import NameEntry, by_letter
 
 TO = To.SUBTREE  # what links to these pages say
@@ -44,14 +44,14 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     parts = _parts(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
     blocks: list[Block] = [_summary(index, below, ids)]
-    ranked = ranking(index, ids, census.used_by, min(_TOP, 5 + len(ids) // 20), subject)
+    ranked = most_used_table(index, ids, census.used_by, min(_TOP, 5 + len(ids) // 20), subject)
     blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
     blocks += [Heading(2, ["Defined"])] if ids else []
-    blocks += _shared(index, subject) if not whole else []
+    blocks += _subfolder_counts(index, subject) if not whole else []
     blocks += _contents(subject, parts) if len(parts) > 1 else []
     writer = EntryWriter(index, subject)
     blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
-    blocks += [*_used(index, below, ids), *_mentioned(index, below, ids)]
+    blocks += [*_used_outside(index, below, ids), *_concepts(index, below, ids)]
     yield Page(Ref(To.SUBTREE, subject), title, blocks)
     for number, part in enumerate(parts if len(parts) > 1 else [], 2):
         back = Text([Ref(To.SUBTREE, subject, "", subject or ".")])
@@ -87,7 +87,7 @@ def _span(part: Part) -> str:
 
 
 def _alphabet(writer: EntryWriter, part: Part) -> list[Block]:
-    return lettered(by_letter(part), 3, lambda name: writer.entry(NameEntry(name, part[name])))
+    return letter_blocks(by_letter(part), 3, lambda name: writer.entry(NameEntry(name, part[name])))
 
 
 def _contents(folder: str, parts: list[Part]) -> list[Block]:
@@ -102,26 +102,26 @@ def _summary(index: Index, below: list[CensusFile], ids: list[int]) -> Block:
     told += [f"1 {kind}" for kind in GROUPS if counts[kind] == 1]
     return Text(
         [
-            f"{counted(len(below), 'file')}, {counted(len(ids), 'definition')}{': ' if told else ''}",
+            f"{count_noun(len(below), 'file')}, {count_noun(len(ids), 'definition')}{': ' if told else ''}",
             ", ".join(told),
             ".",
         ]
     )
 
 
-def _shared(index: Index, folder: str) -> list[Block]:
+def _subfolder_counts(index: Index, folder: str) -> list[Block]:
     """Return the subfolders, each with its number of definitions."""
     census = index.census
     inside = census.folders[folder]
     start = len(folder) + 1 if folder else 0
     rows = [
-        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {counted(census.defined[name], 'definition')}"])
+        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {count_noun(census.defined[name], 'definition')}"])
         for name in inside.folders
     ]
     return [Items(rows)] if rows else []
 
 
-def _used(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
+def _used_outside(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
     """Return the definitions outside of the subtree that it uses most."""
     census = index.census
     inside = {file.base for file in below}
@@ -129,11 +129,11 @@ def _used(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
     counts: Counter[int] = Counter()
     for file in below:
         counts.update(census.outside[file.base])
-    rows = ranking(index, [one for one in counts if one not in inside], counts, min(_TOP, 5 + len(ids) // 20))
+    rows = most_used_table(index, [one for one in counts if one not in inside], counts, min(_TOP, 5 + len(ids) // 20))
     return [Heading(2, ["Used"]), *rows] if rows else []
 
 
-def _mentioned(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
+def _concepts(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
     """Return the concepts that distinguish the subtree from the rest of the repository."""
     census = index.census
     times: dict[str, int] = {}
@@ -148,7 +148,7 @@ def _mentioned(index: Index, below: list[CensusFile], ids: list[int]) -> list[Bl
                     stands_for.setdefault(text, meaning)
     weighed = []
     for text, count in files.items():
-        if is_telling(census.spread.get(text, 1), census.read):
+        if is_characteristic(census.spread.get(text, 1), census.read):
             spread = max(count, census.spread.get(text, 1))
             telling = weight(times[text], spread, max(spread, census.read))
             # A good concept occurs in many files of the subtree and in few others.
@@ -159,7 +159,7 @@ def _mentioned(index: Index, below: list[CensusFile], ids: list[int]) -> list[Bl
     rows = [
         Item([
             Strong(f"{text} ({stands_for[text]})" if text in stands_for else text),
-            f": {times[text]:,}× in {counted(files[text], 'file')}",
+            f": {times[text]:,}× in {count_noun(files[text], 'file')}",
         ])
         for text in best
     ]  # fmt: skip

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.base.model import End
-from concordance.extract.text.message_templates import GAP
-from concordance.query.answers import rank_of
+from concordance.extract.text.message_templates import PLACEHOLDER
+from concordance.query.answers import category_rank
 from concordance.query.index.repository import Index
 from concordance.query.search import ranking
 
@@ -35,19 +35,19 @@ class RaisedMessage(NamedTuple):
     share: float  # share of the question that it covers
 
 
-def raised(index: Index, question: str, folder: str, most: int) -> list[RaisedMessage]:
+def find_raising_lines(index: Index, question: str, folder: str, most: int) -> list[RaisedMessage]:
     """Return the lines that raise the message in a question, best first."""
-    text = plain(question)
+    text = normalise_message(question)
     if len(text.split()) < _LEAST:
         return []
-    asked = ranking.asked(question, folder, index.words)
+    asked = ranking.parse_question(question, folder, index.words)
     found: list[RaisedMessage] = []
-    for hit in ranking.hits(index.shelves, asked, index.ranks, _FILES):
+    for hit in ranking.rank_files(index.shelves, asked, index.ranks, _FILES):
         if hit.path in index.categories:
             found += _in_file(hit.path, index.facts.ends(hit.path), text)
 
     def order(one: RaisedMessage) -> tuple[float, int, str, int]:
-        return -round(one.share, 2), rank_of(index.category_of(one.path)), one.path, one.end.line
+        return -round(one.share, 2), category_rank(index.category_of(one.path)), one.path, one.end.line
 
     best = max((one.share for one in found), default=0.0)
     return sorted((one for one in found if one.share >= _NEAR * best), key=order)[:most]
@@ -56,19 +56,19 @@ def raised(index: Index, question: str, folder: str, most: int) -> list[RaisedMe
 def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[RaisedMessage]:
     for end in ends:
         if end.bridge == "errors":
-            share = fit(end.text, text)
+            share = message_coverage(end.text, text)
             if share:
                 yield RaisedMessage(path, end, share)
 
 
-def plain(question: str) -> str:
+def normalise_message(question: str) -> str:
     """Normalise a message for comparison: without a prefix such as `RuntimeError: `, in lower case."""
     return _BEGINS.sub("", " ".join(question.strip("\"'` ").split())).lower()
 
 
-def fit(pattern: str, text: str) -> float:
+def message_coverage(pattern: str, text: str) -> float:
     """Return the share of a text's letters that a message covers; 0 if it is a different message."""
-    parts = [part.strip() for part in pattern.lower().split(GAP)]
+    parts = [part.strip() for part in pattern.lower().split(PLACEHOLDER)]
     parts = [part for part in parts if any(map(str.isalnum, part))]  # punctuation alone matches anywhere
     covered = at = 0
     for part in parts:

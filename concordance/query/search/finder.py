@@ -19,22 +19,22 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import NamedTuple
 
-from concordance.base.model import RUN, TYPES, Kind
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.fulltext.words import CHUNK
-from concordance.facts.read import Place, defining_alike
-from concordance.query.answers import full_name, qualified, rank_of, separator_of
-from concordance.query.index.open_file import LONGEST, OpenFile
+from concordance.facts.read import SymbolPlace, files_defining_similar
+from concordance.query.answers import category_rank, full_name, qualified, separator_of
+from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 from concordance.query.names.public_names import called, public_name
-from concordance.query.names.resolver import UnknownName, find, nearest
+from concordance.query.names.resolver import UnknownName, resolve_symbols, similar_names
 from concordance.query.search import ranking
-from concordance.query.search.error_messages import raised
+from concordance.query.search.error_messages import find_raising_lines
 
 CONCEPT = "concept"
 PREFIXES: dict[str, frozenset[str]] = {
-    "fn": frozenset(RUN), "class": frozenset((*TYPES, Kind.TYPE)), "file": frozenset(("file",)),
+    "fn": frozenset(EXECUTABLE_KINDS), "class": frozenset((*TYPE_KINDS, Kind.TYPE)), "file": frozenset(("file",)),
     "kw": frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, CONCEPT)),
 }  # fmt: skip
 # A C++ name (`class::x`) or an address (`file://…`) is not a prefix.
@@ -47,7 +47,7 @@ _QUOTED = re.compile(r'"([^"]+)"')
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # kinds with many definitions, or whose names are prose
-_OF_CODE = RUN | TYPES
+_OF_CODE = EXECUTABLE_KINDS | TYPE_KINDS
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
 _BODIES = frozenset((Kind.FUNCTION, Kind.METHOD))
 _FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
@@ -76,7 +76,7 @@ class SearchResult(NamedTuple):
     called: str = ""  # the symbol's public name, or its qualified one
 
 
-def spots(index: Index, wish: SearchRequest) -> list[SearchResult]:
+def find_results(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """Return the places that fit a question, best first."""
     quoted = _QUOTED.findall(wish.question)
     besides = _QUOTED.sub(" ", wish.question).split()
@@ -94,9 +94,9 @@ def spots(index: Index, wish: SearchRequest) -> list[SearchResult]:
 def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """Return the lines that raise the message in the question."""
     found = []
-    for one in raised(index, wish.question, wish.folder, wish.limit):
+    for one in find_raising_lines(index, wish.question, wish.folder, wish.limit):
         opened = index.opened(one.path)
-        line = (opened.line(one.end.line) or "").strip()[:LONGEST]
+        line = (opened.line(one.end.line) or "").strip()[:MAX_LINE_LENGTH]
         spot = SearchResult(one.path, one.end.line, "", "file", _RAISED + one.share, line)
         found.append(_around(index, opened, spot, wish.kinds))
     return found
@@ -117,13 +117,15 @@ def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
         paths = stems.get(asked, [])
 
     def order(path: str) -> tuple[object, ...]:
-        return rank_of(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path
+        return category_rank(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path
 
     for path in sorted(paths, key=order):
         if _is_below(path, wish.folder):
             lines = index.opened(path).lines() or []
             first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
-            yield SearchResult(path, first, "", "file", _FILE, lines[first - 1].strip()[:LONGEST] if lines else "")
+            yield SearchResult(
+                path, first, "", "file", _FILE, lines[first - 1].strip()[:MAX_LINE_LENGTH] if lines else ""
+            )
 
 
 @shared
@@ -151,10 +153,10 @@ def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
         yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
         return
     is_name = bool(_NAME.fullmatch(question))
-    same: list[Place] = []
+    same: list[SymbolPlace] = []
     if _QUALIFIED.fullmatch(question):
         with suppress(UnknownName):
-            yield from _places(index, find(index, question), wish, _EXACT, ranked=True)
+            yield from _places(index, resolve_symbols(index, question), wish, _EXACT, ranked=True)
     elif is_name:
         same = index.facts.named(question) or _in_another_case(index, wish)
         yield from _places(index, (place for place in same if place.kind not in _WEAK), wish, _EXACT)
@@ -171,7 +173,7 @@ def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
         yield from islice(_places(index, longer.values(), wish, _BEGINS), max(3, wish.limit // 2))
 
 
-def _initialled(index: Index, question: str) -> Iterator[Place]:
+def _initialled(index: Index, question: str) -> Iterator[SymbolPlace]:
     """Yield types and functions by the initials of their names: `FSDP` for FullyShardedDataParallel."""
     letters = question.upper()
     if not (letters.isascii() and letters.isalpha()) or (len(letters) < 3 and question != letters):
@@ -183,9 +185,9 @@ def _initialled(index: Index, question: str) -> Iterator[Place]:
 
 def _mistyped(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Yield definitions of names similar to a mistyped one; nothing if all parts of it are known words."""
-    if all(ranking.is_known(index.shelves, part) for part in index.words.of(wish.question).split()):
+    if all(ranking.is_known_word(index.shelves, part) for part in index.words.of(wish.question).split()):
         return
-    paths = [path for path in defining_alike(index.shelves, wish.question) if path in index.categories]
+    paths = [path for path in files_defining_similar(index.shelves, wish.question) if path in index.categories]
     names = {place.name for path in paths for place in index.facts.symbols_in(path)}
     meant = get_close_matches(wish.question.lower(), {name.lower() for name in names}, 2, _ALIKE)
     places = [p for name in sorted(names) if name.lower() in meant for p in index.facts.named(name)]
@@ -201,10 +203,10 @@ def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
             yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number, called=term)
 
 
-def _in_another_case(index: Index, wish: SearchRequest) -> list[Place]:
+def _in_another_case(index: Index, wish: SearchRequest) -> list[SymbolPlace]:
     """Return definitions of a name that is spelled in another case: `DataLoader` for `dataloader`."""
     lower = wish.question.lower()
-    paths = [path for path in ranking.defining(index.shelves, lower, wish.folder) if path in index.categories]
+    paths = [path for path in ranking.files_defining(index.shelves, lower, wish.folder) if path in index.categories]
     return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
 
 
@@ -218,15 +220,15 @@ def _joined(question: str) -> list[str]:
 
 
 def _places(
-    index: Index, places: Iterable[Place], wish: SearchRequest, score: float, ranked: bool = False
+    index: Index, places: Iterable[SymbolPlace], wish: SearchRequest, score: float, ranked: bool = False
 ) -> Iterator[SearchResult]:
     """Yield definitions as results: definitions before declarations, source before the rest, central files first."""
     tests = "test" in wish.question.lower() or "test" in wish.folder.lower()
 
-    def order(place: Place) -> tuple[object, ...]:
+    def order(place: SymbolPlace) -> tuple[object, ...]:
         return (
             place.kind in _PROSE, place.declaration or ".pyi" in place.path,
-            0 if tests else rank_of(place.category), place.kind in _HOLDERS, len(place.name), not place.public,
+            0 if tests else category_rank(place.category), place.kind in _HOLDERS, len(place.name), not place.public,
             _FIRST.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
         )  # fmt: skip
 
@@ -245,13 +247,13 @@ def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """Search again with every unknown word replaced by the most similar name."""
     found: list[SearchResult] = []
     if _NAME.fullmatch(wish.question):
-        for number, name in enumerate(nearest(index, wish.question)):
+        for number, name in enumerate(similar_names(index, wish.question)):
             found += _places(index, index.facts.named(name), wish, _NEAR - 300 * number)
         return found[: wish.limit]
     near = {}
     for word in dict.fromkeys(re.findall(r"[^\W\d]\w{3,}", wish.question)):
-        known = any(ranking.is_known(index.shelves, part) for part in index.words.of(word).split())
-        names = [] if known else nearest(index, word)
+        known = any(ranking.is_known_word(index.shelves, part) for part in index.words.of(word).split())
+        names = [] if known else similar_names(index, word)
         if names:
             near[word] = names[0]
     if not near:
@@ -265,9 +267,9 @@ def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
 
 def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[SearchResult]:
     """Yield a result for each file that fits and was not seen yet, or for its best definition of the wanted kinds."""
-    asked = ranking.asked(wish.question, wish.folder, index.words)
+    asked = ranking.parse_question(wish.question, wish.folder, index.words)
     most = max(wish.limit, _OF_KIND) + len(seen)
-    all_ = ranking.hits(index.shelves, asked, index.ranks, most)
+    all_ = ranking.rank_files(index.shelves, asked, index.ranks, most)
     # A build that finishes meanwhile may have added files to the text index that this store does not know.
     hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
     if wish.kinds and "file" not in wish.kinds:
@@ -286,7 +288,7 @@ def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: 
         return max(1, hit.line), ""
 
     def says(number: int) -> float:
-        return _fit(index, asked, lines[number - 1][:LONGEST])
+        return _fit(index, asked, lines[number - 1][:MAX_LINE_LENGTH])
 
     stretch = range(hit.line, min(hit.line + CHUNK, len(lines) + 1)) if hit.line else range(1, 1)
     scored = [(says(number), -number) for number in stretch]
@@ -298,7 +300,7 @@ def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: 
         ]
     most, place = max(scored, default=(0.0, -1))
     number = -place if most else max(1, hit.line)
-    return number, lines[number - 1].strip()[:LONGEST]
+    return number, lines[number - 1].strip()[:MAX_LINE_LENGTH]
 
 
 def _named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
@@ -344,7 +346,7 @@ def _of_kind(
         opened = index.opened(hit.path)
 
         def fit(symbol: SymbolHead) -> float:
-            return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:LONGEST])
+            return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:MAX_LINE_LENGTH])
 
         best = max((symbol for symbol in opened.defined if symbol.kind in kinds), key=fit, default=None)
         share = fit(best) / whole if best is not None else 0.0
@@ -358,18 +360,20 @@ def _of_kind(
 
 def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[SearchResult]:
     """Return the files that contain all of some phrases, each with the first line that contains the first one."""
-    places = [ranking.quoting(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
-    asked = ranking.asked(wish.question, wish.folder, index.words)
-    scores = {hit.path: hit.score for hit in ranking.hits(index.shelves, asked, index.ranks, _QUOTES)}
+    places = [ranking.files_with_phrase(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
+    asked = ranking.parse_question(wish.question, wish.folder, index.words)
+    scores = {hit.path: hit.score for hit in ranking.rank_files(index.shelves, asked, index.ranks, _QUOTES)}
     both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
-    both.sort(key=lambda path: (-scores.get(path, 0.0), rank_of(index.category_of(path)), path))
+    both.sort(key=lambda path: (-scores.get(path, 0.0), category_rank(index.category_of(path)), path))
     found: list[SearchResult] = []
     for path in both:
         opened = index.opened(path)
         lines = opened.lines() or []
         said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(said) and len(found) < wish.limit:
-            spot = SearchResult(path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:LONGEST])
+            spot = SearchResult(
+                path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:MAX_LINE_LENGTH]
+            )
             spot = _around(index, opened, spot, wish.kinds)
             found += [spot] if wish.has(spot.kind) else []
     return found

@@ -72,7 +72,7 @@ class SearchQuery(NamedTuple):
     tests: bool  # True if it asks for tests
 
 
-def asked(question: str, folder: str, words: WordNormalizer) -> SearchQuery:
+def parse_question(question: str, folder: str, words: WordNormalizer) -> SearchQuery:
     """Parse a question: each word once, later words weigh less, words about changes least."""
     found = words.of(question).split()[:_WORDS]
     first: dict[str, int] = {}
@@ -91,13 +91,15 @@ def _talk() -> frozenset[str]:
     return frozenset(map(stem, _TALKED.split()))
 
 
-def hits(shelves: list[IndexShard], question: SearchQuery, ranks: dict[str, float], most: int) -> list[Hit]:
+def rank_files(shelves: list[IndexShard], question: SearchQuery, ranks: dict[str, float], most: int) -> list[Hit]:
     """Return the files that fit, best first; `ranks` is the centrality of each file, from 0 to 1."""
     found = [hit for shelf in shelves for hit in _Scorer(shelf, question).hits(ranks, most)]
     return sorted(found, key=lambda hit: (-hit.score, hit.path))[:most]
 
 
-def quoting(shelves: list[IndexShard], phrase: str, folder: str, words: WordNormalizer) -> dict[str, list[int]]:
+def files_with_phrase(
+    shelves: list[IndexShard], phrase: str, folder: str, words: WordNormalizer
+) -> dict[str, list[int]]:
     """Return the files that may contain a phrase literally, with the first lines of the candidate passages."""
     row = tuple(words.of(phrase).split()[:_WORDS])
     found: dict[str, list[int]] = {}
@@ -107,13 +109,13 @@ def quoting(shelves: list[IndexShard], phrase: str, folder: str, words: WordNorm
     return found
 
 
-def defining(shelves: list[IndexShard], name: str, folder: str) -> list[str]:
+def files_defining(shelves: list[IndexShard], name: str, folder: str) -> list[str]:
     """Return some of the files that define a name, ignoring case."""
     wanted = [FieldQuery("defs", (name.lower(),), 1.0, flat=True)]
     return [shelf.path(file) for shelf in shelves for file in shelf.files(wanted, folder, _DEFINING)]
 
 
-def is_known(shelves: list[IndexShard], word: str) -> bool:
+def is_known_word(shelves: list[IndexShard], word: str) -> bool:
     """True if any file contains a word."""
     return any(shelf.rare(field, word) for shelf in shelves for field in ("body", "base", "dir"))
 

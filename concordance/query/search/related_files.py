@@ -17,9 +17,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import File, Kind
-from concordance.facts.links.graph import Pair, unpacked_pairs
+from concordance.facts.links.graph import Pair, unpack_pairs
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import Aspect, band
+from concordance.facts.updates.store_delta import Aspect, round_to_power
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTableById
 
 _USERS = 200  # users of a file that are considered; more would add no information
@@ -87,7 +87,7 @@ class Neighbours:
         self.all_uses: dict[int, dict[int, int]] = {}
         self.all_users: dict[int, dict[int, int]] = {}
         self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that were removed and added since `before`
-        pairs = unpacked_pairs(facts.passed("pairs"))
+        pairs = unpack_pairs(facts.passed("pairs"))
         for user, target, times in pairs:
             self.all_uses.setdefault(user, {})[target] = times
         if before is not None:
@@ -95,7 +95,7 @@ class Neighbours:
         else:
             for user, target, times in pairs:
                 self.all_users.setdefault(target, {})[user] = times
-        self._many = {one: band(len(users)) for one, users in self.all_users.items()}
+        self._many = {one: round_to_power(len(users)) for one, users in self.all_users.items()}
         self.uses = RecordedTableById(reads, "uses", self.all_uses, paths)
         self.users = RecordedTableById(reads, "users", self.all_users, paths)
 

@@ -23,23 +23,23 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    commas,
-    counted,
+    count_noun,
+    join_with_commas,
 )
-from concordance.base.model import TYPES, Kind, Symbol
-from concordance.facts.read import Place
-from concordance.query.answers import clean
-from concordance.query.index.definition_pages import has_page, with_pages
+from concordance.base.model import TYPE_KINDS, Kind, Symbol
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import split_key
+from concordance.query.index.definition_pages import has_page, symbols_with_pages
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
-from concordance.query.sections.structure import plural
+from concordance.query.sections.structure import count_kind
 
 _MOST = 40  # boxes of a diagram
 _HEIRS = 8  # subclasses of one class that are named; more are counted
-WORDS = "Arrows point from a class to its subclasses."
+CAPTION = "Arrows point from a class to its subclasses."
 _FARTHEST = 60  # ancestors that are considered: more mean a cycle
-_FIRST = (*sorted(TYPES), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
+_FIRST = (*sorted(TYPE_KINDS), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
 _ORDER = {kind: number for number, kind in enumerate(_FIRST)}
 
 
@@ -52,13 +52,13 @@ class Ancestor(NamedTuple):
     place: int
 
 
-def link(index: Index, identity: int) -> Ref:
+def definition_link(index: Index, identity: int) -> Ref:
     """Return a link to the page of a definition if it has one, else to its place on the page of its file."""
     ref = ref_of(index, identity)
     return ref._replace(to=To.DEFINITION) if has_page(index, identity) else ref
 
 
-def above(index: Index, identity: int) -> list[Ancestor]:
+def ancestors_of(index: Index, identity: int) -> list[Ancestor]:
     """Return the ancestors of a class, each once.
 
     They are in method resolution order in Python, else nearest first.
@@ -73,7 +73,7 @@ def above(index: Index, identity: int) -> list[Ancestor]:
             if base not in far:
                 far[base] = far[now] + 1
                 left.append(base)
-    order = _searched(direct, identity, ()) if index.language_of(index.path_of(identity)) == "python" else None
+    order = _resolution_order(direct, identity, ()) if index.language_of(index.path_of(identity)) == "python" else None
     found = []
     for base in order[1:] if order else list(far)[1:]:
         path = index.path_of(base)
@@ -81,13 +81,13 @@ def above(index: Index, identity: int) -> list[Ancestor]:
     return found
 
 
-def _searched(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
+def _resolution_order(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
     """Return a class and its ancestors in Python's method resolution order; None if there is no such order."""
     if one in below:
         return None
     rows = []
     for base in direct.get(one, ()):
-        row = _searched(direct, base, (*below, one))
+        row = _resolution_order(direct, base, (*below, one))
         if row is None:
             return None
         rows.append(row)
@@ -115,14 +115,14 @@ def members(one: FileModel, place: int) -> Iterator[Block]:
         by_kind.setdefault(one.symbols[member].kind, []).append(member)
     for kind in sorted(by_kind, key=lambda kind: _ORDER.get(Kind(kind), len(_ORDER))):
         inside = by_kind[kind]
-        yield Heading(3, [plural(kind, 2).partition(" ")[2].capitalize()])
+        yield Heading(3, [count_kind(kind, 2).partition(" ")[2].capitalize()])
         yield Table(("Name", "Description", "Line"), [_member(one, member) for member in inside])
     yield from _inherited(one, place)
 
 
 def _member(one: FileModel, place: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
     symbol = one.symbols[place]
-    paged = place in with_pages(one.index, one.path)
+    paged = place in symbols_with_pages(one.index, one.path)
     ref = Ref(To.DEFINITION if paged else To.SYMBOL, one.path, symbol.key, symbol.name)
     told = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
     words: list[Piece] = [told] if told else [Mono(_short(symbol))] if symbol.signature else []
@@ -142,7 +142,7 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
     index = one.index
     taken = {one.symbols[member].name for member in one.children.get(place, [])}
     rows = []
-    for base in above(index, one.base + 1 + place):
+    for base in ancestors_of(index, one.base + 1 + place):
         file = index.opened(base.path)
         names: dict[str, Symbol] = {}
         for symbol in file.symbols:
@@ -151,7 +151,7 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
         taken |= names.keys()
         if names:
             refs: list[Piece] = [Ref(To.SYMBOL, base.path, symbol.key, name) for name, symbol in names.items()]
-            rows.append(Item(["from ", link(index, base.id), ": ", *commas(refs)]))
+            rows.append(Item(["from ", definition_link(index, base.id), ": ", *join_with_commas(refs)]))
     if rows:
         yield Heading(3, ["Inherited members"])
         yield Items(rows)
@@ -175,14 +175,17 @@ def heirs(one: FileModel, place: int) -> Iterator[Block]:
         yield Heading(2, ["Subclasses"])
         below = _below(index, identity)
         farther = f", and {below - len(found):,} more below them" if below > len(found) else ""
-        yield Text([f"{counted(len(found), 'class', 'classes')} directly{farther}."])
-        yield by_file(index, found)
+        yield Text([f"{count_noun(len(found), 'class', 'classes')} directly{farther}."])
+        yield list_by_file(index, found)
 
 
 def _bases(one: FileModel, place: int) -> Iterator[Block]:
     index, symbol = one.index, one.symbols[place]
-    known = {clean(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
-    rows = [Item([link(index, base.id), *_where(index, base)]) for base in above(index, one.base + 1 + place)]
+    known = {split_key(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
+    rows = [
+        Item([definition_link(index, base.id), *_where(index, base)])
+        for base in ancestors_of(index, one.base + 1 + place)
+    ]
     for said in symbol.bases:
         bare = said.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
         if bare not in known:
@@ -209,13 +212,13 @@ def _below(index: Index, identity: int) -> int:
     return len(seen)
 
 
-def kin(one: FileModel, place: int) -> Iterator[Block]:
+def hierarchy_diagram(one: FileModel, place: int) -> Iterator[Block]:
     """Yield a diagram of a class with its ancestors and direct subclasses."""
     index, identity = one.index, one.base + 1 + place
-    every = [identity, *(base.id for base in above(index, identity))]
+    every = [identity, *(base.id for base in ancestors_of(index, identity))]
     bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
     heirs = {identity: sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))}
-    drawn = class_tree([identity], bases, heirs, lambda other: link(index, other))
+    drawn = class_tree([identity], bases, heirs, lambda other: definition_link(index, other))
     if drawn:
         yield Heading(2, ["Class hierarchy"])
         yield from drawn
@@ -224,18 +227,18 @@ def kin(one: FileModel, place: int) -> Iterator[Block]:
 # --- methods
 
 
-def overrides(one: FileModel, places: Sequence[Place]) -> Iterator[Block]:
+def overrides(one: FileModel, places: Sequence[SymbolPlace]) -> Iterator[Block]:
     """Yield the methods that a method overrides, and those that override it."""
     index = one.index
     over = {target for place in places for target, trust in index.facts.overridden(place.id) if trust}
     under = {symbol for place in places for symbol, trust in index.facts.overriding(place.id) if trust}
     if over:
         yield Heading(2, ["Overrides"])
-        yield Items([Item([link(index, one)]) for one in sorted(over, key=_by_path(index))])
+        yield Items([Item([definition_link(index, one)]) for one in sorted(over, key=_by_path(index))])
     if under:
         yield Heading(2, ["Overridden by"])
-        yield Text([f"{counted(len(under), 'definition')}."])
-        yield by_file(index, sorted(under, key=_by_path(index)))
+        yield Text([f"{count_noun(len(under), 'definition')}."])
+        yield list_by_file(index, sorted(under, key=_by_path(index)))
 
 
 # --- lists
@@ -245,7 +248,7 @@ def _by_path(index: Index) -> Callable[[int], tuple[str, int]]:
     return lambda identity: (index.path_of(identity), identity)
 
 
-def by_file(index: Index, ids: Iterable[int]) -> Items:
+def list_by_file(index: Index, ids: Iterable[int]) -> Items:
     """List all definitions, grouped by file."""
     rows: dict[str, list[int]] = {}
     for identity in ids:
@@ -253,7 +256,7 @@ def by_file(index: Index, ids: Iterable[int]) -> Items:
     items = []
     for path, inside in rows.items():
         refs: list[Piece] = [_named(index, identity) for identity in inside]
-        items.append(Item([Ref(To.FILE, path, "", path), ": ", *commas(refs)]))
+        items.append(Item([Ref(To.FILE, path, "", path), ": ", *join_with_commas(refs)]))
     return Items(items)
 
 
@@ -278,7 +281,7 @@ def class_tree(
         below = heirs.get(one, ())
         named = below if len(below) <= _HEIRS else [heir for heir in below if heir in marked]
         if len(named) < len(below):
-            box, left = f"below {one}", counted(len(below) - len(named), "subclass", "subclasses")
+            box, left = f"below {one}", count_noun(len(below) - len(named), "subclass", "subclasses")
             more[box] = f"{left} more" if named else left
             edges[str(one), box] = None
             known[one] = None
@@ -290,4 +293,4 @@ def class_tree(
     links = {one: ref(one) for one in known}
     nodes = [Node(str(one), links[one].label, "", one in marked, links[one]) for one in known]
     nodes += [Node(box, words) for box, words in more.items()]
-    return [Diagram(nodes, [(base, heir, "") for base, heir in edges]), Text([WORDS])]
+    return [Diagram(nodes, [(base, heir, "") for base, heir in edges]), Text([CAPTION])]

@@ -8,18 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from concordance.base.blocks import Block, Heading, Item, Items, Line, Mono, Piece, Ref, Text, counted, listed
+from concordance.base.blocks import (
+    Block,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Mono,
+    Piece,
+    Ref,
+    Text,
+    count_noun,
+    join_in_sentence,
+)
 from concordance.base.model import KINDS, Bridge, Kind, Trust
 from concordance.query.index.file_model import FileModel, ref_of
-from concordance.query.index.graphs.bridges import VERBS, crossings
+from concordance.query.index.graphs.bridges import VERBS, bridges_of
 from concordance.query.pages import kinds_with
 
 _OTHERS = 6  # other ends that are listed one by one
 
 
-def across(one: FileModel) -> list[Block]:
+def bridge_blocks(one: FileModel) -> list[Block]:
     """Return the bridges from and to the file."""
-    table = crossings(one.index)
+    table = bridges_of(one.index)
     out, into = table.out_of(one.path), table.into(one.path)
     if not out and not into:
         return []
@@ -41,7 +53,7 @@ def _by_word(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
 
 def _stated(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """Yield an item for each name that is stated in this file, in the order of the text."""
-    table = crossings(one.index)
+    table = bridges_of(one.index)
     groups: dict[str, list[Bridge]] = {}
     for row in rows:
         groups.setdefault(_named(one, row), []).append(row)
@@ -51,7 +63,7 @@ def _stated(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         targets = _targets(one, found)
         told += [": ", *targets] if targets else []
         if lines[name]:
-            told += [" ", *listed([Line(one.path, line) for line in lines[name]])]
+            told += [" ", *join_in_sentence([Line(one.path, line) for line in lines[name]])]
         else:
             told += [" in ", *_sources(one, found)]
         yield Item(told)
@@ -61,7 +73,7 @@ def _sources(one: FileModel, rows: list[Bridge]) -> list[Piece]:
     sources = dict.fromkeys(row.source for row in rows)
     refs: list[Piece] = [ref_of(one.index, source) for source in list(sources)[:_OTHERS]]
     left = len(sources) - len(refs)
-    return listed([*refs, counted(left, "other place")] if left > 0 else refs)
+    return join_in_sentence([*refs, count_noun(left, "other place")] if left > 0 else refs)
 
 
 def _targets(one: FileModel, rows: list[Bridge]) -> list[Piece]:
@@ -69,7 +81,7 @@ def _targets(one: FileModel, rows: list[Bridge]) -> list[Piece]:
     found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_entry(one, row.target))
     refs: list[Piece] = [ref_of(one.index, target) for target in found]
     guess = best == Trust.CANDIDATE and len(found) > 1
-    return [*listed(refs, "or"), " (one of these)"] if guess else listed(refs)
+    return [*join_in_sentence(refs, "or"), " (one of these)"] if guess else join_in_sentence(refs)
 
 
 def _is_entry(one: FileModel, identity: int) -> bool:
@@ -86,8 +98,8 @@ def _met(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         named = dict.fromkeys(_named(one, row) for row in found)
         names: list[Piece] = [_name(one, name) for name in list(named)[:_OTHERS]]
         more = len(named) - len(names)
-        names += [counted(more, "other name")] if more > 0 else []
-        told: list[Piece] = [ref_of(one.index, target, short=True), ": ", *listed(names)]
+        names += [count_noun(more, "other name")] if more > 0 else []
+        told: list[Piece] = [ref_of(one.index, target, short=True), ": ", *join_in_sentence(names)]
         others = [row for row in found if not _is_entry(one, row.source)]
         yield Item([*told, ", ", *_sources(one, others)] if others else told)
 

@@ -23,16 +23,16 @@ from concordance.base.blocks import (
     Strong,
     Text,
     To,
-    counted,
-    listed,
+    count_noun,
+    join_in_sentence,
 )
-from concordance.base.model import TYPES, Import, Origin, Skip
+from concordance.base.model import TYPE_KINDS, Import, Origin, Skip
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
-from concordance.query.names.references import target_of
+from concordance.query.names.references import import_target
 from concordance.query.search.related_files import Reason, Relation
 from concordance.query.sections.class_family import class_tree
-from concordance.query.sections.structure import folders
+from concordance.query.sections.structure import folder_counts
 
 _BOXES = 6  # neighbours on each side of a diagram
 _COMPANY = 6  # related files that are named
@@ -69,7 +69,7 @@ def _standing(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
     index, path = one.index, one.path
     where = index.layers.get(path)
     if used or users:
-        told = f"uses {counted(used, 'file')}, used by {users:,}"
+        told = f"uses {count_noun(used, 'file')}, used by {users:,}"
         if where is not None and where.band != Band.ALONE:  # layers follow what is loaded, uses may differ
             told = f"{where.band}; {told}"
         yield [Strong("Layer"), f": {told}"]
@@ -90,9 +90,9 @@ def _standing(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
     if cycle:
         others: list[Piece] = [Ref(To.FILE, other, "", other.rpartition("/")[2]) for other in cycle if other != path]
         if len(others) <= _BY_NAME:
-            yield [Strong("Cycle"), ": with ", *listed(others)]
+            yield [Strong("Cycle"), ": with ", *join_in_sentence(others)]
         else:
-            yield [Strong("Cycle"), f": of {len(cycle):,} files in ", *folders(Counter(cycle))]
+            yield [Strong("Cycle"), f": of {len(cycle):,} files in ", *folder_counts(Counter(cycle))]
 
 
 def _diagram(one: FileModel, used: dict[int, int], users: dict[int, int]) -> Diagram:
@@ -125,7 +125,7 @@ def _hierarchy(one: FileModel) -> list[Block]:
     """List classes with their bases and subclasses in the repository."""
     items: list[Item] = []
     for place, symbol in enumerate(one.symbols):
-        if symbol.kind not in TYPES:
+        if symbol.kind not in TYPE_KINDS:
             continue
         above: list[Piece] = [one.ref(base) for base in one.bases.get(place, ())]
         below = one.heirs.get(place, [])
@@ -133,11 +133,11 @@ def _hierarchy(one: FileModel) -> list[Block]:
             continue
         pieces: list[Piece] = [one.own(place)]
         if above:
-            pieces += [" ← ", *listed(above)]
+            pieces += [" ← ", *join_in_sentence(above)]
         if below:
-            pieces += [f" → {counted(len(below), 'subclass', 'subclasses')}"]
+            pieces += [f" → {count_noun(len(below), 'subclass', 'subclasses')}"]
             if len(below) <= _BOXES:
-                pieces += [": ", *listed([one.ref(heir) for heir in below])]
+                pieces += [": ", *join_in_sentence([one.ref(heir) for heir in below])]
         items.append(Item(pieces))
     return [Text([Strong("Class hierarchy")]), *_drawn(one), Items(items)] if items else []
 
@@ -147,7 +147,7 @@ def _drawn(one: FileModel) -> list[Block]:
     if not one.index.book.drawn:
         return []
     first = one.base + 1
-    classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPES}
+    classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
     bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
     heirs = {identity: one.heirs.get(place, ()) for place, identity in classes.items()}
     return class_tree(classes.values(), bases, heirs, one.ref)
@@ -167,7 +167,7 @@ def imports(one: FileModel) -> list[Block]:
     groups: dict[str, dict[str, list[_Imported]]] = {}
     for row, target, named in one.imports:
         origin = target.origin if target is not None else Origin.UNRESOLVED
-        path = target_of(one.index, target, 0)
+        path = import_target(one.index, target, 0)
         if path != one.path:  # a document may link to its own sections
             groups.setdefault(origin, {}).setdefault(row.module or row.name, []).append(_Imported(row, path, named))
     found: list[Block] = []
@@ -230,8 +230,8 @@ def _importers(one: FileModel) -> list[Block]:
         return []
     if len(importers) <= _BY_NAME:
         refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in importers]
-        return [Text([Strong("Imported by"), " ", *listed(refs)])]
-    return [Text([Strong("Imported by"), f" {len(importers):,} files: ", *folders(Counter(importers))])]
+        return [Text([Strong("Imported by"), " ", *join_in_sentence(refs)])]
+    return [Text([Strong("Imported by"), f" {len(importers):,} files: ", *folder_counts(Counter(importers))])]
 
 
 # --- related files
@@ -270,7 +270,7 @@ def related(one: FileModel) -> list[Block]:
     where: Piece = Mono(folder) if folder else "the root"
     if beside and len(beside) <= _BESIDE:
         refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in beside]
-        found.append(Text(["In ", where, ": ", *listed(refs), "."]))
+        found.append(Text(["In ", where, ": ", *join_in_sentence(refs), "."]))
     elif beside:
         found.append(
             Text(

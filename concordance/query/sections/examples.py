@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, about
+from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, model_of
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.markup.lines import doctest_end
-from concordance.query.names.references import uses_in
+from concordance.query.names.references import uses_in_file
 
-Cut = tuple[int, int, str]  # first line, last line, text
+Excerpt = tuple[int, int, str]  # first line, last line, text
 _WHOLE = 15  # lines of a function that is shown whole
 _AROUND = 12  # lines of a paragraph of code that is shown whole
 _NARROW = 120  # characters of an import line
@@ -78,9 +78,9 @@ class ExampleSite(NamedTuple):
     path: str
 
 
-def examples(index: Index, path: str) -> list[Example]:
+def find_examples(index: Index, path: str) -> list[Example]:
     """Return a few real uses of a file's public names, the most used first."""
-    one = about(index, path)
+    one = model_of(index, path)
     found: list[Example] = []
     left: dict[int, list[ExampleSite]] = {}
     for place in _ordered(one):
@@ -93,19 +93,19 @@ def examples(index: Index, path: str) -> list[Example]:
             break
     for user, places in _chosen(left, _MOST - len(found)).items():
         if len(found) < _MOST:
-            found += _taken(one, index.opened(user), places, _MOST - len(found))
+            found += _examples_in(one, index.opened(user), places, _MOST - len(found))
     order = {example.key: number for number, example in enumerate(found)}
     return sorted(found, key=lambda example: (_RANKS[example.kind], order[example.key]))
 
 
-def examples_of(index: Index, path: str, place: int, most: int) -> list[Example]:
+def find_examples_of(index: Index, path: str, place: int, most: int) -> list[Example]:
     """Return a few real uses of one symbol: from its own documentation, and one from each of the best files."""
-    one = about(index, path)
+    one = model_of(index, path)
     own = _own(one, place)
     found = [own] if own is not None else []
     for site in _sites(one, place)[: most + 1]:
         if len(found) < most:
-            found += _taken(one, index.opened(site.path), [place], 1)
+            found += _examples_in(one, index.opened(site.path), [place], 1)
     return found
 
 
@@ -195,21 +195,21 @@ def _own(one: FileModel, place: int) -> Example | None:
     symbol = one.symbols[place]
     if ">>>" not in symbol.doc or one.lines is None:
         return None
-    span = doctest(one.lines, symbol.line, symbol.end_line)
+    span = find_doctest(one.lines, symbol.line, symbol.end_line)
     if span is None:
         return None
     first, last, code = span
     return Example(symbol.key, one.path, first, last, code, "python", "documentation", Trust.EXACT)
 
 
-def _taken(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> Iterator[Example]:
+def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> Iterator[Example]:
     """Yield the examples of some symbols that a file contains."""
     lines = file.lines()
     if lines is None:
         return
     targets = {one.base + 1 + place: place for place in places}
     spots: dict[int, list[tuple[int, int, int]]] = {}
-    for spot, claim in uses_in(file, frozenset(targets), Trust.UNIQUE_NAME).items():
+    for spot, claim in uses_in_file(file, frozenset(targets), Trust.UNIQUE_NAME).items():
         where = file.spot(spot)
         if where.role != Role.IMPORT:
             doubt = Trust.EXACT - claim.trust
@@ -241,11 +241,13 @@ def _shortest(
         if line in shown or line > len(lines):
             continue
         if prose:
-            span = sample(lines, line, file.file.language)
+            span = find_code_block(lines, line, file.file.language)
         else:
             around = file.symbol_at(line)
             symbol = file.symbols[around] if around >= 0 else None
-            span = cut(lines, line, file.file.language, (symbol.start_line, symbol.end_line) if symbol else None)
+            span = cut_example(
+                lines, line, file.file.language, (symbol.start_line, symbol.end_line) if symbol else None
+            )
         if span is None:
             continue
         first, last, code = span
@@ -279,7 +281,7 @@ def _bound(imported: Import) -> str:
 # --- cutting lines out of a file
 
 
-def cut(lines: Sequence[str], line: int, language: str, around: tuple[int, int] | None) -> Cut | None:
+def cut_example(lines: Sequence[str], line: int, language: str, around: tuple[int, int] | None) -> Excerpt | None:
     """Return the lines to copy for a use; `around` is the range of the function that contains it."""
     if around is not None and around[1] - around[0] < _WHOLE and around[1] > around[0]:
         return _text(lines, *around)
@@ -381,7 +383,7 @@ def _margin(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _text(lines: Sequence[str], first: int, last: int) -> Cut | None:
+def _text(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
     """Return lines without their common indentation; None if one is too wide to be hand-written."""
     kept = [line.rstrip().expandtabs(4) for line in lines[first - 1 : last]]
     if any(len(line) > _WIDE for line in kept):
@@ -390,7 +392,7 @@ def _text(lines: Sequence[str], first: int, last: int) -> Cut | None:
     return first, last, "\n".join(line[margin:] for line in kept)
 
 
-def doctest(lines: Sequence[str], first: int, last: int) -> Cut | None:
+def find_doctest(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
     """Return the first doctest in the documentation between two lines."""
     begin = next((n for n in range(first, min(last, len(lines)) + 1) if lines[n - 1].lstrip().startswith(">>> ")), 0)
     if not begin:
@@ -411,7 +413,7 @@ def doctest(lines: Sequence[str], first: int, last: int) -> Cut | None:
     return (begin, end, code + "\n") if code.strip() else None
 
 
-def sample(lines: Sequence[str], line: int, language: str) -> Cut | None:
+def find_code_block(lines: Sequence[str], line: int, language: str) -> Excerpt | None:
     """Return the code block of a document that contains a line; None if the line is prose."""
     if language == "markdown":
         fences = [n for n, text in enumerate(lines, 1) if text.lstrip().startswith(("```", "~~~"))]

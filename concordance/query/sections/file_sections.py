@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concordance.base.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
 from concordance.base.kinds import Section
 from concordance.query.index.file_model import FileModel
-from concordance.query.index.updates.reads import recorded
+from concordance.query.index.updates.reads import memoised_in_object
 from concordance.query.sections import cross_language, dependencies, observations, overview, usage
 
 ORDER = tuple(section.value for section in Section)
@@ -21,18 +21,18 @@ _NOTICED = frozenset((PATTERNS, PERFORMANCE, SECURITY))  # sections whose remark
 _CODE = re.compile(r"`([^`]+)`")
 
 
-@recorded
+@memoised_in_object
 def sections(one: FileModel) -> dict[str, list[Block]]:
     """Return the blocks of each section by title; sections that the book leaves out are not built."""
-    return {title: _MADE[title](one) for title in ORDER if title not in one.index.book.sections_off}
+    return {title: _BUILDERS[title](one) for title in ORDER if title not in one.index.book.sections_off}
 
 
-_MADE: dict[str, Callable[[FileModel], list[Block]]] = {
+_BUILDERS: dict[str, Callable[[FileModel], list[Block]]] = {
     PURPOSE: overview.purpose,
     OVERVIEW: overview.overview,
     DESIGN: lambda one: [Heading(3, ["Role in the repository"]), *dependencies.role(one)],
     DEPENDENCIES: lambda one: [
-        Heading(3, ["Import Dependencies"]), *dependencies.imports(one), *cross_language.across(one)
+        Heading(3, ["Import Dependencies"]), *dependencies.imports(one), *cross_language.bridge_blocks(one)
     ],
     PATTERNS: lambda one: [Heading(3, ["Common Patterns"]), *observations.patterns_of(one)],
     PERFORMANCE: lambda one: [Heading(3, ["Performance Notes"]), *observations.performance(one)],
@@ -44,7 +44,7 @@ _MADE: dict[str, Callable[[FileModel], list[Block]]] = {
 }  # fmt: skip
 
 
-@recorded
+@memoised_in_object
 def _own(one: FileModel) -> tuple[dict[str, str], set[str]]:
     names = {symbol.key: symbol.name for symbol in one.symbols}
     return names, set(names.values())

@@ -15,22 +15,22 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.errors import Unreadable
-from concordance.base.model import ROLES, Finding, Kind, ListedFile, Role, Skip, Trust, unpacked
+from concordance.base.model import ROLES, Finding, Kind, ListedFile, Role, Skip, Trust, unpack_column
 from concordance.collect import walk
 from concordance.collect.blame import Blame, blame
 from concordance.extract import ruleset
 from concordance.extract.text import highlight
-from concordance.facts.read import Place
-from concordance.query.index.definition_pages import OWN_PAGE, users_in, with_pages
-from concordance.query.index.findings import ruled
+from concordance.facts.read import SymbolPlace
+from concordance.query.index.definition_pages import PAGE_KINDS, symbol_users, symbols_with_pages
+from concordance.query.index.findings import active_rules
 from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
-from concordance.query.names.at_position import BINDS, ImportOrigins, Resolution, local_kind, with_definitions
-from concordance.query.sections.overview import unread
+from concordance.query.names.at_position import BINDING_ROLES, ImportOrigins, Resolution, local_kind, with_definitions
+from concordance.query.sections.overview import skip_reason
 
-PART = 20_000  # lines of a page; a longer file has several pages
+PAGE_LINES = 20_000  # lines of a page; a longer file has several pages
 _DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))
-_BINDS = frozenset(ROLES.index(role) for role in BINDS)
+_BINDS = frozenset(ROLES.index(role) for role in BINDING_ROLES)
 _BY_NAME = frozenset(("python", "cython", "java", "rust"))  # languages whose imports are names and linked as such
 _IMPORT = ROLES.index(Role.IMPORT)
 
@@ -75,29 +75,29 @@ class Listing(NamedTuple):
     digest: str = ""  # of the file's bytes
 
 
-def parts_of(lines: int) -> int:
+def page_count(lines: int) -> int:
     """Return the number of pages for a file with this many lines."""
-    return max(1, -(-lines // PART))
+    return max(1, -(-lines // PAGE_LINES))
 
 
-def listing(index: Index, path: str, part: int = 1) -> Listing:
+def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     """Return one page of a file's source."""
     file = index.opened(path)
     lines = max(file.file.lines, len(file.starts) - 1)
-    parts, first = parts_of(lines), (part - 1) * PART + 1
+    parts, first = page_count(lines), (part - 1) * PAGE_LINES + 1
     text = file.text() if file.file.skip == Skip.NONE else None
     if text is None:
-        why = unread(file.file) if file.file.skip != Skip.NONE else "The file has changed since it was read."
+        why = skip_reason(file.file) if file.file.skip != Skip.NONE else "The file has changed since it was read."
         return Listing(path, part, parts, first, None, why)
     begin, end = _stretch(text, file, part, parts)
-    spans = _headings(file, highlight.spans(text, file.file.language, begin, end))
+    spans = _headings(file, highlight.highlight_spans(text, file.file.language, begin, end))
     names = _Names(index, file)
     found = list(names.between(begin, end))
     found = sorted([*found, *(name for name in names.included(text, found) if begin <= name[0] < end)])
     return Listing(
         path, part, parts, first, text[begin:end], "", _moved(spans, begin, end),
         [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
-        [one for one in _remarks(index, file, names) if first <= one.line < first + PART],
+        [one for one in _remarks(index, file, names) if first <= one.line < first + PAGE_LINES],
         file.file.digest,
     )  # fmt: skip
 
@@ -107,8 +107,8 @@ def _stretch(text: str, file: OpenFile, part: int, parts: int) -> tuple[int, int
     if parts == 1 or len(file.starts) < 2:
         return 0, len(text)
     starts = file.starts
-    begin = starts[min((part - 1) * PART, len(starts) - 1)]
-    return begin, starts[part * PART] if part < parts and part * PART < len(starts) else len(text)
+    begin = starts[min((part - 1) * PAGE_LINES, len(starts) - 1)]
+    return begin, starts[part * PAGE_LINES] if part < parts and part * PAGE_LINES < len(starts) else len(text)
 
 
 def _moved(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
@@ -225,9 +225,9 @@ class _Names:
             return self._new(LinkTarget(page.kind, file.path, page.line, page.key, own=True, page=True))
         return self._new(LinkTarget(first.kind, file.path, first.line, first.key, own=True))
 
-    def _own_place(self, place: int) -> Place:
+    def _own_place(self, place: int) -> SymbolPlace:
         symbol, file = self.file.symbols[place], self.file
-        return Place(
+        return SymbolPlace(
             file.base + 1 + place, symbol.name, symbol.kind, file.path, place, symbol.line, symbol.declaration,
             symbol.col, symbol.public, symbol.key, file.file.language, file.file.category,
         )  # fmt: skip
@@ -235,13 +235,13 @@ class _Names:
     @cached_property
     def paged(self) -> frozenset[int]:
         """The positions of the symbols that have pages of their own."""
-        return with_pages(self.index, self.file.path)
+        return symbols_with_pages(self.index, self.file.path)
 
     @cached_property
     def tested(self) -> Counter[int]:
         """The number of tests that use each symbol, by position; a test does not count as its own user."""
         tests, base = self.index.tests, self.file.base
-        rows = users_in(self.index, self.file.path)
+        rows = symbol_users(self.index, self.file.path)
         return Counter(place for place, user in set(rows) if user in tests and user != base + 1 + place)
 
     # uses
@@ -250,13 +250,13 @@ class _Names:
     def _claims(self) -> dict[int, list[Claim]]:
         links = self.file.links
         found: dict[int, list[Claim]] = {}
-        rows = zip(unpacked(links.use), unpacked(links.target), links.trust, links.by, strict=True)
+        rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True)
         for use, target, trust, by in rows:
             found.setdefault(use, []).append(Claim(target, Trust(trust), links.resolvers[by]))
         return found
 
     @cached_property
-    def _places(self) -> dict[int, Place]:
+    def _places(self) -> dict[int, SymbolPlace]:
         """The symbols and files that names of this file refer to."""
         index = self.index
         wanted = {claim.target for claims in self._claims.values() for claim in claims}
@@ -268,7 +268,7 @@ class _Names:
         for one in files:
             path = index.by_base[one]
             language, category = index.language_of(path), index.category_of(path)
-            found[one] = Place(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
+            found[one] = SymbolPlace(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
         return found
 
     def _expression(self, expression: int) -> int:
@@ -339,10 +339,10 @@ class _Names:
 def _remarks(index: Index, file: OpenFile, names: _Names) -> list[LineRemark]:
     """Return the findings, and the definitions that tests use."""
     rules = ruleset.rules()
-    found = [LineRemark(one.line, one, one.by in rules) for one in ruled(index).findings(file.path)]
+    found = [LineRemark(one.line, one, one.by in rules) for one in active_rules(index).findings(file.path)]
     for place, tests in names.tested.items():
         symbol = file.symbols[place] if 0 <= place < len(file.symbols) else None
-        if symbol is not None and symbol.kind in OWN_PAGE:
+        if symbol is not None and symbol.kind in PAGE_KINDS:
             found.append(LineRemark(symbol.line, tests=tests, key=symbol.key if place in names.paged else ""))
     return sorted(found, key=lambda one: (one.line, one.finding is None))
 
@@ -350,7 +350,7 @@ def _remarks(index: Index, file: OpenFile, names: _Names) -> list[LineRemark]:
 # --- blame
 
 
-def blamed(index: Index, path: str) -> Blame:
+def blame_lines(index: Index, path: str) -> Blame:
     """Return the commit that last changed each line, or a note if that is not known.
 
     The file must still be as the store knows it, because the line numbers of the page are those of the store.

@@ -16,25 +16,25 @@ from concordance.base.blocks import (
     Strong,
     Text,
     To,
-    commas,
-    counted,
-    listed,
-    marked,
+    count_noun,
+    join_in_sentence,
+    join_with_commas,
+    parse_code_spans,
 )
 from concordance.base.model import Finding, Rule, Skip
 from concordance.extract.ruleset import rules
 from concordance.query.index.file_model import FileModel
-from concordance.query.index.findings import ruled
-from concordance.query.sections.patterns import patterns
+from concordance.query.index.findings import active_rules
+from concordance.query.sections.patterns import patterns_of_file
 
-HOT = 25  # cyclomatic complexity from which a function is reported
+COMPLEX = 25  # cyclomatic complexity from which a function is reported
 
 
 def patterns_of(one: FileModel) -> list[Block]:
     """Return the patterns, each with the lines that show it."""
-    rows = patterns(one)
+    rows = patterns_of_file(one)
     if rows:
-        lines = [commas([Line(one.path, line) for line in row.lines]) for row in rows]
+        lines = [join_with_commas([Line(one.path, line) for line in row.lines]) for row in rows]
         items = [Item([Strong(row.name), ": ", *row.said, " ", *at]) for row, at in zip(rows, lines, strict=True)]
         return [Items(items)]
     return [Text([f"No known patterns found ({one.title})."])]
@@ -44,7 +44,8 @@ def performance(one: FileModel) -> list[Block]:
     """Return findings about performance, and functions of high complexity."""
     items = _found(one, "performance")
     hot = sorted(
-        ((ways, place) for place, ways in enumerate(one.complexity) if ways >= HOT), key=lambda row: (-row[0], row[1])
+        ((ways, place) for place, ways in enumerate(one.complexity) if ways >= COMPLEX),
+        key=lambda row: (-row[0], row[1]),
     )
     if hot:
         pieces: list[Piece] = ["Complex: "]
@@ -76,21 +77,23 @@ def _item(one: FileModel, rule: Rule, rows: list[Finding]) -> Item:
     pieces: list[Piece] = [Ref(To.RULE, rule.id, "", rule.id), f" ({rule.severity}) "]
     messages = {row.message for row in rows}
     if len(messages) == 1:
-        pieces += [*marked(rows[0].message), ": "]
-        pieces += listed([Line(one.path, row.line) for row in rows])
+        pieces += [*parse_code_spans(rows[0].message), ": "]
+        pieces += join_in_sentence([Line(one.path, row.line) for row in rows])
         return Item(pieces)
-    pieces += [*marked(rule.title), ":"]
-    return Item(pieces, [Items([Item([*marked(row.message), " ", Line(one.path, row.line)]) for row in rows])])
+    pieces += [*parse_code_spans(rule.title), ":"]
+    return Item(
+        pieces, [Items([Item([*parse_code_spans(row.message), " ", Line(one.path, row.line)]) for row in rows])]
+    )
 
 
 def _none(one: FileModel, category: str) -> Block:
     if one.file.skip != Skip.NONE:
         return Text(["Not read as text, so not checked."])
-    asked = ruled(one.index).checked(one.file.language, one.path)
+    asked = active_rules(one.index).checked(one.file.language, one.path)
     tried = [rule for rule in asked if rule.category == category]
     if not tried:
         return Text([f"No {category} rules for {one.title}."])
-    rules_ = counted(len(tried), f"{category} rule")
+    rules_ = count_noun(len(tried), f"{category} rule")
     # The list of rules covers the languages of the repository, not those of its book.
     return Text(
         ["No findings (", rules_ if one.index.of_pages else Ref(To.RULE, "", one.title, rules_, False), " checked)."]

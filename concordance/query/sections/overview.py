@@ -28,15 +28,15 @@ from concordance.base.blocks import (
     Ref,
     Text,
     To,
-    counted,
-    listed,
+    count_noun,
+    join_in_sentence,
 )
-from concordance.base.model import RUN, TYPES, File, FileHistory, Kind, Skip
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, File, FileHistory, Kind, Skip
 from concordance.query.descriptions import describe
 from concordance.query.index.file_model import FileModel
-from concordance.query.markup import first_sentence, markdown, prose_of
+from concordance.query.markup import first_sentence, markdown, without_licence
 from concordance.query.names.mentions import MentionedNames
-from concordance.query.sections.structure import folders, plural
+from concordance.query.sections.structure import count_kind, folder_counts
 
 # --- licence
 
@@ -87,7 +87,7 @@ _FAMILY = {"lesser": "LGPL", "library": "LGPL", "affero": "AGPL"}
 def licence(one: FileModel) -> Licence | None:
     """Return the licence of a file; None if none is stated."""
     lines = one.lines
-    found = stated("\n".join(lines[:200])[:_HEAD]) if lines else None
+    found = stated_licence("\n".join(lines[:200])[:_HEAD]) if lines else None
     if found is not None:
         return found
     folder = one.path
@@ -99,7 +99,7 @@ def licence(one: FileModel) -> Licence | None:
     return None
 
 
-def stated(head: str) -> Licence | None:
+def stated_licence(head: str) -> Licence | None:
     """Return the licence that the beginning of a file states."""
     if not _HINT.search(head):
         return None
@@ -133,11 +133,13 @@ _UNREAD = {
     Skip.BINARY: "binary", Skip.TOO_LARGE: "too large to be parsed", Skip.SYMLINK: "a symbolic link",
     Skip.SUBMODULE: "a submodule", Skip.UNREADABLE: "unreadable",
 }  # fmt: skip
-_SHOWN = frozenset((*TYPES, *RUN, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE, Kind.NAMESPACE))
+_SHOWN = frozenset(
+    (*TYPE_KINDS, *EXECUTABLE_KINDS, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE, Kind.NAMESPACE)
+)
 _OUTLINE = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 
 
-def unread(file: File) -> str:
+def skip_reason(file: File) -> str:
     """Return the reason why a file is not shown."""
     why = _UNREAD.get(Skip(file.skip), file.skip)
     return f"{file.type}, {why}{f', {file.note}' if file.note else ''}."
@@ -145,7 +147,7 @@ def unread(file: File) -> str:
 
 def purpose(one: FileModel) -> list[Block]:
     """Return what the file is for: its author's words, or a description of the facts."""
-    words = prose_of(one.facts.doc)
+    words = without_licence(one.facts.doc)
     if words and first_sentence(words, one.file.language):
         quoted = Doc(markdown(words, one.file.language, MentionedNames(one).ref))
         lines = one.lines_of(words)
@@ -165,11 +167,11 @@ def _sentence(pieces: Pieces) -> list[Piece]:
     return found
 
 
-def changed(change: FileHistory) -> str:
+def history_line(change: FileHistory) -> str:
     """Return a file's history in one line."""
     first, last = (datetime.fromtimestamp(when, UTC).date().isoformat() for when in (change.first, change.last))
     who = ", ".join(name for name, _ in change.authors[:3])
-    return f"{counted(change.commits, 'commit')} from {first} to {last}, most by {who}"
+    return f"{count_noun(change.commits, 'commit')} from {first} to {last}, most by {who}"
 
 
 def overview(one: FileModel) -> list[Block]:
@@ -191,7 +193,9 @@ def overview(one: FileModel) -> list[Block]:
     if with_words:
         found.append(Items(with_words))
     if without:
-        found.append(Text(["Also " if with_words else "Offers ", *listed([one.own(place) for place in without]), "."]))
+        found.append(
+            Text(["Also " if with_words else "Offers ", *join_in_sentence([one.own(place) for place in without]), "."])
+        )
     return found or [Text([f"{one.file.type}: no definitions, and no imports of it or links to it found."])]
 
 
@@ -210,7 +214,7 @@ def _opened_up(one: FileModel, places: list[int]) -> list[int]:
 
 def _is_offered(one: FileModel, place: int) -> bool:
     symbol = one.symbols[place]
-    if symbol.declaration and symbol.kind in TYPES:  # a forward declaration: the type is defined elsewhere
+    if symbol.declaration and symbol.kind in TYPE_KINDS:  # a forward declaration: the type is defined elsewhere
         return False
     return symbol.public and symbol.kind in _SHOWN
 
@@ -219,11 +223,11 @@ def _defines(one: FileModel) -> list[Piece]:
     kinds: Counter[str] = Counter(symbol.kind for symbol in one.symbols if not symbol.declaration)
     if not kinds:
         return []
-    most: list[Piece] = [plural(kind, number) for kind, number in kinds.most_common()]
+    most: list[Piece] = [count_kind(kind, number) for kind, number in kinds.most_common()]
     hidden = sum(not symbol.public for symbol in one.symbols if not symbol.declaration)
     private = f", {hidden:,} of them private" if hidden else ""
     verb = "" if kinds.keys() <= _OUTLINE else "Defines "
-    return [verb, *listed(most), private, ". "]
+    return [verb, *join_in_sentence(most), private, ". "]
 
 
 def _used(one: FileModel) -> list[Piece]:
@@ -236,8 +240,8 @@ def _used(one: FileModel) -> list[Piece]:
         return []
     if len(paths) <= 3:
         refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in sorted(paths)]
-        return ["Used by ", *listed(refs), "."]
-    return [f"Used by {len(paths):,} files: ", *folders(paths), "."]
+        return ["Used by ", *join_in_sentence(refs), "."]
+    return [f"Used by {len(paths):,} files: ", *folder_counts(paths), "."]
 
 
 def no_structure(one: FileModel) -> str:
@@ -248,5 +252,5 @@ def no_structure(one: FileModel) -> str:
     if not file.lines:
         return "Empty."
     if one.facts.imports:
-        return f"Imports only: {counted(len(one.facts.imports), 'import')}, no definitions."
-    return f"{counted(file.lines, 'line')} of {file.type}, without definitions."
+        return f"Imports only: {count_noun(len(one.facts.imports), 'import')}, no definitions."
+    return f"{count_noun(file.lines, 'line')} of {file.type}, without definitions."

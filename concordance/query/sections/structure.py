@@ -26,16 +26,16 @@ from concordance.base.blocks import (
     Ref,
     Text,
     To,
-    commas,
-    counted,
+    count_noun,
+    join_with_commas,
 )
-from concordance.base.model import KINDS, TYPES, Kind, Symbol
-from concordance.query.index.definition_pages import with_pages
+from concordance.base.model import KINDS, TYPE_KINDS, Kind, Symbol
+from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, FileModel, UsePair
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 from concordance.query.names.mentions import MentionedNames
-from concordance.query.names.public_names import public
+from concordance.query.names.public_names import find_public_name
 
 _SMALL = frozenset(
     (
@@ -63,13 +63,15 @@ PLURALS = {
 }  # fmt: skip
 
 
-def plural(kind: str, number: int) -> str:
+def count_kind(kind: str, number: int) -> str:
     """Return a number of things of a kind: `1 class`, `2 classes`."""
     one = "type alias" if kind == Kind.TYPE else "operator" if kind == Kind.OPERATOR else kind
-    return counted(number, one, PLURALS.get(Kind(kind), ""))
+    return count_noun(number, one, PLURALS.get(Kind(kind), ""))
 
 
-KEYED = frozenset(("yaml", "json", "toml", "ini"))  # data formats: their keys come by the thousand and get no anchors
+KEY_LANGUAGES = frozenset(
+    ("yaml", "json", "toml", "ini")
+)  # data formats: their keys come by the thousand and get no anchors
 
 
 class Structure:
@@ -78,7 +80,7 @@ class Structure:
     def __init__(self, about: FileModel) -> None:
         self.about, self.path, self.language = about, about.path, about.file.language
         self.named = MentionedNames(about)
-        self.plain = self.language in KEYED
+        self.plain = self.language in KEY_LANGUAGES
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all definitions."""
@@ -137,7 +139,7 @@ class Structure:
 
     def _is_large(self, place: int) -> bool:
         symbol = self.about.symbols[place]
-        if symbol.kind in TYPES or symbol.kind in _AROUND:
+        if symbol.kind in TYPE_KINDS or symbol.kind in _AROUND:
             return place in self.about.children
         return False
 
@@ -155,13 +157,13 @@ class Structure:
         kind = self.about.symbols[group[0]].kind
         pieces: list[Piece] = []
         if len(group) >= _MANY:
-            pieces.append(f"{plural(kind, len(group))}: ")
+            pieces.append(f"{count_kind(kind, len(group))}: ")
         for number, place in enumerate(group):
             symbol = self.about.symbols[place]
             pieces.append(", " if number else "")
             if not self.plain:
                 pieces.append(Anchor(symbol.key))
-            pieces += [Mono(_said(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
+            pieces += [Mono(_short_signature(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
         blocks: list[Block] = []
         if len(group) == 1 and kind not in _PLAIN:
             blocks += self.words(group[0])
@@ -231,13 +233,13 @@ class Structure:
             yield from self._imported_as(symbol)
         marks = [one for one in symbol.modifiers if one not in _OBVIOUS]
         if marks:
-            yield commas([Mono(one) for one in marks])
+            yield join_with_commas([Mono(one) for one in marks])
         bases = self._bases(place)
         if bases:
-            yield ["extends ", *commas(bases)]
+            yield ["extends ", *join_with_commas(bases)]
         over = self.about.overridden.get(place, [])
         if over:
-            yield ["overrides ", *commas([self.about.ref(one) for one in over])]
+            yield ["overrides ", *join_with_commas([self.about.ref(one) for one in over])]
         under = self.about.overriding.get(place, [])
         if under:
             yield self._from([UsePair(one, 0, 0, 1) for one in under], "overridden")
@@ -246,14 +248,14 @@ class Structure:
             yield [f"complexity {ways}"]
         calls = self._calls(place)
         if calls:
-            yield ["calls ", *commas(calls)]
+            yield ["calls ", *join_with_commas(calls)]
         yield from self._used_by(place)
-        if self.about.index.book.drawn and place in with_pages(self.about.index, self.path):
+        if self.about.index.book.drawn and place in symbols_with_pages(self.about.index, self.path):
             yield [Ref(To.DEFINITION, self.path, symbol.key, "definition and all uses", False)]
 
     def _imported_as(self, symbol: Symbol) -> Iterator[list[Piece]]:
         """Yield the public name of a symbol, and the module or document that it comes from."""
-        dotted, by = public(self.about.index, self.path, symbol.key)
+        dotted, by = find_public_name(self.about.index, self.path, symbol.key)
         if dotted:
             word = ", documented in " if self.about.index.language_of(by or self.path) in _DOCUMENTS else " via "
             told: list[Piece] = ["imported as ", Mono(dotted)]
@@ -299,7 +301,7 @@ class Structure:
         pieces: list[Piece] = [f"{word} by "]
         if here:
             inside = list(dict.fromkeys(map(self._own_user, here)))
-            pieces += commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
+            pieces += join_with_commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
         if away:
             pieces += [" and " if here else "", *self._elsewhere(away)]
         return pieces
@@ -311,18 +313,18 @@ class Structure:
         """Return users in other files: by name if there are few, by file if those are few, else by folder."""
         index = self.about.index
         if len(users) <= 3:
-            return commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
+            return join_with_commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
         paths = Counter(index.path_of(one.id) for one in users)
         if len(paths) <= _FEW:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
-            return [f"{counted(len(users), 'place')} in ", *commas(refs)]
-        return [f"{len(users):,} places in {counted(len(paths), 'file')}: ", *folders(paths)]
+            return [f"{count_noun(len(users), 'place')} in ", *join_with_commas(refs)]
+        return [f"{len(users):,} places in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]
 
     def _dotted(self, told: Iterator[list[Piece]]) -> list[Piece]:
         return [piece for one in told for piece in [" · ", *one]]
 
 
-def folders(paths: Counter[str]) -> list[Piece]:
+def folder_counts(paths: Counter[str]) -> list[Piece]:
     """Return the number of files by folder, most first; folders are as deep as keeps the list short."""
     counts: Counter[str] = Counter()
     depth = 1
@@ -352,7 +354,7 @@ def _flat(signature: str) -> str:
     return " ".join(signature.split()).replace("( ", "(").replace(" )", ")")
 
 
-def _said(symbol: Symbol) -> str:
+def _short_signature(symbol: Symbol) -> str:
     """Return the signature of a small definition, or its name if the signature is long."""
     told = _flat(symbol.signature or symbol.name)
     return told if len(told) <= 100 else symbol.name
@@ -360,4 +362,4 @@ def _said(symbol: Symbol) -> str:
 
 def plain_files(index: Index) -> frozenset[str]:
     """Return the files whose definitions have no anchors of their own."""
-    return frozenset(row[1] for row in index.bases if row[2] in KEYED)
+    return frozenset(row[1] for row in index.bases if row[2] in KEY_LANGUAGES)

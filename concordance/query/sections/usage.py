@@ -7,11 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.blocks import Block, Cite, Code, Item, Items, Mono, Piece, Ref, Text, To, counted, listed
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Code,
+    Item,
+    Items,
+    Mono,
+    Piece,
+    Ref,
+    Text,
+    To,
+    count_noun,
+    join_in_sentence,
+)
 from concordance.base.model import Category, Skip
-from concordance.query.answers import clean, separator_of
+from concordance.query.answers import separator_of, split_key
 from concordance.query.index.file_model import FileModel, ref_of
-from concordance.query.sections.examples import examples
+from concordance.query.sections.examples import find_examples
 
 _NAMED = 6  # tests that are named; the others are counted by file
 
@@ -35,12 +48,12 @@ def testing(one: FileModel) -> list[Block]:
         pieces: list[Piece] = [Ref(To.FILE, path, "", path)]
         more = len(tests) - len(names)
         told: list[Piece] = [ref_of(one.index, test) for test in names]
-        told += [counted(more, "more test" if names else "test")] if more else []
-        pieces += [": ", *listed(told)]
+        told += [count_noun(more, "more test" if names else "test")] if more else []
+        pieces += [": ", *join_in_sentence(told)]
         items.append(Item(pieces))
     blocks: list[Block] = [Items(items)]
     if found.farther:
-        blocks.append(Text([f"Reached in more steps by {counted(found.farther, 'test')}."]))
+        blocks.append(Text([f"Reached in more steps by {count_noun(found.farther, 'test')}."]))
     first = next(iter(by_file))
     command = one.index.runners.command(first, one.index.language_of(first), "")
     if command:
@@ -51,7 +64,7 @@ def testing(one: FileModel) -> list[Block]:
 def _own_tests(one: FileModel) -> Iterator[Block]:
     tests = [identity for identity in range(one.base, one.base + len(one.symbols) + 1) if identity in one.index.tests]
     command = one.index.runners.command(one.path, one.file.language, "")
-    yield Text([f"Contains {counted(len(tests), 'test')}." if tests else "Support code for tests, without tests."])
+    yield Text([f"Contains {count_noun(len(tests), 'test')}." if tests else "Support code for tests, without tests."])
     if command:
         yield Code(f"{command}\n", "bash")
 
@@ -65,12 +78,12 @@ def _untested(one: FileModel) -> str:
 
 def usage(one: FileModel) -> list[Block]:
     """Return real uses, each with enough context to be copied."""
-    rows = examples(one.index, one.path)
+    rows = find_examples(one.index, one.path)
     if not rows:
         return [Text([_unused(one)])]
     blocks: list[Block] = []
     for row in rows:
-        label = separator_of(one.file.language).join(clean(row.key))
+        label = separator_of(one.file.language).join(split_key(row.key))
         name: Piece = Ref(To.SYMBOL, one.path, row.key, label) if row.key else Mono(one.path)
         cites = [Cite(row.path, row.first, row.last), *(Cite(row.path, line) for line in row.imports)]
         where: list[Piece] = [", from its own documentation"]
@@ -83,4 +96,4 @@ def usage(one: FileModel) -> list[Block]:
 
 def _unused(one: FileModel) -> str:
     users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
-    return f"No example to copy in {counted(len(users), 'file')}." if users else "No references found."
+    return f"No example to copy in {count_noun(len(users), 'file')}." if users else "No references found."

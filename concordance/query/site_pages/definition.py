@@ -23,30 +23,38 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    counted,
+    count_noun,
 )
-from concordance.base.model import TYPES, Category, Trust
-from concordance.facts.read import Place
+from concordance.base.model import TYPE_KINDS, Category, Trust
+from concordance.facts.read import SymbolPlace
 from concordance.query.answers import AnswerPage as Asked
-from concordance.query.index.definition_pages import with_pages
-from concordance.query.index.file_model import FileModel, about, ref_of
+from concordance.query.index.definition_pages import symbols_with_pages
+from concordance.query.index.file_model import FileModel, model_of, ref_of
 from concordance.query.index.graphs.reachability import (
-    MOST,
+    MAX_EDGES,
     STEPS,
-    command,
-    overridden,
+    explain_paths,
+    find_reaching,
     places,
-    reached,
-    reasons,
-    starts_of,
+    reach_by_override,
+    test_command,
+    with_members,
 )
 from concordance.query.index.repository import Index
-from concordance.query.names.call_graph import callers, with_classes
-from concordance.query.names.declarations import joined
+from concordance.query.names.call_graph import add_constructed_classes, callers
+from concordance.query.names.declarations import cached_counterparts
 from concordance.query.names.public_names import called
-from concordance.query.names.references import EXACTLY, files_of, uses_in, uses_of, with_missed
-from concordance.query.sections.class_family import bases, by_file, heirs, kin, link, members, overrides
-from concordance.query.sections.examples import examples_of
+from concordance.query.names.references import MAX_EXACT_FILES, add_unresolved_note, uses_in_file, uses_of, using_files
+from concordance.query.sections.class_family import (
+    bases,
+    definition_link,
+    heirs,
+    hierarchy_diagram,
+    list_by_file,
+    members,
+    overrides,
+)
+from concordance.query.sections.examples import find_examples_of
 from concordance.query.sections.structure import Structure
 
 _FIRST, _NEXT = 150, 600  # uses on the first page and on each further one; the uses in one file stay on one page
@@ -60,7 +68,7 @@ def subjects(index: Index) -> Iterator[str]:
     """Yield every definition that has a page."""
     for path in sorted(row[1] for row in index.bases):
         symbols = index.opened(path).symbols
-        for place in sorted(with_pages(index, path)):
+        for place in sorted(symbols_with_pages(index, path)):
             yield f"{path}#{symbols[place].key}"
 
 
@@ -75,8 +83,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 def part(index: Index, subject: str, number: int) -> Page | None:
     """Return one page of a definition without building the pages before it; None if there is no such page."""
     path, _, key = subject.partition("#")
-    one = about(index, path)
-    place = next((place for place in with_pages(index, path) if one.symbols[place].key == key), -1)
+    one = model_of(index, path)
+    place = next((place for place in symbols_with_pages(index, path) if one.symbols[place].key == key), -1)
     if place < 0:
         return None
     return _Definition(one, place).page(number)
@@ -86,9 +94,9 @@ class _Definition:
     def __init__(self, one: FileModel, place: int) -> None:
         self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
         here = one.index.facts.place(one.base + 1 + place)
-        self.places: list[Place] = joined(one.index, here) if here is not None else []
+        self.places: list[SymbolPlace] = cached_counterparts(one.index, here) if here is not None else []
         self.name = called(one.index, self.places[0])
-        self.files = _parted(files_of(one.index, self.places, Trust.UNIQUE_NAME))
+        self.files = _split_pages(using_files(one.index, self.places, Trust.UNIQUE_NAME))
 
     def page(self, number: int) -> Page | None:
         if not 1 <= number <= max(1, len(self.files)):
@@ -103,13 +111,13 @@ class _Definition:
 
     def _blocks(self) -> Iterator[Block]:
         yield from self._what()
-        if self.symbol.kind in TYPES:
-            yield from kin(self.one, self.place)
+        if self.symbol.kind in TYPE_KINDS:
+            yield from hierarchy_diagram(self.one, self.place)
             yield from bases(self.one, self.place)
             yield from members(self.one, self.place)
         yield from overrides(self.one, self.places)
         yield from self._examples()
-        if self.symbol.kind in TYPES:
+        if self.symbol.kind in TYPE_KINDS:
             yield from heirs(self.one, self.place)
         yield from self._callers()
         yield from self._tests()
@@ -138,7 +146,7 @@ class _Definition:
             where += [" under ", Mono(symbol.condition)]
         yield Item(where)
         if symbol.parent >= 0:
-            yield Item([Strong("In"), ": ", link(self.index, one.base + 1 + symbol.parent)])
+            yield Item([Strong("In"), ": ", definition_link(self.index, one.base + 1 + symbol.parent)])
         for other in self.places[1:]:
             word = "Also declared" if other.declaration else "Also defined"
             yield Item([Strong(word), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
@@ -148,7 +156,7 @@ class _Definition:
     # --- examples, callers and tests
 
     def _examples(self) -> Iterator[Block]:
-        rows = examples_of(self.index, self.one.path, self.place, _EXAMPLES)
+        rows = find_examples_of(self.index, self.one.path, self.place, _EXAMPLES)
         if rows:
             yield Heading(2, ["Examples"])
         for row in rows:
@@ -158,38 +166,40 @@ class _Definition:
             yield Code(row.code, row.language)
 
     def _callers(self) -> Iterator[Block]:
-        found = callers(self.index, with_classes(self.index, self.places), Trust.UNIQUE_NAME)
+        found = callers(self.index, add_constructed_classes(self.index, self.places), Trust.UNIQUE_NAME)
         if not found:
             return
         yield Heading(2, ["Callers"])
         if len(found) > _CALLERS:
             said = f"The first {_CALLERS} of {len(found):,} callers; every call is listed among the uses below."
         else:
-            said = f"{counted(len(found), 'caller')}."
+            said = f"{count_noun(len(found), 'caller')}."
         yield Text([said])
-        yield by_file(self.index, found[:_CALLERS])
+        yield list_by_file(self.index, found[:_CALLERS])
 
     def _tests(self) -> Iterator[Block]:
         index = self.index
-        found = [reached(index, starts_of(index, self.places[:1]), Category.TEST)]
-        found += overridden(index, self.places[:1], Category.TEST)
+        found = [find_reaching(index, with_members(index, self.places[:1]), Category.TEST)]
+        found += reach_by_override(index, self.places[:1], Category.TEST)
         rows = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
         nearest = sorted(rows.values(), key=lambda pair: pair[0])
         yield Heading(2, ["Tests"])
         if not nearest:
-            yield Text([f"No test found that reaches it: {counted(len(index.tests), 'test')}, {STEPS} steps searched."])
+            yield Text(
+                [f"No test found that reaches it: {count_noun(len(index.tests), 'test')}, {STEPS} steps searched."]
+            )
             return
         whole = all(walk.whole for _, walk in found)
-        cut = "" if whole else f"; the search stopped after {MOST:,} uses, so there may be more"
+        cut = "" if whole else f"; the search stopped after {MAX_EDGES:,} uses, so there may be more"
         more = f"the nearest {_TESTS} are listed" if len(nearest) > _TESTS else ""
-        yield Text([f"{counted(len(nearest), 'test')} may run it{cut}{'; ' if more else ''}{more}."])
+        yield Text([f"{count_noun(len(nearest), 'test')} may run it{cut}{'; ' if more else ''}{more}."])
         known = places(index, (row.id for row, _ in nearest[:_TESTS]))
         rows_ = []
         for row, walk in nearest[:_TESTS]:
-            why = reasons(index, [row], walk)[0]
+            why = explain_paths(index, [row], walk)[0]
             rows_.append(([ref_of(index, row.id)], [known[row.id].path], [why]))
         yield Table(("Test", "File", "Why"), rows_)
-        first = command(index, known[nearest[0][0].id])
+        first = test_command(index, known[nearest[0][0].id])
         if first:
             yield Code(f"{first}\n", "bash")
 
@@ -202,20 +212,20 @@ class _Definition:
             return
         yield Heading(2, ["Other definitions of this name"])
         if len(others) > _NAMESAKES:
-            files = counted(len({place.path for place in others}), "file")
+            files = count_noun(len({place.path for place in others}), "file")
             said = f"{len(others):,} more in {files}: "
             yield Text([said, Mono(f"concord define {self.symbol.name}"), " lists them."])
         else:
-            yield by_file(self.index, [place.id for place in others])
+            yield list_by_file(self.index, [place.id for place in others])
 
     # --- every use
 
     def _counted(self) -> Iterator[Block]:
         files = sum(map(len, self.files))
         total = uses_of(self.index, self.places, Trust.UNIQUE_NAME, Asked(1)).total
-        about_ = "about " if len(self.places) > 1 and files > EXACTLY else ""
-        said = f"{about_}{counted(total, 'use')} in {counted(files, 'file')}" if total else "no uses found"
-        said = with_missed(self.index, said, [self.symbol.name], "uses")
+        about_ = "about " if len(self.places) > 1 and files > MAX_EXACT_FILES else ""
+        said = f"{about_}{count_noun(total, 'use')} in {count_noun(files, 'file')}" if total else "no uses found"
+        said = add_unresolved_note(self.index, said, [self.symbol.name], "uses")
         yield Text([f"{said[0].upper()}{said[1:]}."])
 
     def _parts(self, number: int) -> Iterator[Block]:
@@ -233,7 +243,7 @@ class _Definition:
         for path, _ in self.files[number - 1] if self.files else ():
             file = self.index.opened(path)
             rows = []
-            for place, claim in uses_in(file, targets, Trust.UNIQUE_NAME).items():
+            for place, claim in uses_in_file(file, targets, Trust.UNIQUE_NAME).items():
                 spot = file.spot(place)
                 around = file.around(spot.scope)
                 scope: Sequence[Piece] = [ref_of(self.index, file.base + 1 + around)] if around >= 0 else []
@@ -248,7 +258,7 @@ class _Definition:
             yield Items(items)
 
 
-def _parted(files: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
+def _split_pages(files: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
     """Split files with their numbers of uses into pages: `_FIRST` uses on the first, `_NEXT` on each further one."""
     found: list[list[tuple[str, int]]] = []
     room = 0

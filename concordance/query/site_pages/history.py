@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from concordance.base.blocks import Block, Heading, Mono, Page, Piece, Pieces, Plot, Ref, Table, Text, To, counted
+from concordance.base.blocks import Block, Heading, Mono, Page, Piece, Pieces, Plot, Ref, Table, Text, To, count_noun
 from concordance.query.folders import folders
 from concordance.query.folders.repository import name_of
 from concordance.query.index import history
@@ -25,30 +25,30 @@ def subjects(index: Index) -> list[str]:
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the history page of one folder."""
-    known = history.past(index, subject)
+    known = history.folder_history(index, subject)
     title: list[Piece] = ["History: ", Mono(subject or name_of(index))]
     blocks = _blocks(index, subject, known) if known.files else [_nothing(index, subject)]
     yield Page(Ref(To.HISTORY, subject), title, blocks)
 
 
 def _nothing(index: Index, folder: str) -> Block:
-    why = history.note(index)
-    many = counted(folders(index).all[folder].count, "file")
+    why = history.history_note(index)
+    many = count_noun(folders(index).all[folder].count, "file")
     return Text([f"No record of when its {many} changed{': ' + why if why else ''}."])
 
 
 def _blocks(index: Index, folder: str, known: history.FolderHistory) -> list[Block]:
     total, changes = folders(index).all[folder].count, sum(row[0] for row in known.files.values())
     first, last = min(row[1] for row in known.files.values()), max(row[2] for row in known.files.values())
-    words = f"{counted(changes, 'change')} to {counted(len(known.files), 'file')} "
+    words = f"{count_noun(changes, 'change')} to {count_noun(len(known.files), 'file')} "
     days = [history.day_of(first), history.day_of(last)]
     when = f"from {days[0]} to {days[1]}" if days[0] != days[1] else f"on {days[0]}"
-    words += f"by {counted(len(known.authors), 'author')}, {when}. "
+    words += f"by {count_noun(len(known.authors), 'author')}, {when}. "
     words += "Each commit to a file counts as one change; merges are not counted."
     if len(known.files) < total:
-        words += f" For {counted(total - len(known.files), 'other file')} git records no change."
-    if history.note(index):
-        words += f" The history is incomplete: {history.note(index)}."
+        words += f" For {count_noun(total - len(known.files), 'other file')} git records no change."
+    if history.history_note(index):
+        words += f" The history is incomplete: {history.history_note(index)}."
     found: list[Block] = [Text([words])]
     if not folder:
         found += _commits(index)
@@ -60,14 +60,14 @@ def _blocks(index: Index, folder: str, known: history.FolderHistory) -> list[Blo
 
 
 def _commits(index: Index) -> list[Block]:
-    months = history.months(index)
+    months = history.commits_by_month(index)
     if months is None:
         return [Heading(2, ["Commits"]), Text(["The store has no commit dates; the next build adds them."])]
     return _plot("Commits", Counter(dict(months)), "the number of commits, without merges") if months else []
 
 
 def _plot(title: str, counts: Counter[str], words: str) -> list[Block]:
-    bars = history.filled(counts)
+    bars = history.fill_months(counts)
     unit = "year" if len(bars[0][0]) == 4 else "month"
     if len(bars) == 1:
         what = "commits" if title == "Commits" else "files"
@@ -99,6 +99,6 @@ def _authors(known: history.FolderHistory) -> list[Block]:
         rest = sum(times for _, times in ordered[_AUTHORS:])
         left = len(ordered) - _AUTHORS
         found.append(
-            Text([f"The top {_AUTHORS} of {len(ordered):,}; the other {left:,} made {counted(rest, 'change')}."])
+            Text([f"The top {_AUTHORS} of {len(ordered):,}; the other {left:,} made {count_noun(rest, 'change')}."])
         )
     return [*found, Table(["Author", "Changes", "Files"], rows)]

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, counted
-from concordance.query.folders import Folders, above, folders
+from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, count_noun
+from concordance.query.folders import Folders, folders, parent_folders
 from concordance.query.folders.repository import name_of
-from concordance.query.index.history import changes, note
+from concordance.query.index.history import commits_by_path, history_note
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import plain, shared
+from concordance.query.index.updates.reads import shared, unrecorded_copy
 
-_SEEN = 1 / 1500  # the smallest share of a map that gets an area of its own
-_LARGE = 1 / 80  # the share above which a folder's contents are drawn inside its area
+_MIN_SHARE = 1 / 1500  # the smallest share of a map that gets an area of its own
+_MIN_NESTED_SHARE = 1 / 80  # the share above which a folder's contents are drawn inside its area
 
 
 def subjects(index: Index) -> list[str]:
@@ -51,16 +51,16 @@ class Weight(NamedTuple):
         if self.is_share:
             whole = self.folders[""] or 1.0
             return f"{100 * value / whole:.2g} % of the total rank"
-        return counted(int(value), self.column)
+        return count_noun(int(value), self.column)
 
 
 @shared
 def _weights(index: Index) -> list[Weight]:
-    lines = {path: float(file.lines) for path, file in plain(index.files).items()}
-    known = changes(index)
+    lines = {path: float(file.lines) for path, file in unrecorded_copy(index.files).items()}
+    known = commits_by_path(index)
     times = {path: float(known.get(path, 0)) for path in lines}
     ranks = {path: index.ranks.get(path, 0.0) for path in lines}
-    limits = f" The history is incomplete: {note(index)}." if note(index) else ""
+    limits = f" The history is incomplete: {history_note(index)}." if history_note(index) else ""
     return [
         Weight("By size", "line", "The area shows the number of lines.", "no lines of text", lines, _sums(lines)),
         Weight(
@@ -77,7 +77,7 @@ def _weights(index: Index) -> list[Weight]:
 def _sums(files: Mapping[str, float]) -> dict[str, float]:
     found: dict[str, float] = {"": 0.0}
     for path, value in files.items():
-        for folder in above(path):
+        for folder in parent_folders(path):
             found[folder] = found.get(folder, 0.0) + value
     return found
 
@@ -86,11 +86,11 @@ def _map(index: Index, folder: str, weight: Weight) -> list[Block]:
     every = folders(index)
     total = weight.folders.get(folder, 0.0)
     if not total:
-        return [Text([f"Nothing to draw: its {counted(every.all[folder].count, 'file')} have {weight.missing}."])]
+        return [Text([f"Nothing to draw: its {count_noun(every.all[folder].count, 'file')} have {weight.missing}."])]
     without = sum(1 for path in every.below(folder) if not weight.files[path])
     words = weight.words
     if without:
-        words += f" {counted(without, 'file')} with {weight.missing} {'is' if without == 1 else 'are'} not shown."
+        words += f" {count_noun(without, 'file')} with {weight.missing} {'is' if without == 1 else 'are'} not shown."
     column = "Share of rank" if weight.is_share else f"{weight.column.capitalize()}s"
     return [Text([words]), Treemap(column, _tiles(index, every, folder, weight, total))]
 
@@ -102,11 +102,11 @@ def _tiles(index: Index, every: Folders, folder: str, weight: Weight, total: flo
     parts += [(weight.files[one], one, False) for one in here.files if weight.files[one]]
     parts.sort(key=lambda row: (-row[0], row[1]))
     found: list[Tile] = []
-    small = [row for row in parts if row[0] < total * _SEEN]
+    small = [row for row in parts if row[0] < total * _MIN_SHARE]
     for value, path, is_folder in parts[: len(parts) - len(small)] if len(small) > 1 else parts:
         name = path.rpartition("/")[2]
         if is_folder:
-            inside = _tiles(index, every, path, weight, total) if value > total * _LARGE else []
+            inside = _tiles(index, every, path, weight, total) if value > total * _MIN_NESTED_SHARE else []
             most = max(every.all[path].category_lines.items(), key=lambda row: (row[1], row[0]), default=("", 0))[0]
             found.append(Tile(f"{name}/", value, weight.said(value), Ref(To.MAP, path), most, inside))
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 
 from concordance.base.blocks import Plot
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 
 WIDTH, HEIGHT = 960.0, 220.0
 _LEFT, _BELOW, _ABOVE = 56.0, 24.0, 12.0
@@ -22,7 +22,7 @@ def plot(block: Plot) -> str:
         return ""
     top = _round(most)
     step = min(_WIDEST, (WIDTH - _LEFT) / len(block.bars))
-    title = escape(visible(block.title))
+    title = escape(escape_hidden(block.title))
     out = [
         f'<figure class="plot"><div class="drawing"><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
         f'aria-label="{title}: {len(block.bars)} bars, at most {most:,}; the numbers are in the table below">\n'
@@ -35,7 +35,7 @@ def plot(block: Plot) -> str:
     seen = float("-inf")
     for place, (name, value) in enumerate(block.bars):
         x = _LEFT + place * step
-        shown = escape(visible(name), False)
+        shown = escape(escape_hidden(name), False)
         y = _y(value, top)
         gap = min(2.0, step / 6)
         out.append(
@@ -74,7 +74,9 @@ def _short(name: str, step: float) -> str:
 
 def _numbers(block: Plot) -> str:
     head = "".join(f'<th scope="col">{escape(column, False)}</th>' for column in block.columns)
-    rows = "".join(f"<tr><td>{escape(visible(name), False)}</td><td>{value:,}</td></tr>" for name, value in block.bars)
+    rows = "".join(
+        f"<tr><td>{escape(escape_hidden(name), False)}</td><td>{value:,}</td></tr>" for name, value in block.bars
+    )
     return (
         '<details class="in-words"><summary>The numbers</summary><div class="table" tabindex="0">'
         f'<table class="right-2"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>\n'

@@ -77,7 +77,7 @@ class Layout(NamedTuple):
     ends: list[float]
 
 
-def ordered(
+def assign_layers(
     lanes: Sequence[int], arrows: Sequence[tuple[int, int]], worded: Sequence[bool], counts: Sequence[float]
 ) -> Order:
     """Assign boxes, given by their lanes, and arrows to layers, and order them. Arrows from a box to itself are left
@@ -102,7 +102,7 @@ def ordered(
     return Order(cells, layers, joined, ways, chains)
 
 
-def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Layout:
+def compute_layout(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Layout:
     """Compute positions from the sizes of boxes and of arrow labels."""
     none = Size(0, 0)
     sizes = [boxes[cell.box] if cell.box >= 0 else words[cell.word] if cell.word >= 0 else none for cell in order.cells]
@@ -110,7 +110,7 @@ def placed(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Layout
     return Layout(sizes, asides, *_alongs(order, sizes, asides))
 
 
-def about(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Size:
+def estimate_size(order: Order, boxes: Sequence[Size], words: Sequence[Size]) -> Size:
     """Estimate the size of the whole, to choose a direction without a full layout."""
     along = aside = 0.0
     for layer in order.layers:

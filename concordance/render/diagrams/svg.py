@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from concordance.base.blocks import Diagram, Node, Ref, counted
-from concordance.base.characters import visible
-from concordance.render.diagrams.layout import Layout, Order, Size, about, ordered, placed
+from concordance.base.blocks import Diagram, Node, Ref, count_noun
+from concordance.base.characters import escape_hidden
+from concordance.render.diagrams.layout import Layout, Order, Size, assign_layers, compute_layout, estimate_size
 
 LETTER, SMALL = 7.25, 6.65  # width of a letter in a box (12 pixels) and of one on an arrow (11 pixels)
 HEIGHT, WORD = 28.0, 16.0
@@ -62,9 +62,9 @@ def svg(graph: Diagram, address: Callable[[Ref], str]) -> str:
     """Return the diagram as SVG, and as a list."""
     if not graph.nodes:
         return ""
-    drawn = drawing(graph)
+    drawn = place_diagram(graph)
     width, height = _number(drawn.width), _number(drawn.height)
-    boxes, arrows = counted(len(graph.nodes), "box", "boxes"), counted(len(graph.edges), "arrow")
+    boxes, arrows = count_noun(len(graph.nodes), "box", "boxes"), count_noun(len(graph.edges), "arrow")
     linked = any(node.ref for node in graph.nodes)
     out = [
         f'<figure class="graph"><div class="drawing"{"" if linked else f" {_FOCUS}"}>'
@@ -85,21 +85,23 @@ _FOCUS = 'tabindex="0"'  # a drawing without links gets the focus itself, so tha
 # --- layout
 
 
-def drawing(graph: Diagram) -> DrawnDiagram:
+def place_diagram(graph: Diagram) -> DrawnDiagram:
     """Compute all positions. A diagram that would be too wide is drawn from top to bottom if that is narrower."""
     numbers = {node.name: number for number, node in enumerate(graph.nodes)}
     groups = list(dict.fromkeys(node.group for node in graph.nodes))
     arrows = [(numbers[source], numbers[target]) for source, target, _ in graph.edges]
-    order = ordered(
+    order = assign_layers(
         [groups.index(node.group) for node in graph.nodes], arrows, [bool(word) for *_, word in graph.edges],
         [_weight(word) for *_, word in graph.edges],
     )  # fmt: skip
     sizes = [_size(node) for node in graph.nodes]
-    words = [Size(len(visible(word)) * SMALL + 8, WORD) for source, target, word in graph.edges if source != target]
+    words = [
+        Size(len(escape_hidden(word)) * SMALL + 8, WORD) for source, target, word in graph.edges if source != target
+    ]
     turned = [Size(*reversed(one)) for one in sizes], [Size(*reversed(one)) for one in words]
-    wide = about(order, sizes, words).along
-    across = graph.across and (wide <= _WIDE or about(order, *turned).aside >= wide)
-    found = placed(order, *((sizes, words) if across else turned))
+    wide = estimate_size(order, sizes, words).along
+    across = graph.across and (wide <= _WIDE or estimate_size(order, *turned).aside >= wide)
+    found = compute_layout(order, *((sizes, words) if across else turned))
     return _drawn(graph, _Plan(order, found, across, _MARGIN + (_FRAME * 2 if any(groups) else 0)), groups)
 
 
@@ -129,9 +131,9 @@ def _drawn(graph: Diagram, plan: _Plan, groups: Sequence[str]) -> DrawnDiagram:
     return DrawnDiagram(named, arrows, frames, right + _MARGIN, bottom + _MARGIN, plan.across)
 
 
-def lines_of(text: str) -> list[str]:
+def label_lines(text: str) -> list[str]:
     """Return the lines of a label; a long one is broken after punctuation or at a capital letter."""
-    text = " ".join(visible(text).split())
+    text = " ".join(escape_hidden(text).split())
     if len(text) <= _LINE + 4:
         return [text]
     found = [""]
@@ -144,7 +146,7 @@ def lines_of(text: str) -> list[str]:
     return found if len(found) <= _LINES else [*found[: _LINES - 1], f"…{found[-1]}"]
 
 
-def width_of(text: str) -> float:
+def text_width(text: str) -> float:
     """Return the width of a text."""
     if text.isascii():
         return len(text) * LETTER
@@ -152,8 +154,8 @@ def width_of(text: str) -> float:
 
 
 def _size(node: Node) -> Size:
-    lines = lines_of(node.label)
-    return Size(max(map(width_of, lines)) + 2 * _INSIDE, HEIGHT + (len(lines) - 1) * _ROW)
+    lines = label_lines(node.label)
+    return Size(max(map(text_width, lines)) + 2 * _INSIDE, HEIGHT + (len(lines) - 1) * _ROW)
 
 
 def _weight(word: str) -> float:
@@ -187,7 +189,7 @@ def _arrows(graph: Diagram, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
     drawn = []
     for source, target, word in graph.edges:
         if source == target:
-            drawn.append(_loop(source, visible(word), boxes[names[source]]))
+            drawn.append(_loop(source, escape_hidden(word), boxes[names[source]]))
             continue
         number = next(ways)
         chain = plan.order.chains[number]
@@ -197,8 +199,8 @@ def _arrows(graph: Diagram, plan: _Plan, boxes: Sequence[Box]) -> list[Arrow]:
         middle = ((plan.found.starts[layer] + plan.found.ends[layer]) / 2, plan.found.asides[at])
         if plan.order.ways[number].turned:
             points.reverse()
-        seen = [_seen(point, plan) for point in [*points, middle]]
-        drawn.append(Arrow(source, target, visible(word), seen[:-1], seen[-1]))
+        seen = [_to_page(point, plan) for point in [*points, middle]]
+        drawn.append(Arrow(source, target, escape_hidden(word), seen[:-1], seen[-1]))
     return drawn
 
 
@@ -233,7 +235,7 @@ def _points(plan: _Plan, chain: Sequence[int], leaves: float, reaches: float) ->
     return points
 
 
-def _seen(point: tuple[float, float], plan: _Plan) -> tuple[float, float]:
+def _to_page(point: tuple[float, float], plan: _Plan) -> tuple[float, float]:
     along, aside = point
     return (_MARGIN + along, plan.top + aside) if plan.across else (_MARGIN + aside, plan.top + along)
 
@@ -256,13 +258,13 @@ def _frame(name: str, box: Box) -> str:
     x, y = _number(box.x), _number(box.y)
     return (
         f'<g class="frame"><rect x="{x}" y="{y}" width="{_number(box.width)}" height="{_number(box.height)}" rx="8"/>'
-        f'<text x="{_number(box.x + 8)}" y="{_number(box.y + 12)}">{escape(visible(name), False)}</text></g>\n'
+        f'<text x="{_number(box.x + 8)}" y="{_number(box.y + 12)}">{escape(escape_hidden(name), False)}</text></g>\n'
     )
 
 
 def _box(node: Node, box: Box, address: Callable[[Ref], str]) -> str:
-    lines, whole = lines_of(node.label), " ".join(visible(node.label).split())
-    title = visible(node.name) if "".join(lines) == whole and node.name else whole
+    lines, whole = label_lines(node.label), " ".join(escape_hidden(node.label).split())
+    title = escape_hidden(node.name) if "".join(lines) == whole and node.name else whole
     middle, first = _number(box.x + box.width / 2), box.y + box.height / 2 + 4 - (len(lines) - 1) * _ROW / 2
     if len(lines) == 1:
         text = escape(lines[0], False)
@@ -322,10 +324,10 @@ def _word(arrow: Arrow) -> str:
 
 def _in_words(graph: Diagram) -> str:
     """Return the diagram as a list, for screen readers and print."""
-    labels = {node.name: escape(" ".join(visible(node.label).split()), False) for node in graph.nodes}
+    labels = {node.name: escape(" ".join(escape_hidden(node.label).split()), False) for node in graph.nodes}
     leads: dict[str, list[str]] = {}
     for source, target, word in graph.edges:
-        more = f" ({escape(visible(word), False)})" if word else ""
+        more = f" ({escape(escape_hidden(word), False)})" if word else ""
         leads.setdefault(source, []).append(f"{labels[target]}{more}")
     rows = [f"<li>{labels[name]} → {', '.join(targets)}</li>" for name, targets in leads.items()]
     joined = {name for edge in graph.edges for name in edge[:2]}

@@ -11,7 +11,7 @@ from html import escape
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, Tile, Treemap
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.render.diagrams.svg import LETTER
 
 WIDTH, HEIGHT = 960.0, 560.0
@@ -39,7 +39,7 @@ def treemap(block: Treemap, address: Callable[[Ref], str]) -> str:
         return ""
     out = [
         f'<figure class="map"><div class="drawing"><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="group" '
-        f'aria-label="Map: {escape(visible(block.title))}; its parts are listed below">\n'
+        f'aria-label="Map: {escape(escape_hidden(block.title))}; its parts are listed below">\n'
     ]
     drawn = list(areas(block.tiles))
     out += [_area(area, address) for area in drawn]
@@ -111,7 +111,7 @@ def _area(area: Area, address: Callable[[Ref], str]) -> str:
     width, height = max(area.width - 2 * gap, 0.5), max(area.height - 2 * gap, 0.5)
     kind = f" of-{tile.kind}" if tile.kind.isalpha() else ""
     inside = (
-        f"<title>{escape(visible(tile.label), False)}: {escape(visible(tile.said), False)}</title>"
+        f"<title>{escape(escape_hidden(tile.label), False)}: {escape(escape_hidden(tile.said), False)}</title>"
         f'<rect x="{_number(area.x + gap)}" y="{_number(area.y + gap)}" width="{_number(width)}" '
         f'height="{_number(height)}"/>{_name(area, width, height)}'
     )
@@ -127,7 +127,7 @@ def _name(area: Area, width: float, height: float) -> str:
     room = int((width - 8) / LETTER)
     if height < 14 or room < 3:
         return ""
-    name = " ".join(visible(area.tile.label).split())
+    name = " ".join(escape_hidden(area.tile.label).split())
     shown = name if len(name) <= room else f"{name[: room - 1]}…"
     return f'<text x="{_number(area.x + 5)}" y="{_number(area.y + 14)}">{escape(shown, False)}</text>'
 
@@ -140,7 +140,7 @@ def _legend(kinds: Sequence[str]) -> str:
 def _in_words(block: Treemap, total: float, address: Callable[[Ref], str]) -> str:
     rows = []
     for tile in block.tiles:
-        label = escape(visible(tile.label), False)
+        label = escape(escape_hidden(tile.label), False)
         label = f'<a href="{escape(address(tile.ref))}">{label}</a>' if tile.ref else label
-        rows.append(f"<li>{label}: {escape(visible(tile.said), False)}, {100 * tile.value / total:.2g} %</li>")
+        rows.append(f"<li>{label}: {escape(escape_hidden(tile.said), False)}, {100 * tile.value / total:.2g} %</li>")
     return f'<details class="in-words"><summary>The map in words</summary><ul>{"".join(rows)}</ul></details>\n'

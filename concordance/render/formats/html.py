@@ -37,10 +37,10 @@ from concordance.base.blocks import (
     To,
     Treemap,
 )
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.render.addresses import anchor, slug
-from concordance.render.author_markdown import html_of
-from concordance.render.code_blocks import code
+from concordance.render.author_markdown import doc_to_html
+from concordance.render.code_blocks import render_code
 from concordance.render.diagrams.bar_chart import plot
 from concordance.render.diagrams.svg import svg
 from concordance.render.diagrams.treemap import treemap
@@ -185,7 +185,7 @@ class HtmlWriter:
         self.out.append("</dl>\n")
 
     def _doc(self, doc: Doc) -> None:
-        self.out.append(f'<div class="doc">{html_of(doc.text, self.link)}</div>\n')
+        self.out.append(f'<div class="doc">{doc_to_html(doc.text, self.link)}</div>\n')
 
     def _quote(self, quote: Quote) -> None:
         self.out.append("<blockquote>")
@@ -193,7 +193,7 @@ class HtmlWriter:
         self.out.append("</blockquote>\n")
 
     def _code(self, block: Code) -> None:
-        self.out.append(code(block.text, block.language))
+        self.out.append(render_code(block.text, block.language))
 
     def _graph(self, graph: Diagram) -> None:
         self.out.append(svg(graph, self._address))
@@ -295,7 +295,7 @@ class HtmlWriter:
 
 
 def _shown(text: str) -> str:
-    return escape(visible(text), False)
+    return escape(escape_hidden(text), False)
 
 
 def _is_field(item: Item) -> bool:
@@ -336,4 +336,4 @@ def plain(pieces: Pieces) -> str:
             found += piece.label or f"L{piece.first}" + (f"–{piece.last}" if piece.last > piece.first else "")
         elif isinstance(piece, str) and not isinstance(piece, Anchor):
             found += piece
-    return visible(found)
+    return escape_hidden(found)

@@ -33,7 +33,7 @@ from concordance.base.blocks import (
     Text,
     Treemap,
 )
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
 from concordance.render.addresses import Addresses, anchor
 
@@ -193,7 +193,7 @@ class _Writer:
         for piece in pieces:
             kind = type(piece)
             if kind is str:
-                out.append(escaped(piece, starts))  # type: ignore[arg-type]
+                out.append(escape_markdown(piece, starts))  # type: ignore[arg-type]
             elif kind is Mono:
                 out.append(code_span(piece, table))  # type: ignore[arg-type]
             elif kind is Ref:
@@ -203,7 +203,7 @@ class _Writer:
             elif kind is Anchor:
                 out.append(f'<a id="{anchor(piece)}"></a>')  # type: ignore[arg-type]
             elif kind is Strong:
-                out.append(f"**{escaped(piece)}**")  # type: ignore[arg-type]
+                out.append(f"**{escape_markdown(piece)}**")  # type: ignore[arg-type]
             else:
                 self._cite(piece)  # type: ignore[arg-type]
             starts = False
@@ -214,7 +214,9 @@ class _Writer:
         self.out.append("|" if table else "")  # "|" marks a link in a table, where `|` is escaped
 
     def _line(self, line: Line) -> None:
-        label = escaped(line.label) or (f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}")
+        label = escape_markdown(line.label) or (
+            f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}"
+        )
         self.cites.append((len(self.out), line.path, line.first, max(line.first, line.last)))
         self.out.append(f"[{label}]({self.addresses.source(self.page, line.path, line.first, line.last)})")
 
@@ -229,13 +231,17 @@ class _Writer:
         labels: dict[Ref, str] = {}
         for place, ref in self.links:
             table = self.out[place] == "|"
-            shown = code_span(ref.label or ref.path, table) if ref.code else escaped(ref.label or ref.path)
+            shown = code_span(ref.label or ref.path, table) if ref.code else escape_markdown(ref.label or ref.path)
             if self.times[ref] == 1:
                 self.out[place] = f"[{shown}]({self.addresses.link(self.page, ref)})"
                 continue
             if ref not in labels:
                 plain = shown if ref.code and "[" not in shown and "]" not in shown and "\\" not in shown else ""
-                plain = plain if plain and len(plain) < 200 and names.setdefault(_alike(plain), ref) == ref else ""
+                plain = (
+                    plain
+                    if plain and len(plain) < 200 and names.setdefault(_normalized_label(plain), ref) == ref
+                    else ""
+                )
                 labels[ref] = plain or str(len(labels) + 1)
             self.out[place] = f"[{shown}][]" if labels[ref] == shown else f"[{shown}][{labels[ref]}]"
         if labels:
@@ -263,14 +269,14 @@ def _as_table(block: Treemap | Plot) -> Table:
     return Table(["Part", block.title], rows)
 
 
-def _alike(label: str) -> str:
+def _normalized_label(label: str) -> str:
     """Return a reference label in the form in which Markdown parsers compare labels."""
     return " ".join(label.split()).casefold()
 
 
-def escaped(text: str, starts: bool = False) -> str:
+def escape_markdown(text: str, starts: bool = False) -> str:
     """Escape text so that nothing in it is read as markup; `starts` if it begins a line."""
-    text = visible(" ".join(text.split("\n")) if "\n" in text else text)
+    text = escape_hidden(" ".join(text.split("\n")) if "\n" in text else text)
     if _MARKUP.search(text):
         text = _MARKUP.sub(_mark, text)
     if starts:
@@ -300,7 +306,7 @@ def code_span(text: str, table: bool = False) -> str:
     """Return text as inline code, on one line."""
     if "\n" in text:
         text = " ".join(text.split())
-    text = visible(text)
+    text = escape_hidden(text)
     if table and "|" in text:
         text = text.replace("|", "\\|")
     if "`" not in text:
@@ -334,4 +340,4 @@ _LABELS = str.maketrans({'"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", 
 
 
 def _label(text: str) -> str:
-    return visible(text).translate(_LABELS)
+    return escape_hidden(text).translate(_LABELS)

@@ -15,7 +15,7 @@ import stat
 from collections.abc import Iterable
 from contextlib import closing
 
-from concordance.base.confined_folder import ConfinedFolder, NotFollowed
+from concordance.base.confined_folder import ConfinedFolder, LinkRefused
 from concordance.base.errors import NoPermission, UserError
 from concordance.base.version import VERSION
 from concordance.collect import own_output
@@ -23,11 +23,11 @@ from concordance.collect.own_output import CLAIMS, FRONTS, GENERATOR, MANIFEST, 
 
 SITE_HEAD = {"generator": GENERATOR, "version": VERSION, "site": True}  # how a site's manifest begins
 _SITE_SIGN = json.dumps(SITE_HEAD, indent=1)[:-2].encode()
-ASIDE = ".writing"  # folder inside a site for files that are not complete yet
+TEMPORARY = ".writing"  # folder inside a site for files that are not complete yet
 _BEGINNING = 200  # bytes at the start of a manifest that identify it
 # Names that a folder may contain and still count as empty: files that git or a publisher needs, and leftovers of a
 # killed run.
-_IGNORED = frozenset((".git", ".gitattributes", ".gitignore", ".gitkeep", ".nojekyll", CLAIMS, ASIDE))
+_IGNORED = frozenset((".git", ".gitattributes", ".gitignore", ".gitkeep", ".nojekyll", CLAIMS, TEMPORARY))
 _NAMED = 3  # how many files the message lists
 
 
@@ -51,7 +51,7 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
         beginning = _read(folder, MANIFEST, _BEGINNING)
         if MANIFEST in names and not beginning.strip(b"\0"):
             return  # a power cut can leave a file empty, or full of zeros
-        has_front = any(own_output.is_ours(_read(folder, name)) for name in FRONTS)
+        has_front = any(own_output.is_own_content(_read(folder, name)) for name in FRONTS)
         # A sound manifest says whether this is a book or a site; without one, look for the front page of a site.
         is_site = is_of_site(beginning) if own_output.is_manifest(beginning) else "index.html" in names
         if has_front or (beginning and (_is_of_book(beginning) or is_of_site(beginning))):
@@ -71,15 +71,15 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
 def is_of_site(beginning: bytes) -> bool:
     """True if the beginning of a manifest is that of a site; some of its bytes may be damaged."""
     exact = own_output.is_manifest(beginning) and b'"site": true' in beginning[:_BEGINNING]
-    return exact or own_output.is_like(beginning, _SITE_SIGN)
+    return exact or own_output.resembles_signature(beginning, _SITE_SIGN)
 
 
 def _is_of_book(beginning: bytes) -> bool:
-    return own_output.is_manifest(beginning) or own_output.is_like(beginning, SIGN)
+    return own_output.is_manifest(beginning) or own_output.resembles_signature(beginning, SIGN)
 
 
 def _read(folder: ConfinedFolder, name: str, most: int = 0) -> bytes:
     try:
         return folder.read(name, most)
-    except (OSError, NotFollowed):
+    except (OSError, LinkRefused):
         return b""

@@ -43,7 +43,7 @@ class BookFolder:
 
     def mark(self, pages: Iterable[ManifestPage]) -> str:
         """Return the digest of the listed pages."""
-        self._mark = self._mark or manifest.mark(pages)
+        self._mark = self._mark or manifest.pages_digest(pages)
         return self._mark
 
     def is_due(self, whole: bool) -> bool:

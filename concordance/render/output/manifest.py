@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from concordance.base import confined_folder
-from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside
+from concordance.base.confined_folder import ConfinedFolder, LinkRefused, NotRegularFile, is_inside
 from concordance.base.errors import UserError
 from concordance.base.version import VERSION
 from concordance.collect import own_output
@@ -58,15 +58,15 @@ def read(out: str) -> Manifest:
     and counts as unfinished."""
     data = b""
     try:
-        with confined_folder.opened(os.path.join(out, MANIFEST)) as file:
+        with confined_folder.open_regular_file(os.path.join(out, MANIFEST)) as file:
             data = file.read()
         known = json.loads(data)
         if known["generator"] != GENERATOR:
-            return Manifest({}, own_output.is_like(data, SIGN), False)
+            return Manifest({}, own_output.resembles_signature(data, SIGN), False)
     except OSError:
         return Manifest({})
     except (ValueError, KeyError, TypeError, RecursionError):
-        return Manifest({}, own_output.is_like(data, SIGN), False)
+        return Manifest({}, own_output.resembles_signature(data, SIGN), False)
     try:
         pages = {page: ManifestPage(page, *row) for page, row in known["pages"].items() if own_output.is_page(page)}
         sound = data.startswith(_head(_counted(pages.values())).encode())
@@ -75,7 +75,7 @@ def read(out: str) -> Manifest:
         return Manifest({}, True, False)
 
 
-def mark(pages: Iterable[ManifestPage]) -> str:
+def pages_digest(pages: Iterable[ManifestPage]) -> str:
     """Return a digest of all listed rows: it differs if any page or its content differs."""
     known = sorted("\0".join(map(str, row)) for row in pages)
     return digest("\0\0".join(known).encode("utf-8", "backslashreplace"))
@@ -84,7 +84,7 @@ def mark(pages: Iterable[ManifestPage]) -> str:
 def version(out: str) -> str:
     """Return the version of the program that wrote a book; "" if unknown."""
     try:
-        with confined_folder.opened(os.path.join(out, MANIFEST)) as file:
+        with confined_folder.open_regular_file(os.path.join(out, MANIFEST)) as file:
             return str(json.load(file)["version"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
@@ -102,20 +102,20 @@ class RunMarker:
         """Mark the manifest, once."""
         if not self.done:
             self.done = True
-            put(self.folder, MANIFEST, _listed(self.before.values(), {"unfinished": True}))
+            put(self.folder, MANIFEST, _encode(self.before.values(), {"unfinished": True}))
 
 
 def tidy(folder: ConfinedFolder) -> None:
     """Remove temporary files that a killed run left behind."""
-    with suppress(OSError, NotFollowed):
+    with suppress(OSError, LinkRefused):
         for name in folder.names(CLAIMS):
             if _ASIDE.fullmatch(name):
                 folder.unlink(f"{CLAIMS}/{name}")
 
 
-def listing(pages: Collection[ManifestPage], unfinished: bool) -> bytes:
+def encode_manifest(pages: Collection[ManifestPage], unfinished: bool) -> bytes:
     """Return the content of the manifest."""
-    return _listed(pages, {**_counted(pages), **({"unfinished": True} if unfinished else {})})
+    return _encode(pages, {**_counted(pages), **({"unfinished": True} if unfinished else {})})
 
 
 def _counted(pages: Collection[ManifestPage]) -> dict[str, object]:
@@ -123,7 +123,7 @@ def _counted(pages: Collection[ManifestPage]) -> dict[str, object]:
     return {"counts": totals}
 
 
-def _listed(pages: Iterable[ManifestPage], more: dict[str, object]) -> bytes:
+def _encode(pages: Iterable[ManifestPage], more: dict[str, object]) -> bytes:
     listed = ",\n".join(map(_line, sorted(pages)))
     return f"{_head(more)}{listed}\n }}\n}}\n".encode("utf-8", "backslashreplace")
 
@@ -146,12 +146,14 @@ def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None
         there = folder.read(path)
     except FileNotFoundError:
         pass
-    except NotRegular:
+    except NotRegularFile:
         raise PathTaken(folder.path, [path]) from None
     else:
         if there == data:
             return False
-        ours = own_output.is_ours(there) or own_output.is_like(there, SIGN if path == MANIFEST else CLAIM)
+        ours = own_output.is_own_content(there) or own_output.resembles_signature(
+            there, SIGN if path == MANIFEST else CLAIM
+        )
         if there and not (ours or _is_same_page(there, data)):
             raise PathTaken(folder.path, [path])
     if begin is not None:
@@ -172,7 +174,7 @@ def drop(folder: ConfinedFolder, path: str) -> bool:
         if data and not data.startswith(CLAIM):
             return False
         folder.unlink(path)
-    except (FileNotFoundError, NotRegular, NotFollowed):
+    except (FileNotFoundError, NotRegularFile, LinkRefused):
         return False
     return True
 
@@ -185,7 +187,7 @@ def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
     for page in pages:
         if not is_inside(page) or not own_output.is_page(page) or _is_written(folder, page) is False:
             continue
-        with suppress(OSError, NotFollowed):
+        with suppress(OSError, LinkRefused):
             folder.unlink(page)
             count += 1
         with suppress(OSError):
@@ -199,10 +201,10 @@ def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
 def _is_written(folder: ConfinedFolder, page: str) -> bool | None:
     """True if the program wrote the page; None if the page does not exist."""
     try:
-        return own_output.is_ours(folder.read(page))
+        return own_output.is_own_content(folder.read(page))
     except FileNotFoundError:
         return None
-    except (OSError, NotFollowed):
+    except (OSError, LinkRefused):
         return False
 
 
@@ -213,15 +215,15 @@ def remove_empty(folder: ConfinedFolder, inside: str) -> None:
             folder.rmdir(inside)
         except FileNotFoundError:
             pass
-        except (OSError, NotFollowed):  # not empty, or not ours
+        except (OSError, LinkRefused):  # not empty, or not ours
             return
         inside = os.path.dirname(inside)
 
 
-def strays(folder: ConfinedFolder, named: set[str]) -> Iterator[str]:
+def find_unlisted_pages(folder: ConfinedFolder, named: set[str]) -> Iterator[str]:
     """Yield pages in the folder that we wrote but that are neither in `named` nor part of another book inside it."""
     out = folder.path
-    others = tuple(f"{book.folder}/" for book in own_output.books(out, files(out)) if book.folder)
+    others = tuple(f"{book.folder}/" for book in own_output.find_books(out, files(out)) if book.folder)
     for path in files(out):
         if not path.startswith(others) and path not in named and own_output.is_page(path) and _is_written(folder, path):
             yield path
@@ -236,7 +238,7 @@ def files(out: str) -> Iterator[str]:
             yield f"{inside}/{name}" if inside else name
 
 
-def astray(out: str, pages: dict[str, ManifestPage]) -> list[str]:
+def find_modified_pages(out: str, pages: dict[str, ManifestPage]) -> list[str]:
     """Return the pages that are missing or no longer as they were written. This runs before every build and must be
     cheap: since the manifest is written last, only a file that changed after it is compared by digest."""
     path = os.path.join(out, MANIFEST)
@@ -270,23 +272,23 @@ def _status(out: str, page: str, row: ManifestPage) -> int | None:
     return max(found.st_ctime_ns, beside.st_ctime_ns)
 
 
-def edited(out: str, pages: Iterable[ManifestPage]) -> list[str]:
+def find_differing_pages(out: str, pages: Iterable[ManifestPage]) -> list[str]:
     """Return the pages whose bytes differ from what the manifest lists."""
     return [row.page for row in pages if not _is_as_listed(out, row)]
 
 
 def _is_as_listed(out: str, row: ManifestPage) -> bool:
-    data = contents(os.path.join(out, row.page))
+    data = read_regular_file(os.path.join(out, row.page))
     if data is None or digest(data) != row.checksum:
         return False
-    beside = contents(os.path.join(out, claims_of(row.page)))
+    beside = read_regular_file(os.path.join(out, claims_of(row.page)))
     return (digest(beside) if beside is not None else "") == row.claims_checksum
 
 
-def contents(path: str) -> bytes | None:
+def read_regular_file(path: str) -> bytes | None:
     """Return the bytes of a regular file; None if there is none."""
     try:
-        with confined_folder.opened(path) as file:
+        with confined_folder.open_regular_file(path) as file:
             return file.read()
     except OSError:
         return None
@@ -303,17 +305,17 @@ def collisions(out: str, planned: Iterable[str], before: dict[str, ManifestPage]
     for page in planned:
         folder = os.path.dirname(page)
         if folder not in folders:
-            _look_at(out, folder, folders, taken)
+            _check_folder(out, folder, folders, taken)
         target = os.path.join(out, page)
         if page not in before and folders[folder] and os.path.lexists(target) and not _is_ours(target):
             taken[page] = None
     return list(taken)
 
 
-def _look_at(out: str, folder: str, folders: dict[str, bool], taken: dict[str, None]) -> None:
+def _check_folder(out: str, folder: str, folders: dict[str, bool], taken: dict[str, None]) -> None:
     above = os.path.dirname(folder)
     if above not in folders:
-        _look_at(out, above, folders, taken)
+        _check_folder(out, above, folders, taken)
     folders[folder] = False
     if folders[above]:
         try:
@@ -330,8 +332,8 @@ def _is_ours(path: str) -> bool:
         return False
     if os.path.basename(path) == MANIFEST:
         with open(path, "rb") as file:
-            return own_output.is_like(file.read(len(SIGN)), SIGN)
-    return not os.path.getsize(path) or own_output.is_written(path)
+            return own_output.resembles_signature(file.read(len(SIGN)), SIGN)
+    return not os.path.getsize(path) or own_output.is_own_page(path)
 
 
 class PathTaken(UserError):

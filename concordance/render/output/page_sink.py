@@ -25,7 +25,7 @@ class PageSink:
 
     def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
         """Return the listed pages that are missing or seem to have changed since they were written."""
-        return manifest.astray(self.out, pages)
+        return manifest.find_modified_pages(self.out, pages)
 
     def tidy(self) -> None:
         """Remove temporary files of a run that was killed."""
@@ -47,7 +47,7 @@ class PageSink:
 
     def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
         """Write the manifest; False if it already lists exactly these pages."""
-        return manifest.put(self.folder, MANIFEST, manifest.listing(pages, unfinished))
+        return manifest.put(self.folder, MANIFEST, manifest.encode_manifest(pages, unfinished))
 
 
 class DryRunSink(PageSink):
@@ -55,18 +55,18 @@ class DryRunSink(PageSink):
 
     def __init__(self, folder: ConfinedFolder, before: dict[str, ManifestPage]) -> None:
         super().__init__(folder, before)
-        self.begin = _nothing
+        self.begin = _do_nothing
 
     def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
         """Return the listed pages whose content differs from what was written, compared byte by byte."""
-        return manifest.edited(self.out, pages.values())
+        return manifest.find_differing_pages(self.out, pages.values())
 
     def tidy(self) -> None:
         """Do nothing."""
 
     def put(self, path: str, data: bytes) -> bool:
         """True if the file does not have this content."""
-        return manifest.contents(os.path.join(self.out, path)) != data
+        return manifest.read_regular_file(os.path.join(self.out, path)) != data
 
     def drop(self, path: str) -> bool:
         """True if the file exists."""
@@ -78,8 +78,8 @@ class DryRunSink(PageSink):
 
     def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
         """True if the manifest does not list exactly these pages."""
-        return self.put(MANIFEST, manifest.listing(pages, unfinished))
+        return self.put(MANIFEST, manifest.encode_manifest(pages, unfinished))
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: a dry run does not mark the folder as unfinished."""

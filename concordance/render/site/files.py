@@ -17,19 +17,19 @@ from typing import NamedTuple
 from concordance import render
 from concordance.base import plugins
 from concordance.base.blocks import Page, Ref, To
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.query.folders.repository import name_of
 from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.pages import PAGES, kinds, listed_kinds
-from concordance.query.sections.listing import blamed, listing, parts_of
+from concordance.query.sections.listing import blame_lines, build_listing, page_count
 from concordance.query.sections.structure import plain_files
 from concordance.render.addresses import anchor
 from concordance.render.formats import html, markdown
 from concordance.render.site import llms_txt, openapi, page_frame
 from concordance.render.site import source_listing as listings
 from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
-from concordance.render.site.page_frame import around
+from concordance.render.site.page_frame import frame_links
 from concordance.render.site.routes import (
     DEFINITION,
     OF_BLAME,
@@ -95,7 +95,7 @@ class Site:
     def made(self, meant: Route) -> Iterator[tuple[str, SiteFile]]:
         """Yield the address and content of every file for a route, with all parts of a split page."""
         if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
-            parts = parts_of(self.index.files[meant.subject].lines) if meant.kind == OF_SOURCE else 1
+            parts = page_count(self.index.files[meant.subject].lines) if meant.kind == OF_SOURCE else 1
             for part in range(1, parts + 1):
                 found = self._beside(meant._replace(part=part))
                 if found is not None:
@@ -136,13 +136,13 @@ class Site:
         """Return a page within its frame; `blame` is the address of the commits of its lines."""
         name = name_of(self.index)
         more = [(title, to) for title, to, _ in listed_kinds(self.index)]
-        links = around(self.addresses, name, address, ref, body.title, more)
+        links = frame_links(self.addresses, name, address, ref, body.title, more)
         views = links.views if kind != OF_SEARCH else []  # a script fills this page, so there is no Markdown of it
         window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
             live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame,
         )  # fmt: skip
-        return SiteFile(_bytes(page_frame.whole(window)), HTML)
+        return SiteFile(_bytes(page_frame.render_document(window)), HTML)
 
     # --- what only the site has and is not made of blocks
 
@@ -170,9 +170,9 @@ class Site:
             return self._window(address, meant.kind, Ref(To.LETTERS, ""), body)
         if meant.kind == OF_CARDS:
             return self._cards(meant.subject)
-        if meant.part > parts_of(self.index.files[meant.subject].lines):
+        if meant.part > page_count(self.index.files[meant.subject].lines):
             return None
-        found = listing(self.index, meant.subject, meant.part)
+        found = build_listing(self.index, meant.subject, meant.part)
         body = listings.render(found, self.addresses)
         blame = self.addresses.to(address, self.addresses.blame(meant.subject)) if self.api and found.text else ""
         return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body, blame)
@@ -182,7 +182,9 @@ class Site:
         rows = {}
         for card in cards(self.index, path):
             told = [(name, value) for name, value in card._asdict().items() if name not in ("key", "page")]
-            row = {name: visible(value) if isinstance(value, str) else value for name, value in told if value != ""}
+            row = {
+                name: escape_hidden(value) if isinstance(value, str) else value for name, value in told if value != ""
+            }
             if card.page:
                 row["page"] = self.addresses.to("", self.addresses.page(Ref(To.DEFINITION, path, card.key)))
             rows[anchor(card.key)] = row
@@ -191,9 +193,10 @@ class Site:
     def _blame(self, path: str) -> SiteFile:
         """Return the commits of a file's lines: why there are none, the commits, pairs of a number of lines and their
         commit, and last the file's digest, which the page also has."""
-        found = blamed(self.index, path)
+        found = blame_lines(self.index, path)
         rows = [
-            (one.number, _day(one.when), visible(one.author), visible(one.summary), one.oldest) for one in found.commits
+            (one.number, _day(one.when), escape_hidden(one.author), escape_hidden(one.summary), one.oldest)
+            for one in found.commits
         ]
         ranges = [number for one in found.ranges for number in one]
         told = [found.note, rows, ranges, self.index.opened(path).file.digest[: listings.OF]]
@@ -204,9 +207,9 @@ class Site:
         inside = self._inside[folder]
         start = len(folder) + 1 if folder else 0
         rows: list[tuple[str, str, bool]] = [
-            (visible(one[start:]), self.addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
+            (escape_hidden(one[start:]), self.addresses.page(Ref(To.INDEX, one)), True) for one in inside[0]
         ]
-        rows += [(visible(one[start:]), self.addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
+        rows += [(escape_hidden(one[start:]), self.addresses.page(Ref(To.FILE, one)), False) for one in inside[1]]
         return SiteFile(_bytes(script(f"tree:{folder}", rows)), SCRIPT)
 
     @cached_property
@@ -229,7 +232,7 @@ class Site:
             yield address
 
 
-def opened(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
+def open_site(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
     """Open the site of an index; `out` is the folder of its book, needed only for addresses."""
     paths, plain = [row[1] for row in index.bases], plain_files(index)
     addresses = SiteAddresses(paths, index.root, out, plain)

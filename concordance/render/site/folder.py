@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.base.confined_folder import ConfinedFolder, NotFollowed, NotRegular, is_inside
+from concordance.base.confined_folder import ConfinedFolder, LinkRefused, NotRegularFile, is_inside
 from concordance.base.errors import UserError
 from concordance.collect.own_output import GENERATOR, MANIFEST
 from concordance.render.output import folder_checks, manifest
@@ -53,7 +53,7 @@ class SiteFolder:
         except FileNotFoundError:
             self._write(address, data)
             return row, True
-        except NotRegular:
+        except NotRegularFile:
             raise UserError(f"{os.path.join(self.out, address)} exists and is not part of this site", advice) from None
         if not (address in self.before or self._doubtful):
             raise UserError(f"{os.path.join(self.out, address)} exists and is not part of this site", advice)
@@ -70,18 +70,20 @@ class SiteFolder:
                     count += 1
                 manifest.remove_empty(self._folder, os.path.dirname(address))
         self._list(rows, False)
-        manifest.remove_empty(self._folder, folder_checks.ASIDE)
+        manifest.remove_empty(self._folder, folder_checks.TEMPORARY)
         self._folder.close()
         return count
 
     def _is_as_listed(self, address: str) -> bool:
         try:
             return digest(self._folder.read(address)) == self.before[address].checksum
-        except (OSError, NotFollowed):
+        except (OSError, LinkRefused):
             return False
 
     def _write(self, address: str, data: bytes) -> None:
-        self._folder.write(f"{folder_checks.ASIDE}/{os.getpid()}", address, data)  # only one file is written at a time
+        self._folder.write(
+            f"{folder_checks.TEMPORARY}/{os.getpid()}", address, data
+        )  # only one file is written at a time
 
     def _list(self, rows: Mapping[str, SiteEntry], unfinished: bool) -> None:
         head = {**folder_checks.SITE_HEAD, **({"unfinished": True} if unfinished else {})}
@@ -95,7 +97,7 @@ def _listed(folder: ConfinedFolder) -> tuple[dict[str, SiteEntry], bool]:
     """Return what the last run wrote into a folder, and whether it was interrupted or its manifest is damaged."""
     try:
         data = folder.read(MANIFEST)
-    except (OSError, NotFollowed):
+    except (OSError, LinkRefused):
         return {}, False
     try:
         known = json.loads(data)

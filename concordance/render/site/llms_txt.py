@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from concordance.base import plugins
-from concordance.base.blocks import Line, Pieces, Ref, To, counted
-from concordance.base.characters import visible
+from concordance.base.blocks import Line, Pieces, Ref, To, count_noun
+from concordance.base.characters import escape_hidden
 from concordance.query.book.chapters import plan
 from concordance.query.dispatch import COMMANDS
 from concordance.query.folders import folders
@@ -37,7 +37,7 @@ def _lines(index: Index, addresses: Addresses, has_api: bool) -> Iterator[str]:
     root = folders(index).all[""]
     yield f"# {_safe(name_of(index))}"
     yield ""
-    yield f"> {_plain(describe_folder(index, '')) or counted(root.count, 'file')}"
+    yield f"> {_plain(describe_folder(index, '')) or count_noun(root.count, 'file')}"
     yield ""
     yield "Every file, folder and name of this repository is documented from its source, with file and line."
     yield "Each page is also available as HTML: replace `.md` with `.html`. `<file>_docs.md` is the page of a file."
@@ -79,4 +79,4 @@ def _plain(pieces: Pieces) -> str:
 
 
 def _safe(words: str) -> str:
-    return _MARKUP.sub("", visible(words))
+    return _MARKUP.sub("", escape_hidden(words))

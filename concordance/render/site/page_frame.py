@@ -14,9 +14,9 @@ from html import escape
 from typing import NamedTuple
 
 from concordance.base.blocks import TO_FILES, TO_FOLDERS, Ref, To
-from concordance.base.characters import visible
+from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
-from concordance.query.answers import clean
+from concordance.query.answers import split_key
 from concordance.render.formats.html import SORTS, OutlineHeading
 from concordance.render.site.addresses import SiteAddresses
 
@@ -55,7 +55,7 @@ class Window:
     name: str = ""  # last element of the breadcrumb: a file's name; "" if the page is that of the last folder
 
 
-def whole(window: Window) -> str:
+def render_document(window: Window) -> str:
     """Return the HTML document."""
     up = "../" * window.address.count("/")
     server = (" data-api" if window.api or window.live else "") + (" data-live" if window.live else "")
@@ -64,8 +64,8 @@ def whole(window: Window) -> str:
     if f'<table class="{SORTS}' in window.main:
         loaded += f'\n<link rel="stylesheet" href="{up}assets/sorting.css">'
         loaded += f'\n<script defer src="{up}assets/sorting.js"></script>'
-    repository = escape(visible(window.repository))
-    shown = f"{escape(visible(window.title))} · {repository}"
+    repository = escape(escape_hidden(window.repository))
+    shown = f"{escape(escape_hidden(window.title))} · {repository}"
     return f"""<!doctype html>
 <html lang="en" data-up="{up}" data-kind="{escape(window.kind)}" data-path="{escape(window.path)}"{server}>
 <head>
@@ -145,7 +145,7 @@ def _whole(window: Window) -> str:
 
 def _above(window: Window) -> str:
     """Return the folders above, which the tree shows until (or without) its script."""
-    rows = "".join(f'<li><a href="{escape(to)}">{escape(visible(name))}</a></li>' for name, to in window.folders)
+    rows = "".join(f'<li><a href="{escape(to)}">{escape(escape_hidden(name))}</a></li>' for name, to in window.folders)
     return f'<ul class="plain">{rows}</ul>' if rows else ""
 
 
@@ -157,9 +157,9 @@ def _path(window: Window) -> str:
     rows = []
     for place, (name, to) in enumerate(window.folders):
         now = ' aria-current="page"' if place == last else ""
-        rows.append(f'<li><a href="{escape(to)}"{now}>{escape(visible(name))}</a></li>')
+        rows.append(f'<li><a href="{escape(to)}"{now}>{escape(escape_hidden(name))}</a></li>')
     if window.name:
-        rows.append(f'<li aria-current="page">{escape(visible(window.name))}</li>')
+        rows.append(f'<li aria-current="page">{escape(escape_hidden(window.name))}</li>')
     return f'<nav class="path" aria-label="Path"><ol>{"".join(rows)}</ol></nav>\n'
 
 
@@ -189,7 +189,7 @@ def outline(entries: Sequence[OutlineHeading]) -> str:
     if len(shown) > _LONGEST:
         shown = [entry for entry in shown if entry.level == 2]
     rows = "".join(
-        f'<li class="level{entry.level}"><a href="#{escape(entry.anchor)}">{escape(visible(entry.text))}</a></li>'
+        f'<li class="level{entry.level}"><a href="#{escape(entry.anchor)}">{escape(escape_hidden(entry.text))}</a></li>'
         for entry in shown
     )
     inner = f'<p class="caption" id="outline-title">On this page</p><ul>{rows}</ul>' if rows else ""
@@ -219,7 +219,7 @@ name.</p></noscript>"""
 # --- The links in the frame: the folders above a page, other pages on the same subject, pages about the repository.
 
 
-class Around(NamedTuple):
+class FrameLinks(NamedTuple):
     """The links in the frame of a page."""
 
     folders: Links  # from the root down
@@ -228,9 +228,9 @@ class Around(NamedTuple):
     name: str  # what follows the folders in the breadcrumb; "" if the page is that of the last folder
 
 
-def around(
+def frame_links(
     addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str, more: Sequence[tuple[str, str]] = ()
-) -> Around:
+) -> FrameLinks:
     """Return the links in the frame of a page; `more` are further kinds of pages about the whole repository, each as
     the text of its link and the kind."""
 
@@ -252,11 +252,11 @@ def around(
     in_book = to(To.FILE if of_file else To.INDEX, ref.path) if ref.to in _ONLY_HERE else here
     views = [*(views or [("Page", here)]), ("Markdown", f"{in_book.removesuffix('.html')}.md")]
     pages = [(name, to(kind, "")) for name, kind in (*_OF_WHOLE, *more)]
-    return Around(folders, views, pages, _last(ref, title))
+    return FrameLinks(folders, views, pages, _last(ref, title))
 
 
 def _last(ref: Ref, title: str) -> str:
     """Return what follows the folders in the breadcrumb."""
     if ref.to == To.DEFINITION:
-        return ".".join(clean(ref.at))
+        return ".".join(split_key(ref.at))
     return ref.path.rpartition("/")[2] if ref.to in TO_FILES else "" if ref.to in TO_FOLDERS else title

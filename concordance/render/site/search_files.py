@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
 from concordance.base.model import KINDS, Category, Kind
-from concordance.query.answers import clean
+from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
@@ -70,7 +70,7 @@ def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
     writer = _Writer(addresses, page_of)
     code, words = _of_symbols(index)
     for group, names in (("n", code), ("f", _of_files(index)), ("k", [*words, *_of_concepts(index, page_of)])):
-        tries = _Node("", [(key, name) for name in names for key in keys(_said(group, name))])
+        tries = _Node("", [(key, name) for name in names for key in keys(_search_text(group, name))])
         counts[group] = {}
         for node in tries.all():
             if node.prefix:
@@ -80,7 +80,7 @@ def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
     yield f"{FOLDER}/names.js", script("names", {"kinds": _KIND_NAMES, "groups": counts})
 
 
-def _said(group: str, name: Name) -> str:
+def _search_text(group: str, name: Name) -> str:
     """Return the text by which an entry is found: for a file, its name without the extension."""
     return name.name.rpartition(".")[0] or name.name if group == "f" else name.name
 
@@ -109,7 +109,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
         rows = []
         for one in best[:_ROWS]:
             path, key = index.path_of(one), index.keys[one]
-            home = public_name(index, path, key).rpartition(".")[0] or ".".join(clean(key)[:-1])
+            home = public_name(index, path, key).rpartition(".")[0] or ".".join(split_key(key)[:-1])
             page = anchor(key) if has_page(index, one) else ""
             rows.append(NameTargetRow(index.kinds[one], path, lines.of(one, path), home, page))
         entry = Name(name, scores[best[0]], len(ids), rows)

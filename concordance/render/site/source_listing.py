@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from concordance.base.blocks import Ref, To, counted
-from concordance.base.characters import hides, visible
-from concordance.base.model import RUN, TYPES, Kind, Trust
+from concordance.base.blocks import Ref, To, count_noun
+from concordance.base.characters import escape_hidden, has_hidden_characters
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Trust
 from concordance.query.sections.listing import LineRemark, LinkTarget, Listing
 from concordance.render.addresses import anchor
 from concordance.render.formats.html import Body
@@ -42,17 +42,17 @@ _MODULES = frozenset(("file", Kind.MODULE, Kind.NAMESPACE))
 def render(listing: Listing, addresses: SiteAddresses) -> Body:
     """Render a page of a source file."""
     page = addresses.page(Ref(To.SOURCE, listing.path, part=listing.part))
-    name = escape(visible(listing.path))
+    name = escape(escape_hidden(listing.path))
     title = f"{listing.path}, part {listing.part} of {listing.parts}" if listing.parts > 1 else listing.path
     out = [f'<h1 class="path"><code>{name}</code></h1>\n']
     if listing.text is None:
-        out.append(f"<p>{escape(visible(listing.why))}</p>\n")
+        out.append(f"<p>{escape(escape_hidden(listing.why))}</p>\n")
     elif not listing.text:
         out.append("<p>The file is empty.</p>\n")
     else:
         parts = _parts(listing, addresses, page) if listing.parts > 1 else ""
         out += [parts, *_lines(listing, addresses, page), parts]
-    return Body(visible(title), "".join(out), [])
+    return Body(escape_hidden(title), "".join(out), [])
 
 
 def _parts(listing: Listing, addresses: SiteAddresses, page: str) -> str:
@@ -90,7 +90,7 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
 def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     """Return the marked-up text; no tag spans a line end."""
     text = listing.text or ""
-    shown = _shown if hides(text) else _escaped  # a \r as a line end is also a hidden character
+    shown = _shown if has_hidden_characters(text) else _escaped  # a \r as a line end is also a hidden character
     tags = _Tags(listing, addresses, page)
     out: list[str] = []
     at = 0
@@ -139,7 +139,7 @@ def _shown(text: str, start: int, end: int) -> str:
         if piece[-1] == "\r" and text[end : end + 1] == "\n":
             piece = piece[:-1]
         piece = piece.replace("\r\n", "\n").replace("\r", "\n")
-    return escape(visible(piece), False)
+    return escape(escape_hidden(piece), False)
 
 
 class _Tags:
@@ -177,14 +177,14 @@ class _Tags:
 
 
 def _said(words: str) -> str:
-    return escape(visible(words))
+    return escape(escape_hidden(words))
 
 
 def _letter(kind: str) -> str:
     """Return the class of a name: type, function, value, module or other."""
-    if kind in TYPES or kind == Kind.TYPE:
+    if kind in TYPE_KINDS or kind == Kind.TYPE:
         return "t"
-    if kind in RUN or kind == Kind.OPERATOR:
+    if kind in EXECUTABLE_KINDS or kind == Kind.OPERATOR:
         return "f"
     return "m" if kind in _MODULES else "o" if kind in _OTHER else "v"
 
@@ -202,8 +202,8 @@ def _margin(listing: Listing, addresses: SiteAddresses, page: str) -> dict[int, 
 def _remark(listing: Listing, remark: LineRemark, addresses: SiteAddresses, page: str) -> str:
     finding = remark.finding
     if finding is None:
-        said = f"{counted(remark.tests, 'test')}"
-        title = f"{counted(remark.tests, 'test')} refer{'s' if remark.tests == 1 else ''} to it"
+        said = f"{count_noun(remark.tests, 'test')}"
+        title = f"{count_noun(remark.tests, 'test')} refer{'s' if remark.tests == 1 else ''} to it"
         if not remark.key:
             return f'<span class="tests" title="{title}">{said}</span>'
         there = addresses.link(page, Ref(To.DEFINITION, listing.path, remark.key))

@@ -18,7 +18,7 @@ from concordance.base.config import Roots
 from concordance.base.model import Bridge, End, Role, Trust
 from concordance.facts import codec
 from concordance.facts.codec import unpack_ends
-from concordance.facts.links.bridge_rows import BridgeReads, bridges_from, packed_bridges
+from concordance.facts.links.bridge_rows import BridgeReads, pack_bridges, unpack_bridges
 from concordance.facts.links.graph import EdgeKind, edge
 from concordance.facts.links.rows import rows_of
 from concordance.facts.updates.store_delta import Aspect
@@ -44,11 +44,11 @@ class Edges(NamedTuple):
 def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges; a bridge that fails is passed to `failed` and loses only its own rows."""
     crossed = writer.crossed
-    was = bridges_from(writer.asked.passed(_ROWS))
-    before = _moved(was, writer.moved)
+    was = unpack_bridges(writer.asked.passed(_ROWS))
+    before = _with_new_ids(was, writer.moved)
     rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
     _put(writer, rows, was)
-    writer.put_pass(_LOOKED_UP, codec.encoded(crossed.looked_up))
+    writer.put_pass(_LOOKED_UP, codec.encode_rows(crossed.looked_up))
     other = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
     writer.touched.add(Aspect.ACROSS, {name for row in other for name in (row.name, row.name.partition(".")[0])})
@@ -60,7 +60,7 @@ def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
 def _put(writer: StoreWriter, rows: list[Bridge], before: list[Bridge]) -> None:
     """Write all rows; and their ids separately, so that an update can tell whether any of them changes."""
     if rows != before or not before:
-        writer.put_pass(_ROWS, packed_bridges(rows))
+        writer.put_pass(_ROWS, pack_bridges(rows))
         writer.put_pass(_IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes())
         writer.touched.add(Aspect.BRIDGES, [""])
 
@@ -77,21 +77,21 @@ def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
 
 def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges again if an update may have changed any of them."""
-    names, targets = codec.looked_up_from(writer.asked.passed(_LOOKED_UP))
-    if _is_other(writer, frozenset(names), frozenset(targets)):
+    names, targets = codec.unpack_lookups(writer.asked.passed(_LOOKED_UP))
+    if _may_differ(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
     now = writer.moved
     if not now.keys().isdisjoint(targets):
-        writer.put_pass(_LOOKED_UP, codec.encoded((names, [now.get(one, one) for one in targets])))
+        writer.put_pass(_LOOKED_UP, codec.encode_rows((names, [now.get(one, one) for one in targets])))
     if now.keys().isdisjoint(array("I", writer.asked.passed(_IDS))):
         return Edges(set(), set(), set())
-    rows = bridges_from(writer.asked.passed(_ROWS))
-    moved = _moved(rows, now)
+    rows = unpack_bridges(writer.asked.passed(_ROWS))
+    moved = _with_new_ids(rows, now)
     _put(writer, moved, rows)
     return _between(rows, moved)
 
 
-def _moved(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
+def _with_new_ids(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
     """Return bridges with the current ids of their ends."""
     if not now:
         return rows
@@ -109,7 +109,7 @@ def _joined(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge
             failed(f"the bridge {name}", f"{type(error).__name__}: {error}")
 
 
-def _is_other(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
+def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
     """True if the result may differ; `names` and `targets` are what it was computed from."""
     crossed = writer.crossed
     if writer.added or writer.asks_other:
@@ -118,12 +118,14 @@ def _is_other(writer: StoreWriter, names: frozenset[str], targets: frozenset[int
         if not crossed.is_there(had.id):  # bridges may point to the file itself
             return True
         now = crossed.ends_of(had.id)
-        if bool(now) != bool(had.ends) or (had.ends and _unplaced(unpack_ends(had.ends)) != _unplaced(now)):
+        if bool(now) != bool(had.ends) or (
+            had.ends and _without_positions(unpack_ends(had.ends)) != _without_positions(now)
+        ):
             return True
         other = {*had.keys} ^ {*crossed.keys(had.id)}
         if not names.isdisjoint(key.rpartition(".")[2].partition("+")[0] for key in other):
             return True
-    joined = _read()
+    joined = _joined_bridges()
     if any(end.bridge in joined for file in writer.relinked for end in crossed.ends_of(file)):
         return True
     for old, new in writer.led if targets else ():
@@ -135,14 +137,14 @@ def _is_other(writer: StoreWriter, names: frozenset[str], targets: frozenset[int
 
 
 @cache
-def _read() -> frozenset[str]:
+def _joined_bridges() -> frozenset[str]:
     """Return the bridges whose ends are joined: by the plug-in of that name, or by another that `READS` them."""
     names = plugins.names(BRIDGES)
     return frozenset(names).union(*(getattr(plugins.load(BRIDGES, name), "READS", ()) for name in names))
 
 
-def _unplaced(ends: Iterable[End]) -> list[End]:
+def _without_positions(ends: Iterable[End]) -> list[End]:
     """Return ends without positions, which any line above changes; unjoined ones count only by their presence."""
-    joined = _read()
+    joined = _joined_bridges()
     plain = (end if end.bridge in joined else end._replace(name="", text="", more=()) for end in ends)
     return [end._replace(line=0, col=0) for end in plain]

@@ -49,14 +49,14 @@ GIVEN_UP = "given up: "  # begins the note of a file that is not tried again bef
 
 def start(memory: int) -> None:
     """Turn a process into a worker: interrupts are left to the parent, and garbage collection is switched off."""
-    forks.leave_signals()
-    forks.end_with(os.getppid())
-    threading.Thread(target=forks.follow_parent, daemon=True).start()  # its parent may be a fork server
-    forks.limit_memory(forks.most_memory(memory))
+    forks.ignore_terminal_signals()
+    forks.kill_with_parent(os.getppid())
+    threading.Thread(target=forks.exit_with_parent, daemon=True).start()  # its parent may be a fork server
+    forks.limit_memory(forks.memory_limit(memory))
     gc.disable()
 
 
-def is_still(root: str, entry: ListedFile, digest: str) -> bool:
+def has_digest(root: str, entry: ListedFile, digest: str) -> bool:
     """True if a file still has the content with this digest."""
     return bool(digest) and _digest(root, entry) == digest
 
@@ -65,14 +65,14 @@ def _digest(root: str, entry: ListedFile) -> str:
     """Return the digest of a file as it is now; "" if it cannot be read."""
     now = hashlib.sha256()
     try:
-        for piece in walk.pieces(root, entry):
+        for piece in walk.read_in_pieces(root, entry):
             now.update(piece)
     except Unreadable:
         return ""
     return now.hexdigest()
 
 
-class _Desk(NamedTuple):
+class _ExtractWorkerState(NamedTuple):
     classifier: Classifier
     cache: Cache
     macros: macros.Macros
@@ -82,12 +82,12 @@ class _Desk(NamedTuple):
 
 
 @cache
-def _desk(job: Job) -> _Desk:
+def _worker_state(job: Job) -> _ExtractWorkerState:
     """Return what a worker keeps from batch to batch."""
     languages = registry.languages()
     with open(os.path.join(job.scratch, "macros"), "rb") as file:
         table: macros.Macros = pickle.load(file)  # noqa: S301 (this build's own temporary file)
-    return _Desk(
+    return _ExtractWorkerState(
         Classifier(languages, job.config.largest, job.headers, job.config.categories),
         Cache(job.cache_folder, job.config.cache_bytes),
         table,
@@ -97,7 +97,7 @@ def _desk(job: Job) -> _Desk:
     )
 
 
-def keep_macros(scratch: str, table: macros.Macros) -> None:
+def save_macros(scratch: str, table: macros.Macros) -> None:
     """Write the macros where workers find them; sending the table with each batch would cost more."""
     with open(os.path.join(scratch, "macros"), "wb") as file:
         pickle.dump(table, file)
@@ -107,7 +107,7 @@ def _note_of(scratch: str, worker: int) -> str:
     return os.path.join(scratch, f"worker-{worker}")
 
 
-def last_of(scratch: str, worker: int) -> str:
+def last_path(scratch: str, worker: int) -> str:
     """Return the path that a worker was reading when it died; "" if there was none."""
     try:
         with open(_note_of(scratch, worker), "rb") as file:
@@ -116,30 +116,30 @@ def last_of(scratch: str, worker: int) -> str:
         return ""
 
 
-def learn(root: str, entries: list[ListedFile], largest: int) -> list[tuple[str, macros.Learned]]:
+def learn_macros(root: str, entries: list[ListedFile], largest: int) -> list[tuple[str, macros.MacroDefinitions]]:
     """Return the macros that some files define."""
     found = []
     for entry in entries:
         try:
-            found.append((entry.path, macros.learn(walk.read(root, entry, largest), entry.path)))
+            found.append((entry.path, macros.read_defines(walk.read(root, entry, largest), entry.path)))
         except Unreadable:
             continue  # reading it as a file reports why
     return found
 
 
-def read(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:
+def extract_files(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:
     """Extract the facts of some files."""
-    desk = _desk(job)
-    return [_one(job, desk, entry) for entry in entries]
+    desk = _worker_state(job)
+    return [_extract_one(job, desk, entry) for entry in entries]
 
 
-def given_up(job: Job, entry: ListedFile, reason: str) -> ExtractedFile:
+def failed_file(job: Job, entry: ListedFile, reason: str) -> ExtractedFile:
     """Return the entry of a file whose extraction crashed its worker or did not end."""
-    form = _desk(job).classifier.unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
+    form = _worker_state(job).classifier.unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
     return _skipped(entry, form, _digest(job.root, entry))  # so that the next build recognises it
 
 
-def _one(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
+def _extract_one(job: Job, desk: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
     with suppress(OSError):  # a full disk: this is only needed for a message
         os.pwrite(desk.note, os.fsencode(entry.path) + b"\0", 0)
     if entry.skip is not Skip.NONE:
@@ -155,30 +155,32 @@ def _one(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
     reading, text, facts = _parsed(job, desk, entry, data)
     if facts is None:
         return reading
-    return reading._replace(words=index.prepared(entry.path, text, facts, desk.words))
+    return reading._replace(words=index.prepare_file(entry.path, text, facts, desk.words))
 
 
-def of_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
+def extract_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
     """Return what is extracted from given bytes, for example of a revision, and their text; without search words."""
-    desk = _desk(job)
+    desk = _worker_state(job)
     if entry.skip is not Skip.NONE:
         return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), ""), ""
     return _parsed(job, desk, entry, data)[:2]
 
 
-def _parsed(job: Job, desk: _Desk, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str, FileFacts | None]:
+def _parsed(
+    job: Job, desk: _ExtractWorkerState, entry: ListedFile, data: bytes
+) -> tuple[ExtractedFile, str, FileFacts | None]:
     """Return a file's extraction, its text and its facts; the facts are None if it is not read as text."""
     digest = hashlib.sha256(data).hexdigest()
     form, text = desk.classifier.read_text(entry.path, data)
     if form.skip is not Skip.NONE:
         return _skipped(entry, form, digest), "", None
-    used = macros.mentioned(data, desk.macros) if form.language in desk.with_macros else {}
+    used = macros.macros_in(data, desk.macros) if form.language in desk.with_macros else {}
     parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
     key = hashlib.sha256("\0".join(parts).encode()).digest()
     kept = desk.cache.get(key)
     if kept is not None:
         with suppress(ValueError, struct.error):  # a damaged cache
-            packed, flow, ends = _thirds(kept)
+            packed, flow, ends = _split_cached(kept)
             facts = unpack(packed)
             return _reading(entry, form, digest, facts, packed, flow, ends, key, True), text, facts
     facts = engine.extract(text, form.language, used)
@@ -191,7 +193,7 @@ def _parsed(job: Job, desk: _Desk, entry: ListedFile, data: bytes) -> tuple[Extr
     return _reading(entry, form, digest, facts, packed, flow, ends, key, False), text, facts
 
 
-def _thirds(kept: bytes) -> tuple[bytes, bytes, bytes]:
+def _split_cached(kept: bytes) -> tuple[bytes, bytes, bytes]:
     """Split a value of the cache into facts, flow and ends."""
     size, flow = struct.unpack_from("<II", kept)
     return kept[8 : 8 + size], kept[8 + size : 8 + size + flow], kept[8 + size + flow :]
@@ -207,7 +209,7 @@ def _reading(
     entry: ListedFile, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
     cached: bool,
 ) -> ExtractedFile:  # fmt: skip
-    tests = set(test_detection.places(facts, form.language, form.category, entry.path))
+    tests = set(test_detection.find_tests(facts, form.language, form.category, entry.path))
     symbols = tuple(
         (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
         for n, s in enumerate(facts.symbols)
@@ -227,12 +229,12 @@ def _reading(
     )
 
 
-def _large(job: Job, desk: _Desk, entry: ListedFile) -> ExtractedFile:
+def _large(job: Job, desk: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
     """Return the entry of a file too large to parse; it is read in pieces for its digest and number of lines."""
     head = walk.read(job.root, entry, desk.classifier.largest)
     form = desk.classifier.form(entry.path, head, entry.size)
     digest, lines, last = hashlib.sha256(), 0, b"\n"
-    for piece in walk.pieces(job.root, entry):
+    for piece in walk.read_in_pieces(job.root, entry):
         digest.update(piece)
         lines += piece.count(b"\n")
         last = piece[-1:]
@@ -248,10 +250,10 @@ def _skipped(entry: ListedFile, form: Form, digest: str) -> ExtractedFile:
 def _file(entry: ListedFile, form: Form, digest: str, lines: int) -> File:
     return File(
         entry.path, form.language, form.category, form.type, form.encoding, entry.size, lines, digest, form.skip,
-        as_text(form.note), entry.changed, entry.altered, entry.inode,
+        storable_note(form.note), entry.changed, entry.altered, entry.inode,
     )  # fmt: skip
 
 
-def as_text(note: str) -> str:
+def storable_note(note: str) -> str:
     """Return a note that can be stored: undecodable bytes, for example of a link's target, are escaped."""
     return note.encode("utf-8", "backslashreplace").decode()

@@ -20,9 +20,9 @@ from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable, PreviousFile
 from concordance.facts.write import StoreWriter
 from concordance.link.cfamily.linker import CFamilyLinker
-from concordance.link.cfamily.resident_tables import CFamilyState, files_of
+from concordance.link.cfamily.resident_tables import CFamilyState, table_files
 from concordance.link.interface_digest import C_FAMILY
-from concordance.link.invalidation import MANY, SHARE, Invalidation
+from concordance.link.invalidation import ALWAYS_FOLLOWED_FILES, FAMILY_SHARE, Invalidation
 from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
 from concordance.workflow.workers import forked, pool
@@ -34,7 +34,7 @@ _SETTINGS = "settings"  # key under which the settings files that affect imports
 
 def link(numbers: list[int]) -> list[LinkedFile]:
     """Link some files."""
-    linker: Linker = forked.desk()
+    linker: Linker = forked.shared_data()
     return [linker.link(number) for number in numbers]
 
 
@@ -63,8 +63,8 @@ class Linking:
         linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
-        writer.put_pass(_SETTINGS, codec.packed_paths(linker.world.tree.asked))
-        self.kept = _kept(linker)
+        writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.asked))
+        self.kept = _tables_to_keep(linker)
 
     def changed(self) -> None:
         """Link the files that an update may affect."""
@@ -72,14 +72,14 @@ class Linking:
         kept, self.kept = self.kept, None
         self.refiled = self._is_refiled()
         before = {path: had for path, had in writer.before.items() if not self._is_same(had)}
-        settings = set(codec.paths_from(asked.passed(_SETTINGS)))
+        settings = set(codec.unpack_paths(asked.passed(_SETTINGS)))
         aside = self.refiled or not settings.isdisjoint(writer.before)
         rows = None if self.refiled else self.rows
         if not before and not aside:
             self.kept, self.rows = kept, writer.linkable(rows) if rows is not None else None
             return
         self.rows = writer.linkable(rows)
-        with forked.undisturbed():
+        with forked.without_gc():
             self._changed(before, settings, aside, kept)
 
     def _changed(
@@ -90,16 +90,16 @@ class Linking:
         tree = Tree(self.root, _ledger(writer), self.roots)
         linker = Linker(tree, self.rows or [], asked.flow, asked.carriers, asked.flows_in)
         world = linker.world
-        if len(before) + len(writer.added) > max(MANY, len(world.files) // SHARE):
+        if len(before) + len(writer.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):
             self.all()  # for example another branch: comparing so much would cost more
             return
         aimed = self._aimed(linker, before) if aside else {}
         if not aside:
             self._lead(linker, before)
-        if kept is None or aside or kept.files != files_of(world):
+        if kept is None or aside or kept.files != table_files(world):
             self._include(linker, before, aimed)
         else:
-            _hand(linker, before, kept)
+            _pass_tables(linker, before, kept)
         again = Invalidation(world, asked, before, writer.added, lambda: _c_names(linker))
         numbers = again.find(aimed)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
@@ -110,9 +110,9 @@ class Linking:
         writer.relink(self._some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
         if not world.tree.asked <= settings:
-            writer.put_pass(_SETTINGS, codec.packed_paths(settings | world.tree.asked))
+            writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.asked))
         of_c = any(had.language in C_FAMILY for had in before.values())
-        self.kept = _kept(linker) or (kept if not aside and not of_c else None)
+        self.kept = _tables_to_keep(linker) or (kept if not aside and not of_c else None)
 
     def _is_same(self, had: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
@@ -121,7 +121,9 @@ class Linking:
         if row is None or (row.base, row.language) != (had.base, had.language):
             return False
         flow = asked.flow(had.id)
-        return flow == had.flow or (bool(flow and had.flow) and _unplaced(flow) == _unplaced(had.flow))
+        return flow == had.flow or (
+            bool(flow and had.flow) and _flow_without_positions(flow) == _flow_without_positions(had.flow)
+        )
 
     def _is_refiled(self) -> bool:
         """True if files were added or removed, or changed their kind."""
@@ -137,7 +139,7 @@ class Linking:
         for path, had in before.items():
             number = world.number[path]
             imports = world.imports(number)
-            if imports and had.flow and _unmoved(imports) == _unmoved(unpack_imports(had.flow)):
+            if imports and had.flow and _without_positions(imports) == _without_positions(unpack_imports(had.flow)):
                 targets = asked.links(had.id).imports
                 if len(targets) == len(imports) and "?" not in repr(targets):  # "?": undecodable bytes of a path
                     world.lead(number, targets)
@@ -190,7 +192,7 @@ class Linking:
         if sum(files[number].size for number in numbers) > _FEW_BYTES:
             yield from self._in_workers(linker, numbers)
             return
-        for done, result in enumerate(pool.here(linker.link, numbers, self.patience)):
+        for done, result in enumerate(pool.map_here(linker.link, numbers, self.patience)):
             self.progress(done, len(numbers))
             if isinstance(result, pool.FailedItem):
                 self._failed(files[result.item], result.reason)
@@ -214,7 +216,7 @@ class Linking:
         wanted = sorted(numbers, key=lambda number: -files[number].size)
         batches = pool.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
         done = 0
-        for result in forked.each(linker, link, batches, self.jobs, self.patience):
+        for result in forked.map_forked(linker, link, batches, self.jobs, self.patience):
             if isinstance(result, pool.FailedItem):
                 self._failed(files[result.item], result.reason)
                 continue
@@ -228,17 +230,17 @@ def _ledger(writer: StoreWriter) -> Iterator[File]:
     yield from writer.ledger()
 
 
-def _unplaced(flow: bytes) -> Flow:
+def _flow_without_positions(flow: bytes) -> Flow:
     """Return a flow without the positions of imports: they do not matter, and a line at the top changes them all."""
     found = unpack_flow(flow)
-    return found._replace(imports=_unmoved(found.imports))
+    return found._replace(imports=_without_positions(found.imports))
 
 
-def _unmoved(imports: Iterable[Import]) -> tuple[Import, ...]:
+def _without_positions(imports: Iterable[Import]) -> tuple[Import, ...]:
     return tuple(row._replace(line=0, col=0) for row in imports)
 
 
-def _hand(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyState) -> None:
+def _pass_tables(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyState) -> None:
     """Pass the C family's tables to the linker, which updates them."""
     world = linker.world
     read = {world.number[path]: had for path, had in before.items() if had.language in C_FAMILY}
@@ -250,7 +252,7 @@ def _hand(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyState) -
     world.kept = kept, was
 
 
-def _kept(linker: Linker) -> CFamilyState | None:
+def _tables_to_keep(linker: Linker) -> CFamilyState | None:
     """Return the C family's tables, if they were built, without the files' flows, which need not be kept."""
     for names in linker.made():
         if isinstance(names, CFamilyLinker):

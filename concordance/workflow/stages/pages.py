@@ -17,17 +17,17 @@ from typing import NamedTuple
 
 from concordance.base import plugins
 from concordance.base.blocks import TO_FILES, TO_FOLDERS, Page, Ref, To
-from concordance.base.config import Book, Config, of_site
+from concordance.base.config import Book, Config, site_book
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
 from concordance.base.model import ListedFile
 from concordance.collect.own_output import MANIFEST
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
-from concordance.facts.updates.page_reads import PageNotes, PageRecord, Subject, packed
+from concordance.facts.updates.page_reads import PageReadsStore, PageRecord, Subject, packed
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.refresh import renew
+from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.stale_pages import StalePages
 from concordance.query.pages import PAGES, PER_FILE_OR_FOLDER, kinds
 from concordance.query.sections.structure import plain_files
@@ -39,7 +39,7 @@ from concordance.render.output.folder_listing import BookFolder
 from concordance.render.output.manifest import ManifestPage
 from concordance.render.output.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
-from concordance.serve.reader import leave_front
+from concordance.serve.reader import save_front_page
 from concordance.workflow.state.resident import BookState, ResidentState
 from concordance.workflow.workers import forked, pool
 
@@ -50,7 +50,7 @@ _TRIED = 8  # about how many pages of each kind are rendered in advance
 
 
 @dataclass
-class _Desk:
+class _PageWorkerState:
     """The data of a worker, inherited from the process that forked it."""
 
     index: Index
@@ -71,26 +71,26 @@ class _Done(NamedTuple):
     slots: set[int]  # what was read for them
 
 
-def make(subjects: list[Subject]) -> list[_Done]:
+def write_subjects(subjects: list[Subject]) -> list[_Done]:
     """Render and write the pages of some subjects."""
-    desk: _Desk = forked.desk()
+    desk: _PageWorkerState = forked.shared_data()
     if desk.opened_by != os.getpid():
         desk.index.facts.reopen()
         desk.opened_by = os.getpid()
     return [_subject(desk, kind, subject) for kind, subject in subjects]
 
 
-def _subject(desk: _Desk, kind: str, subject: str) -> _Done:
+def _subject(desk: _PageWorkerState, kind: str, subject: str) -> _Done:
     with desk.index.reads.heard() as slots:
         pages = plugins.load(PAGES, kind).pages(desk.index, subject)
         return _Done((kind, subject), [_write(desk, page, kind) for page in pages], slots)
 
 
-def _write(desk: _Desk, page: Page, kind: str) -> tuple[ManifestPage, bool]:
+def _write(desk: _PageWorkerState, page: Page, kind: str) -> tuple[ManifestPage, bool]:
     rendered = markdown.render(page, desk.addresses)
     path = desk.addresses.page(page.ref)
     data = rendered.text.encode("utf-8", "backslashreplace")
-    beside = claims.packed(path, rendered.claims, partial(_said, desk.index))
+    beside = claims.encode_claims(path, rendered.claims, partial(_claim_text, desk.index))
     file = desk.index.files.get(page.ref.path)
     inputs = file.digest if file is not None else ""
     checksum = manifest.digest(beside) if beside else ""
@@ -103,11 +103,11 @@ def _write(desk: _Desk, page: Page, kind: str) -> tuple[ManifestPage, bool]:
     return row, changed
 
 
-def _said(index: Index, path: str, first: int, last: int) -> str:
+def _claim_text(index: Index, path: str, first: int, last: int) -> str:
     """Return what a claim stores of some lines of a file, or of the whole file."""
     if not first:
         return index.files[path].digest
-    return claims.text_of(index.opened(path).lines() or [], first, last)
+    return claims.claim_text(index.opened(path).lines() or [], first, last)
 
 
 def write(
@@ -117,8 +117,8 @@ def write(
     """Write the whole book; nothing if it is current, or with `only_compared`. `memory` is the state that the last run
     of this process left, and is updated."""
     memory = memory or ResidentState(lasts=False)
-    with _told_why(out), forked.undisturbed(), memory.used():
-        known = memory.books[out] = _known(root, folder, out, book, memory.books.get(out))
+    with _explain_disk_errors(out), forked.without_gc(), memory.used():
+        known = memory.books[out] = _book_state(root, folder, out, book, memory.books.get(out))
         known.index.passed = passed
         paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
         addresses = known.addresses((paths, plain), lambda: Addresses(paths, root, out, plain))
@@ -133,21 +133,21 @@ def write(
 def _leave_front(index: Index, folder: str, book: Book) -> None:
     """Cache the site's front page for a server that may be started next, if this run has loaded the data anyway."""
     if folders in index.worked_out:
-        index.book = of_site(book)
+        index.book = site_book(book)
         with suppress(Exception):  # only for speed: whoever needs the page will report the error
-            leave_front(index, folder)
+            save_front_page(index, folder)
 
 
-def _known(root: str, folder: str, out: str, book: Book, before: BookState | None) -> BookState:
+def _book_state(root: str, folder: str, out: str, book: Book, before: BookState | None) -> BookState:
     """Return the state of a book for the current store: the last run's, if it can be brought up to date."""
     facts = Facts(folder)
     if before is not None:
-        before.goes_on = before.index.book == book and renew(before.index, facts)
+        before.goes_on = before.index.book == book and refresh_index(before.index, facts)
         if before.goes_on:
             return before
     index = Index(facts, root, book)
     if before is None:
-        return BookState(index, PageNotes(folder, out), BookFolder(out))
+        return BookState(index, PageReadsStore(folder, out), BookFolder(out))
     before.index.facts.close()
     before.index.__dict__.clear()  # it has reference cycles: otherwise it would stay until a collection
     before.index = index
@@ -160,8 +160,8 @@ def write_generated(
 ) -> BookSummary:  # fmt: skip
     """Write the pages about a book's own pages, which have a store of their own."""
     with (
-        _told_why(out),
-        closing(BookState(Index(Facts(folder), root, book), PageNotes(folder, out), BookFolder(out))) as known,
+        _explain_disk_errors(out),
+        closing(BookState(Index(Facts(folder), root, book), PageReadsStore(folder, out), BookFolder(out))) as known,
     ):
         known.index.of_pages = True
         listed = known.shelf.read().pages
@@ -171,7 +171,7 @@ def write_generated(
             return _Level(confined, book, config, True, only_compared, True).write(known, addresses, progress)
 
 
-def own_entries(root: str, out: str) -> list[ListedFile]:
+def own_pages(root: str, out: str) -> list[ListedFile]:
     """Return the pages of a book as files of its repository, except those that are about pages."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     if inside.split("/")[0] == "..":
@@ -214,7 +214,7 @@ def _confined(root: str, folder: str, out: str) -> Iterator[ConfinedFolder]:
 
 
 @contextmanager
-def _told_why(out: str) -> Iterator[None]:
+def _explain_disk_errors(out: str) -> Iterator[None]:
     """Turn errors about a full or read-only disk into messages that say what to do."""
     try:
         yield
@@ -259,23 +259,23 @@ class _Level:
         taken = manifest.collisions(out, _planned(addresses, work), listed)
         if taken:
             raise manifest.PathTaken(out, taken)
-        desk = _Desk(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "", known.goes_on)
+        desk = _PageWorkerState(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "", known.goes_on)
         made: dict[Subject, PageRecord] = {}
         rows = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
-        rows += _made(desk, work, self.config, progress, summary, made)
+        rows += _render_pages(desk, work, self.config, progress, summary, made)
         names = {row.page for row in rows}
         if len(names) != len(rows):
             raise UserError("two pages have one address; please report this", "")
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
         doubtful = unfinished or choice.anew or self.only_compared
-        strays = manifest.strays(self.folder, names | others.keys()) if doubtful and not more else ()
+        strays = manifest.find_unlisted_pages(self.folder, names | others.keys()) if doubtful and not more else ()
         summary.gone = sorted({*listed, *strays} - names - others.keys())
         summary.removed = sink.remove(summary.gone)
         _counted(summary, rows)
         touched = bool(unfinished or summary.written or summary.removed)
         summary.listing = sink.finish([*rows, *others.values()], more and touched)
         if not self.only_compared:
-            mark = manifest.mark(rows)
+            mark = manifest.pages_digest(rows)
             shelf.wrote([*rows, *others.values()], more and touched, mark)
             if not summary.failed:
                 chooser.note(choice, made, mark)
@@ -303,7 +303,7 @@ class _Level:
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
 
 
-def _look_around(index: Index, work: list[tuple[str, str]]) -> None:
+def _preload_kinds(index: Index, work: list[tuple[str, str]]) -> None:
     """Render some pages of each kind and discard them, only to load what they need from the whole before workers are
     forked; otherwise each worker would load it again."""
     by_kind: dict[str, list[str]] = {}
@@ -315,10 +315,10 @@ def _look_around(index: Index, work: list[tuple[str, str]]) -> None:
                 next(plugins.load(PAGES, kind).pages(index, subject), None)
 
 
-def look_ahead(known: BookState) -> None:
+def preload(known: BookState) -> None:
     """Compute what the pages of the next update need from the whole, while nobody is waiting."""
     index = known.index
-    _look_around(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
+    _preload_kinds(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
 
 
 def _counted(summary: BookSummary, rows: list[ManifestPage]) -> BookSummary:
@@ -341,19 +341,21 @@ def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]
             yield addresses.page(Ref(kinds()[kind], subject))
 
 
-def _made(
-    desk: _Desk, work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None],
+def _render_pages(
+    desk: _PageWorkerState, work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None],
     summary: BookSummary, made: dict[Subject, PageRecord],
 ) -> list[ManifestPage]:  # fmt: skip
     """Render pages; records in `made` what was read for each subject."""
     rows: list[ManifestPage] = []
     if len(work) > FEW:
         if not desk.goes_on:
-            _look_around(desk.index, work)
-        batches = pool.together(work, lambda one: one[1], BATCH)  # files of one folder need the same other files
-        results = forked.each(desk, make, batches, config.jobs, config.patience)
+            _preload_kinds(desk.index, work)
+        batches = pool.batches_by_subject(
+            work, lambda one: one[1], BATCH
+        )  # files of one folder need the same other files
+        results = forked.map_forked(desk, write_subjects, batches, config.jobs, config.patience)
     else:
-        results = pool.here(partial(_subject_of, desk), work, config.patience)
+        results = pool.map_here(partial(_subject_of, desk), work, config.patience)
     for result in results:
         if isinstance(result, pool.FailedItem):
             summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
@@ -367,5 +369,5 @@ def _made(
     return rows
 
 
-def _subject_of(desk: _Desk, subject: Subject) -> list[_Done]:
+def _subject_of(desk: _PageWorkerState, subject: Subject) -> list[_Done]:
     return [_subject(desk, *subject)]

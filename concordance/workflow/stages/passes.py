@@ -12,15 +12,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.base.model import Category, unpacked
-from concordance.extract.reading.test_detection import WHOLE
+from concordance.base.model import Category, unpack_column
+from concordance.extract.reading.test_detection import WHOLE_FILE_LANGUAGES
 from concordance.facts import codec
 from concordance.facts.links import graph
 from concordance.facts.links.graph import EdgeKind, Pair
 from concordance.facts.write import StoreWriter
-from concordance.link.implicit_runs import BY_FILE
+from concordance.link.implicit_runs import FILE_LOADING_LANGUAGES
 from concordance.passes import clusters, cycles, layers, rank, test_reach
-from concordance.workflow.workers.forked import undisturbed
+from concordance.workflow.workers.forked import without_gc
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
 _PROSE = frozenset(("markdown", "rst", "text", "jupyter", "html"))
@@ -36,20 +36,20 @@ class _File(NamedTuple):
 
 def run(writer: StoreWriter, bridges: Collection[int]) -> None:
     """Run all analyses; `bridges` are call edges between languages."""
-    with undisturbed():
+    with without_gc():
         _run(writer, bridges)
 
 
 def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     edges, loads = writer.asked.led()
-    whole = graph.joined(edges, writer.top)
+    whole = graph.join_graph(edges, writer.top)
     files = _files(writer)
     # How close files are to each other depends on what they use directly, so bridges are added afterwards.
     pairs = sorted(graph.LinkGraph(whole).files([file.base for file in files]))
-    whole = graph.patched(whole, (), list(bridges), writer.top)
+    whole = graph.patch_graph(whole, (), list(bridges), writer.top)
     walked = graph.LinkGraph(whole)
     writer.put_pass("graph", whole)
-    writer.put_pass("pairs", graph.packed_pairs(pairs))
+    writer.put_pass("pairs", graph.pack_pairs(pairs))
     _put_files(writer, files, pairs, loads)
     _put_tests(writer, files, walked)
 
@@ -59,7 +59,7 @@ def update(writer: StoreWriter, refiled: bool, gone: Collection[int], come: Coll
     their kind; `gone` and `come` are call edges between languages that were removed and added.
 
     If only ids have changed, they are replaced in the old results."""
-    with undisturbed():
+    with without_gc():
         _update(writer, refiled, list(gone), list(come))
 
 
@@ -72,19 +72,19 @@ def _update(writer: StoreWriter, refiled: bool, gone: list[int], come: list[int]
     own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
     pairs, other = _pairs(writer, own_gone, own_come)
     gone, come = own_gone + gone, own_come + come
-    whole = graph.patched(writer.asked.passed("graph"), gone, come, writer.top)
+    whole = graph.patch_graph(writer.asked.passed("graph"), gone, come, writer.top)
     writer.put_pass("graph", whole)
     writer.put_pass("pairs", pairs)
-    loads = any(_moved(old.loads, moved) != list(unpacked(new.loads)) for old, new in changed)
+    loads = any(_with_new_ids(old.loads, moved) != list(unpack_column(new.loads)) for old, new in changed)
     if other or loads or refiled:
-        _put_files(writer, _files(writer), graph.unpacked_pairs(pairs), writer.asked.loads())
+        _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.asked.loads())
     elif any(had.base in moved for had in writer.before.values()):
         _move_files(writer)
-    was, now = (Counter(one for one in some if graph.is_run(one)) for some in (gone, come))
-    if refiled or writer.retested or Counter({graph.moved_edge(one, moved): n for one, n in was.items()}) != now:
+    was, now = (Counter(one for one in some if graph.is_executing(one)) for some in (gone, come))
+    if refiled or writer.retested or Counter({graph.remap_edge(one, moved): n for one, n in was.items()}) != now:
         _put_tests(writer, _files(writer), graph.LinkGraph(whole))
     elif moved:
-        writer.put_pass("tests", codec.moved_tested(writer.asked.passed("tests"), moved))
+        writer.put_pass("tests", codec.remap_tests(writer.asked.passed("tests"), moved))
 
 
 def _files(writer: StoreWriter) -> list[_File]:
@@ -95,8 +95,8 @@ def _without(one: bytes, other: bytes) -> set[int]:
     return set(array("Q", one)) - set(array("Q", other))
 
 
-def _moved(column: bytes, moved: Mapping[int, int]) -> list[int]:
-    return [moved.get(one, one) for one in unpacked(column)]
+def _with_new_ids(column: bytes, moved: Mapping[int, int]) -> list[int]:
+    return [moved.get(one, one) for one in unpack_column(column)]
 
 
 def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tuple[bytes, bool]:
@@ -126,31 +126,31 @@ def _put_files(
     writer: StoreWriter, by_base: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]
 ) -> None:
     """Run the analyses that only need files."""
-    needs = graph.unpacked_loads(loads)
-    writer.put_pass("loads", graph.packed_pairs(needs))
+    needs = graph.unpack_loads(loads)
+    writer.put_pass("loads", graph.pack_pairs(needs))
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
     every = sorted((number[a], number[b], times) for a, b, times in pairs)
-    ranks = rank.ranks([file.category for file in files], every)
+    ranks = rank.compute_ranks([file.category for file in files], every)
     writer.put_ranks((one, file.id) for one, file in zip(ranks, files, strict=True))
     used = [pair for pair in every if files[pair[0]].language not in _PROSE]
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
-    found = clusters.clusters(len(files), used)
+    found = clusters.find_clusters(len(files), used)
     rows = [(files[one.key].base, [files[member].base for member in one.members]) for one in found]
-    writer.put_pass("clusters", codec.encoded(rows))
+    writer.put_pass("clusters", codec.encode_rows(rows))
 
 
 def _move_files(writer: StoreWriter) -> None:
     """Replace the ids of files in the old results."""
     asked, new = writer.asked.passed, writer.moved
-    writer.put_pass("loads", graph.moved_pairs(asked("loads"), new))
-    rings = codec.cycles_from(asked("cycles"))
-    writer.put_pass("cycles", codec.encoded([[new.get(one, one) for one in ring] for ring in rings]))
-    heights = codec.standings_from(asked("layers"))
-    writer.put_pass("layers", codec.encoded({new.get(one, one): said for one, said in heights.items()}))
-    groups = codec.clusters_from(asked("clusters"))
+    writer.put_pass("loads", graph.remap_pairs(asked("loads"), new))
+    rings = codec.unpack_cycles(asked("cycles"))
+    writer.put_pass("cycles", codec.encode_rows([[new.get(one, one) for one in ring] for ring in rings]))
+    heights = codec.unpack_standings(asked("layers"))
+    writer.put_pass("layers", codec.encode_rows({new.get(one, one): said for one, said in heights.items()}))
+    groups = codec.unpack_clusters(asked("clusters"))
     rows = [(new.get(key, key), [new.get(one, one) for one in members]) for key, members in groups]
-    writer.put_pass("clusters", codec.encoded(rows))
+    writer.put_pass("clusters", codec.encode_rows(rows))
 
 
 def _put_order(
@@ -158,14 +158,14 @@ def _put_order(
 ) -> None:
     """Find cycles and layers. A file needs what it loads, or in languages without imports of files, what it uses."""
     count = len(files)
-    rings = [one for one in cycles.components(count, needs) if len(one) > 1]
+    rings = [one for one in cycles.strongly_connected_components(count, needs) if len(one) > 1]
     named = [[files[place].base for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
-    writer.put_pass("cycles", codec.encoded(named))
-    unnamed = [(user, target) for user, target, _ in used if files[user].language not in BY_FILE]
+    writer.put_pass("cycles", codec.encode_rows(named))
+    unnamed = [(user, target) for user, target, _ in used if files[user].language not in FILE_LOADING_LANGUAGES]
     every = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
-    found = layers.standings(cycles.components(count, every), every, counts)
-    writer.put_pass("layers", codec.encoded({file.base: one for file, one in zip(files, found, strict=True)}))
+    found = layers.compute_layers(cycles.strongly_connected_components(count, every), every, counts)
+    writer.put_pass("layers", codec.encode_rows({file.base: one for file, one in zip(files, found, strict=True)}))
 
 
 def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.LinkGraph) -> None:
@@ -183,16 +183,16 @@ def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.Link
     runs = array("I", bytes(4 * writer.top))
     for one in runnable:
         runs[one] = owner[one]
-    found = test_reach.tested(ids, leads, runs, graph.STEPS)
+    found = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
     rows = {files[place].base: (one.near, one.farther) for place, one in sorted(found.items())}
-    writer.put_pass("tests", codec.packed_tested(rows))
+    writer.put_pass("tests", codec.pack_tests(rows))
 
 
 def _whole(
     files: Sequence[_File], owner: Sequence[int], walked: graph.LinkGraph, leads: dict[int, list[int]]
 ) -> list[int]:
     """Return files that are tests as a whole; adds to `leads` what each of them reaches when it is loaded."""
-    found = [file.base for file in files if file.language in WHOLE and file.category == Category.TEST]
+    found = [file.base for file in files if file.language in WHOLE_FILE_LANGUAGES and file.category == Category.TEST]
     whole = set(found)
     for target, user in walked.by_way(EdgeKind.LOADS) if whole else ():
         base = files[owner[user] - 1].base

@@ -11,20 +11,20 @@ import re
 from collections.abc import Iterable, Sequence
 
 from concordance.base.model import Category
-from concordance.facts.codec import PUBLIC, FileNames, PublicName, packed_names, unpack_flow
+from concordance.facts.codec import PUBLIC, FileNames, PublicName, pack_names, unpack_flow
 from concordance.facts.write import StoreWriter
 from concordance.link.python.exports import (
     ExportedNames,
     ModuleExports,
-    documented,
-    is_text,
-    offered,
-    packed_said,
-    said_from,
+    is_encodable,
+    pack_exports,
+    read_documented_names,
+    read_exports,
+    unpack_exports,
 )
-from concordance.passes.public_names import around, public_names
+from concordance.passes.public_names import enclosing_folders, public_names
 
-SAID = "offered"  # key in the store of the inputs
+EXPORTS = "offered"  # key in the store of the inputs
 _CODE = frozenset(("python", "cython"))
 _DOCUMENTS = frozenset(("rst", "markdown"))
 _SPEAKING = _CODE | _DOCUMENTS
@@ -38,8 +38,8 @@ def run(writer: StoreWriter) -> None:
     """Find the public names of all files."""
     files = writer.bases()
     found = ModuleExports({}, {}, [], [])
-    _look(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
-    _put(writer, found._replace(aside=_aside(files), roots=_roots(files)))
+    _collect_exports(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
+    _put(writer, found._replace(aside=_never_imported(files), roots=_roots(files)))
 
 
 def update(writer: StoreWriter, refiled: bool) -> None:
@@ -48,14 +48,14 @@ def update(writer: StoreWriter, refiled: bool) -> None:
     if not refiled and not any(_language(writer, identity) in _SPEAKING for identity in again):
         return
     files = writer.bases()
-    found = said_from(writer.asked.passed(SAID))
+    found = unpack_exports(writer.asked.passed(EXPORTS))
     before = found._replace(modules=dict(found.modules), documents=dict(found.documents))
     for path in writer.before:
         found.modules.pop(path, None)
         found.documents.pop(path, None)
     rows = ((identity, path, language) for _, identity, path, language, _ in files)
-    _look(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
-    found = found._replace(aside=_aside(files), roots=_roots(files)) if refiled else found
+    _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
+    found = found._replace(aside=_never_imported(files), roots=_roots(files)) if refiled else found
     if found != before:
         _put(writer, found)
 
@@ -65,41 +65,43 @@ def _language(writer: StoreWriter, identity: int) -> str:
     return row.language if row is not None else ""
 
 
-def _look(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:
+def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:
     """Collect the current exports of some files."""
     asked = writer.asked
     for identity, path, language in rows:
-        if not is_text(path):
+        if not is_encodable(path):
             continue  # an undecodable name cannot be imported
         if language in _CODE:
             flow = asked.flow(identity)
-            found.modules[path] = offered(unpack_flow(flow), asked.links(identity).imports) if flow else ExportedNames()
+            found.modules[path] = (
+                read_exports(unpack_flow(flow), asked.links(identity).imports) if flow else ExportedNames()
+            )
         elif language in _DOCUMENTS:
             outline = asked.outline(identity)
-            names = documented(outline.symbols, outline.imports)
+            names = read_documented_names(outline.symbols, outline.imports)
             if names:
                 found.documents[path] = names
 
 
 def _put(writer: StoreWriter, found: ModuleExports) -> None:
-    writer.put_pass(SAID, packed_said(found))
-    rows = {path: FileNames(names, list(found.modules[path].classes)) for path, names in named(found).items()}
-    writer.put_pass(PUBLIC, packed_names(rows))
+    writer.put_pass(EXPORTS, pack_exports(found))
+    rows = {path: FileNames(names, list(found.modules[path].classes)) for path, names in names_by_file(found).items()}
+    writer.put_pass(PUBLIC, pack_names(rows))
 
 
-def named(found: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:
+def names_by_file(found: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:
     """Return the public names of each file's definitions; `by_documents=False` ignores documents."""
     documents = sorted(found.documents) if by_documents else []
     names = [(path, *name) for path in documents for name in found.documents[path]]
     return dict(sorted(public_names(found.modules, names, frozenset(found.aside), frozenset(found.roots)).items()))
 
 
-def _aside(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
+def _never_imported(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
     """Return modules that nobody imports: tests, and whole packages of tests or examples."""
     inits = {path.rpartition("/")[0]: category for _, _, path, _, category in files if _INIT.search(path)}
     found = []
     for _, _, path, language, category in files:
-        if language in _CODE and category in _TRIALS and is_text(path):
+        if language in _CODE and category in _TRIALS and is_encodable(path):
             folder, top = path.rpartition("/")[0], ""
             while folder:
                 top = folder if folder in inits else top
@@ -119,8 +121,8 @@ def _roots(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
             homes[folder] = homes.get(folder, 0) + 1
     projects = {path.rpartition("/")[0] for _, _, path, _, _ in files if path.rpartition("/")[2] in _PROJECTS}
     packages = {path.rpartition("/")[0] for _, _, path, _, _ in files if _INIT.search(path)}
-    inside = {folder for home in homes for folder in around(home)}
+    inside = {folder for home in homes for folder in enclosing_folders(home)}
     sources = {f"{project}/src".lstrip("/") for project in projects} & inside - packages
     holding = {package.rpartition("/")[0] for package in packages}
     alone = {project for project in projects - holding - packages if homes.get(project) == 1}
-    return sorted(one for one in sources | alone if is_text(one))
+    return sorted(one for one in sources | alone if is_encodable(one))

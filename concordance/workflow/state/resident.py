@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from concordance.facts.updates.page_reads import PageNotes, Subject
+from concordance.facts.updates.page_reads import PageReadsStore, Subject
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
 from concordance.render.output.folder_listing import BookFolder
@@ -22,7 +22,7 @@ class BookState:
     """The state of one book."""
 
     index: Index
-    notes: PageNotes
+    notes: PageReadsStore
     shelf: BookFolder
     goes_on: bool = False  # the index is the one of the last update, brought up to date
     _addresses: tuple[object, Addresses] | None = None

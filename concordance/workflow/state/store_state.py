@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from concordance.base.model import File
 from concordance.extract.cfamily.macros import Macros
-from concordance.facts.records import Learned, Linkable
+from concordance.facts.records import FileMacros, Linkable
 from concordance.facts.updates.last_build import LastBuild
 from concordance.link.cfamily import resident_tables
 
@@ -34,7 +34,7 @@ class StoreState:
 
     def now(
         self, before: LastBuild | None, meta: dict[str, str], seen: Iterable[File], gone: Iterable[str],
-        learned: Iterable[tuple[str, Learned]],
+        learned: Iterable[tuple[str, FileMacros]],
     ) -> None:  # fmt: skip
         """Record the store after a build; nothing after a full rebuild, which is rare."""
         self.started, self.known = meta["started"], None

@@ -57,7 +57,7 @@ class NotifyingWatcher:
         self.root = os.path.realpath(root)
         self._book = self._inside(out)
         self._git = git_folders(self.root)
-        self._folders = frozenset(folders(self.root, self._book))
+        self._folders = frozenset(watched_folders(self.root, self._book))
         self._notify = self._started()
 
     def _started(self) -> Any:
@@ -65,7 +65,7 @@ class NotifyingWatcher:
         for _ in range(_TRIES):
             watched = [os.path.join(self.root, folder) for folder in sorted(self._folders)]
             try:
-                return self._start([*filter(os.path.isdir, watched), *_of_git(self._git)])
+                return self._start([*filter(os.path.isdir, watched), *_watched_git_folders(self._git)])
             except FileNotFoundError:
                 continue
         raise OSError("folders are created and deleted too fast")
@@ -110,7 +110,7 @@ class NotifyingWatcher:
             if not path:
                 whole = anew = True
             elif (inside := self._in_git(path)) is not None:
-                whole = whole or _matters(inside)
+                whole = whole or _affects_work_tree(inside)
                 anew = anew or inside == "info/exclude"
             elif path.startswith(start) and not self._is_ours(name := path[len(start) :].replace(os.sep, "/")):
                 if name in self._folders or os.path.isdir(path):
@@ -150,7 +150,7 @@ class NotifyingWatcher:
 
     def _again(self, needed: Iterable[str]) -> None:
         """Restart the notifications with the folders that exist now."""
-        self._folders = frozenset((*folders(self.root, self._book), *needed))
+        self._folders = frozenset((*watched_folders(self.root, self._book), *needed))
         before, self._notify = self._notify, self._started()
         before.close()
 
@@ -194,7 +194,7 @@ class PollingWatcher:
         """Do nothing: there are no resources."""
 
 
-def folders(root: str, book: str) -> Iterator[str]:
+def watched_folders(root: str, book: str) -> Iterator[str]:
     """Yield every folder that may contain files of the repository; its root is ""."""
     in_git = walk.is_in_git(root)
     shut = _ignored(root) if in_git else frozenset()
@@ -238,7 +238,7 @@ def git_folders(root: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _of_git(own_folders: tuple[str, ...]) -> Iterator[str]:
+def _watched_git_folders(own_folders: tuple[str, ...]) -> Iterator[str]:
     """Yield the folders of git that hold the current commit and the ignore rules."""
     for folder in own_folders:
         yield folder
@@ -251,7 +251,7 @@ def _of_git(own_folders: tuple[str, ...]) -> Iterator[str]:
                 yield folder
 
 
-def _matters(inside: str) -> bool:
+def _affects_work_tree(inside: str) -> bool:
     """True if a file of git's own determines the current commit or the files of the work tree."""
     if inside.endswith(".lock"):
         return False

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable
 from functools import partial
 
-from concordance.base.config import Book, of_site
+from concordance.base.config import Book, site_book
 from concordance.query.answers import Row
 from concordance.query.index.repository import Index
 from concordance.serve.reader import StoreReader
@@ -21,22 +21,22 @@ from concordance.workflow.store_location import store_path
 from concordance.workflow.watch.watch import CurrentBook, Watch
 
 
-def wishes_of(root: str) -> Book:
+def site_settings(root: str) -> Book:
     """Return the current settings for the pages of a site."""
-    return of_site(builds.settings_of(root).book)
+    return site_book(builds.read_settings(root).book)
 
 
-def read(root: str, live: bool, end: End) -> None:
+def run_reader(root: str, live: bool, end: End) -> None:
     """Run a reader."""
     os.chdir(root)  # paths in requests are relative to the repository, wherever the server was started
     more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_shown, root)}
-    StoreReader(root, store_path(root), partial(wishes_of, root), more, live).serve(end)
+    StoreReader(root, store_path(root), partial(site_settings, root), more, live).serve(end)
 
 
 def _shown(root: str, index: Index, asked: str) -> list[Row]:
     before = index.book
     try:
-        return show.shown(index, asked, os.path.join(store_path(root), "book"))
+        return show.render_pages(index, asked, os.path.join(store_path(root), "book"))
     finally:
         index.book = before
 

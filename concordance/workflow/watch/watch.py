@@ -63,7 +63,7 @@ class CurrentBook:
         """Create it; `wishes` returns the settings of the book and is called before each update, as they may change.
         If it is None there is no book, and only the store is kept current."""
         self.root, self.out, self.wishes, self.jobs, self.progress = root, out, wishes, jobs, progress
-        self._walked: walk.Walked | None = None
+        self._walked: walk.WalkResult | None = None
         self._memory = ResidentState()
         self._head = ""
         self._written = ""  # the folder of the last written book
@@ -72,13 +72,13 @@ class CurrentBook:
     def update(self, paths: Collection[str], whole: bool) -> Update | None:
         """Update everything if one of the paths has changed, or, with `whole`, anything at all; None if nothing
         has."""
-        with forked.undisturbed():  # a garbage collection of all cached data takes longer than most updates
+        with forked.without_gc():  # a garbage collection of all cached data takes longer than most updates
             return self._update(paths, whole)
 
     def _update(self, paths: Collection[str], whole: bool) -> Update | None:
         began = time.perf_counter()
-        before, head = self._walked, history.head(self.root)
-        walked = walk.walked(self.root) if whole or before is None else self._relisted(before, paths)
+        before, head = self._walked, history.head_commit(self.root)
+        walked = walk.walk_with_counts(self.root) if whole or before is None else self._relisted(before, paths)
         known = {entry.path for entry in before[0]} if before is not None and paths else frozenset[str]()
         if self._is_same(walked, before) and head == self._head and known.isdisjoint(paths):
             return None
@@ -93,13 +93,13 @@ class CurrentBook:
         self._updates += 1
         return Update(summary, book, time.perf_counter() - began, self._updates == 1)
 
-    def _made(self, walked: walk.Walked) -> tuple[BuildSummary, BookSummary]:
+    def _made(self, walked: walk.WalkResult) -> tuple[BuildSummary, BookSummary]:
         if self.wishes is None:
             summary = builds.build(self.root, self.jobs, self.progress, walked, self._memory)
             return summary, BookSummary(self.folder())
         return builds.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
 
-    def _is_same(self, walked: walk.Walked, before: walk.Walked | None) -> bool:
+    def _is_same(self, walked: walk.WalkResult, before: walk.WalkResult | None) -> bool:
         """True if nothing changed except our own book, whose pages are counted but are not files of the repository."""
         if before is None or walked[0] != before[0]:
             return False
@@ -108,9 +108,9 @@ class CurrentBook:
 
     def look_ahead(self) -> None:
         """Compute in advance what the next update needs from the whole, which takes longer than the update itself."""
-        with forked.undisturbed(), suppress(Exception):  # the next update meets the same error and reports it
+        with forked.without_gc(), suppress(Exception):  # the next update meets the same error and reports it
             for known in self._memory.books.values():
-                pages.look_ahead(known)
+                pages.preload(known)
 
     def folders(self) -> set[str]:
         """Return the folders that contain files."""
@@ -118,19 +118,19 @@ class CurrentBook:
 
     def look(self) -> object:
         """Return a value that differs if something has changed."""
-        return walk.walked(self.root), history.head(self.root)
+        return walk.walk_with_counts(self.root), history.head_commit(self.root)
 
     def folder(self) -> str:
         """Return the folder of the book."""
         return self._written or builds.book_folder(self.root, self.out)
 
-    def _relisted(self, before: walk.Walked, paths: Collection[str]) -> walk.Walked:
+    def _relisted(self, before: walk.WalkResult, paths: Collection[str]) -> walk.WalkResult:
         entries, passed = before
-        now = None if _in_book(before, paths) else walk.relisted(self.root, entries, paths)
-        return walk.walked(self.root) if now is None else (now, passed)
+        now = None if _in_book(before, paths) else walk.update_listing(self.root, entries, paths)
+        return walk.walk_with_counts(self.root) if now is None else (now, passed)
 
 
-def _in_book(walked: walk.Walked, paths: Collection[str]) -> bool:
+def _in_book(walked: walk.WalkResult, paths: Collection[str]) -> bool:
     """True if one of the paths is in the folder of a book."""
     books = tuple(f"{folder}/" if folder else "" for folder in walked[1])
     return any(path.startswith(books) for path in paths)
@@ -150,7 +150,7 @@ class Watch:
     def run(self) -> None:
         """Run until interrupted."""
         if not os.path.isdir(self.current.root):
-            walk.walked(self.current.root)  # raises with the reason
+            walk.walk_with_counts(self.current.root)  # raises with the reason
         changes = FileChanges(whole=True)
         try:
             while True:

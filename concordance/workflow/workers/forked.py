@@ -19,18 +19,18 @@ from concordance.workflow.workers.pool import FailedItem, Item, Result
 
 
 @cache
-def _desks() -> list[Any]:
+def _shared() -> list[Any]:
     """A holder for the shared data: what it contains when workers are forked is visible in every worker."""
     return []
 
 
-def desk() -> Any:
+def shared_data() -> Any:
     """Return the shared data in a worker."""
-    return _desks()[0]
+    return _shared()[0]
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Disable the garbage collector: what is created here stays until the end, and traversing millions of names again
     and again takes a third of the time."""
     was = gc.isenabled()
@@ -44,14 +44,14 @@ def undisturbed() -> Iterator[None]:
 
 def _start() -> None:
     """Set up a forked process as a worker, with limited memory."""
-    forks.limit_memory(forks.most_memory())
+    forks.limit_memory(forks.memory_limit())
     gc.disable()
 
 
 @contextmanager
 def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.Pool | None]:
     """Fork workers that share some data; None if this process may not fork."""
-    _desks()[:] = [laid]
+    _shared()[:] = [laid]
     gc.freeze()  # objects that the collector does not touch stay shared with the workers
     pool = workers_pool.Pool(
         jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True
@@ -64,10 +64,10 @@ def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.
         raise
     finally:
         gc.unfreeze()
-        _desks().clear()
+        _shared().clear()
 
 
-def each(
+def map_forked(
     laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
 ) -> Iterator[Result | FailedItem[Item]]:
     """Run all batches in forked workers; `patience` is how many seconds an item may take."""
@@ -78,5 +78,7 @@ def each(
     every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:
         yield from (
-            workers_pool.batches_here(work, every, patience) if pool is None else workers_pool.each(pool, work, every)
+            workers_pool.map_batches_here(work, every, patience)
+            if pool is None
+            else workers_pool.map_batches(pool, work, every)
         )

@@ -28,7 +28,7 @@ _LOCK = threading.RLock()
 
 class _Popen(popen_forkserver.Popen):
     def _launch(self, process_obj: BaseProcess) -> None:
-        with guarded():  # a server that died is restarted in here
+        with safe_start():  # a server that died is restarted in here
             super()._launch(process_obj)  # type: ignore[misc]
 
 
@@ -49,7 +49,7 @@ class Context(ForkServerContext):
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def safe_start() -> Iterator[None]:
     """Make `multiprocessing` start processes safely while the context lasts."""
     with _LOCK:
         prepared, spawned = spawn.get_preparation_data, util.spawnv_passfds
@@ -62,7 +62,7 @@ def guarded() -> Iterator[None]:
 
 def start_tracker() -> None:
     """Start the process that tracks semaphores, if it is not running."""
-    with guarded():
+    with safe_start():
         resource_tracker.ensure_running()
 
 

@@ -52,7 +52,7 @@ class Pool:
 
     def begin(self) -> bool:
         """Fork the workers now; False if this process may not fork."""
-        if self._fork and forks.allowed():
+        if self._fork and forks.can_fork():
             self.submit(list, [])
         else:
             self._fork = False
@@ -63,7 +63,7 @@ class Pool:
         if self._executor is None:
             launch.start_tracker()  # otherwise the executor would, in the current folder
             # When dead workers are replaced, other threads may have started.
-            if self._fork and self._modules and not forks.allowed():
+            if self._fork and self._modules and not forks.can_fork():
                 self._fork = False
             context: BaseContext = forks.Context() if self._fork else launch.Context()
             if not self._fork:
@@ -81,12 +81,12 @@ class Pool:
 
     def submit(self, work: Callable[[list[Item]], Result], batch: list[Item]) -> Future[Result]:
         """Submit a batch; BrokenProcessPool if a worker was killed."""
-        with forks.uninterrupted():
+        with forks.signals_deferred():
             return self.executor().submit(work, batch)
 
     def kill(self) -> None:
         """Kill all workers."""
-        with forks.uninterrupted():
+        with forks.signals_deferred():
             self._end(0.0)
 
     def close(self) -> None:
@@ -126,11 +126,11 @@ def _start_server() -> None:
     Ignoring the signals is not enough: that is undone in each new worker, which could then be hit before it starts.
     """
     # Its socket is in a folder that the next run removes if this one is killed; there is no public API for this.
-    multiprocessing.current_process()._config.setdefault("tempdir", temp_folder.lasting())  # type: ignore[attr-defined]
+    multiprocessing.current_process()._config.setdefault("tempdir", temp_folder.process_folder())  # type: ignore[attr-defined]
     launch.start_tracker()  # if the server started it, the signals would be unblocked again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
-        with launch.guarded():
+        with launch.safe_start():
             forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -150,7 +150,7 @@ def batches(items: Iterable[Item], size: Callable[[Item], int], most: int) -> It
         yield now
 
 
-def together(items: Iterable[Item], about: Callable[[Item], str], most: int) -> Iterator[list[Item]]:
+def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], most: int) -> Iterator[list[Item]]:
     """Yield items in batches, sorted by subject; items with the same subject stay together."""
     found: dict[str, list[Item]] = {}
     for item in items:
@@ -173,7 +173,7 @@ class FailedItem(Generic[Item]):
         self.reason = reason
 
 
-def each(
+def map_batches(
     pool: Pool, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]]
 ) -> Iterator[Result | FailedItem[Item]]:
     """Run all batches; yield results in the order of completion."""
@@ -202,7 +202,7 @@ def each(
                 continue
             batch = running.pop(future)
             if _is_of_item(error):
-                yield from _singly(pool, work, batch)
+                yield from _one_by_one(pool, work, batch)
             else:
                 yield future.result()
         if broken or (waiting and not running):
@@ -213,20 +213,20 @@ def each(
             if lost:
                 pool.lost(dead, sum(map(len, lost)))
             for batch in lost:
-                yield from _singly(pool, work, batch)
+                yield from _one_by_one(pool, work, batch)
 
 
-def here(
+def map_here(
     work: Callable[[Item], Result], items: Iterable[Item], patience: float = _PATIENCE
 ) -> Iterator[Result | FailedItem[Item]]:
     """Process items in this process, one by one: for a few items, starting workers would take longer. An item that
     takes more seconds of processor time than `patience`, or too much memory, is given up as in a worker."""
-    memory = forks.most_memory()
+    memory = forks.memory_limit()
     for item in items:
         try:
-            with forks.limited(patience, memory):
+            with forks.resource_limits(patience, memory):
                 result = work(item)
-        except forks.TooLong:
+        except forks.TimeLimitExceeded:
             yield FailedItem(item, f"its reader did not end within {patience:.0f} s")
         except Exception as error:
             if not _is_of_item(error):
@@ -236,22 +236,24 @@ def here(
             yield result
 
 
-def batches_here(
+def map_batches_here(
     work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], patience: float = _PATIENCE
 ) -> Iterator[Result | FailedItem[Item]]:
     """Process batches in this process."""
     for batch in batches:
-        for result in here(work, [batch], patience * (1 + len(batch))):
+        for result in map_here(work, [batch], patience * (1 + len(batch))):
             if isinstance(result, FailedItem):
-                yield from here(lambda item: work([item]), batch, patience)
+                yield from map_here(lambda item: work([item]), batch, patience)
             else:
                 yield result
 
 
-def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]) -> Iterator[Result | FailedItem[Item]]:
+def _one_by_one(
+    pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]
+) -> Iterator[Result | FailedItem[Item]]:
     for item in batch:
-        _started(pool)  # on a busy machine this takes longer than most items
-        future = _submitted(pool, work, item)
+        _wait_for_worker(pool)  # on a busy machine this takes longer than most items
+        future = _submit_one(pool, work, item)
         patience = pool.patience([item])
         done, _ = wait([future], timeout=patience)
         error = future.exception() if done else None
@@ -265,7 +267,7 @@ def _singly(pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item])
             yield FailedItem(item, "its reader was killed" if done else late)
 
 
-def _started(pool: Pool) -> None:
+def _wait_for_worker(pool: Pool) -> None:
     """Wait until a worker is ready."""
     for _ in range(_TRIES):
         try:
@@ -277,7 +279,7 @@ def _started(pool: Pool) -> None:
     raise ConcordanceError(f"no worker process started within {_STARTING:.0f} s")
 
 
-def _submitted(pool: Pool, work: Callable[[list[Item]], Result], item: Item) -> Future[Result]:
+def _submit_one(pool: Pool, work: Callable[[list[Item]], Result], item: Item) -> Future[Result]:
     try:
         return pool.submit(work, [item])
     except BrokenProcessPool:  # an idle worker was killed

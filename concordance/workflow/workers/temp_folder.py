@@ -34,7 +34,7 @@ def folder(home: str | None = None) -> Iterator[str]:
     """Create a folder for this run, in the temporary folder or another."""
     home = home or tempfile.gettempdir()
     sweep(home)
-    made, lock = _made(home)
+    made, lock = _create(home)
     try:
         yield made
     finally:
@@ -44,7 +44,7 @@ def folder(home: str | None = None) -> Iterator[str]:
 
 
 @cache
-def lasting() -> str:
+def process_folder() -> str:
     """Return a folder that exists as long as this process, with a path short enough for a socket."""
     stack = ExitStack()
     atexit.register(stack.close)
@@ -63,7 +63,7 @@ def sweep(home: str) -> None:
         if not _is_ours(path):
             continue
         try:
-            lock = _locked(path, 0)
+            lock = _lock(path, 0)
         except BlockingIOError:  # its run is still active
             continue
         if lock is not None or _age(path) > _OLD:
@@ -99,18 +99,18 @@ def _is_ours(path: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
-def _made(home: str) -> tuple[str, int | None]:
+def _create(home: str) -> tuple[str, int | None]:
     """Create a folder and its lock."""
     for _ in range(_TRIES):
         made = tempfile.mkdtemp(prefix=_PREFIX, dir=home)
         try:
-            return made, _locked(made, os.O_CREAT)
+            return made, _lock(made, os.O_CREAT)
         except BlockingIOError:  # another run took it for a leftover in the moment before it was locked
             shutil.rmtree(made, ignore_errors=True)
     return tempfile.mkdtemp(prefix=_PREFIX, dir=home), None
 
 
-def _locked(path: str, flags: int) -> int | None:
+def _lock(path: str, flags: int) -> int | None:
     """Lock a folder and return the descriptor; None if there is no lock file and none can be created. BlockingIOError
     if another run holds the lock."""
     try:

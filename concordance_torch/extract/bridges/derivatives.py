@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
-from concordance_torch.extract.keyed_records import Field, KeyedRecord, entries
-from concordance_torch.extract.operator_schema import Schema, parsed
+from concordance_torch.extract.keyed_records import Field, KeyedRecord, read_records
+from concordance_torch.extract.operator_schema import Schema, parse_schema
 
 LANGUAGES = ("yaml",)
 WORDS = (b"(Tensor",)
@@ -25,9 +25,9 @@ _BESIDES = ("output_differentiability",)
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the derivatives in a file's table, and the functions that their formulas call."""
-    for entry in entries(look) if b"name:" in look.data else ():
+    for entry in read_records(look) if b"name:" in look.data else ():
         written = entry.value("name")
-        schema = parsed(written) if entry.outermost and written else None
+        schema = parse_schema(written) if entry.outermost and written else None
         formulas = list(_formulas(entry, schema)) if schema else []
         besides = [(one.name, one.value) for one in entry.fields if one.name in _BESIDES]
         if schema is None or not (formulas or besides):

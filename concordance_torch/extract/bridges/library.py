@@ -14,8 +14,8 @@ from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.reading.rule_context import PYTHON, Call, RuleContext
-from concordance_torch.extract.operator_schema import DEFAULT, full_name, parsed
-from concordance_torch.extract.python_operators import Spaces
+from concordance_torch.extract.operator_schema import DEFAULT_NAMESPACE, full_name, parse_schema
+from concordance_torch.extract.python_operators import OperatorNamespaces
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.library", b"Library(", b"custom_op(", b"triton_op(")
@@ -29,7 +29,7 @@ _TEXT = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
 @dataclass(slots=True)
 class _File:
     look: RuleContext
-    spaces: Spaces
+    spaces: OperatorNamespaces
     libraries: dict[str, tuple[str, str]] = field(default_factory=dict)  # by variable: namespace, dispatch key
     operators: dict[str, str] = field(default_factory=dict)  # by the function that defines it
 
@@ -38,14 +38,14 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators that a file registers, and their kernels."""
     if not any("torch" in meaning for meaning in look.bound.values()):
         return
-    file = _File(look, Spaces(look))
+    file = _File(look, OperatorNamespaces(look))
     calls = list(look.calls(*_CALLS))
     for call in calls:
         if call.name == "Library":
             _library(file, call)
     for call in calls:
         if call.name in _MAKING:
-            yield from _made(file, call)
+            yield from _custom_operator(file, call)
         elif call.name == "define":
             yield from _defined(file, call)
         elif call.name in _HANGING:
@@ -62,7 +62,7 @@ def _library(file: _File, call: Call) -> None:
         file.libraries[file.look.text(left)] = given[0], given[2] if len(given) > 2 else ""
 
 
-def _made(file: _File, call: Call) -> Iterator[BridgeEnd]:
+def _custom_operator(file: _File, call: Call) -> Iterator[BridgeEnd]:
     name = full_name(_text(file, call.arguments[0])) if call.arguments else ""
     function = _decorated(call)
     if not name or function is None:
@@ -88,8 +88,10 @@ def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
         space, written, at = "", _text(file, given[0]) + _text(file, given[1]), given[0]
     else:
         return
-    schema = parsed(written)
-    name = full_name(schema.local if schema else written, (schema.namespace if schema else "") or space or DEFAULT)
+    schema = parse_schema(written)
+    name = full_name(
+        schema.local if schema else written, (schema.namespace if schema else "") or space or DEFAULT_NAMESPACE
+    )
     if name:
         yield BridgeEnd(at.start_byte, "schema", name, written, (("schema", written),))
 
@@ -133,7 +135,7 @@ def _shape(file: _File, match: re.Match[bytes]) -> Iterator[BridgeEnd]:
 def _operator(file: _File, node: Node, space: str) -> str:
     """Return the full name of an operator given as a string or as an attribute of `torch.ops`."""
     if node.type == "string":
-        return full_name(_text(file, node), space or DEFAULT)
+        return full_name(_text(file, node), space or DEFAULT_NAMESPACE)
     found = file.spaces.named(file.look.text(node))
     return found[0].name if len(found) == 1 else ""
 

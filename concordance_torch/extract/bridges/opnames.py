@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.reading.rule_context import PYTHON, Call, RuleContext
-from concordance_torch.extract.python_operators import Spaces
+from concordance_torch.extract.python_operators import OperatorNamespaces
 
 LANGUAGES = PYTHON
 _WAYS = {
@@ -43,15 +43,15 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     if "register_decomposition" in says and b"register_inplace(" in look.data:  # for in-place variants
         says["register_inplace"] = "decomposition"
     registered = set[int]()
-    spaces = Spaces(look) if says else None
+    spaces = OperatorNamespaces(look) if says else None
     for call in look.calls(*says) if spaces else ():
         for said in _registered(look, call, says[call.name], spaces):  # type: ignore[arg-type]
             registered.add(said.at)
             yield said
-    yield from _offered(look, registered)
+    yield from _exported_functions(look, registered)
 
 
-def _registered(look: RuleContext, call: Call, says: str, spaces: Spaces) -> Iterator[BridgeEnd]:
+def _registered(look: RuleContext, call: Call, says: str, spaces: OperatorNamespaces) -> Iterator[BridgeEnd]:
     named = _definition(call)
     given = call.keyword("aten_op") if says == "reference" else call.arguments[0] if call.arguments else None
     at = named.start_byte if named is not None else call.node.start_byte
@@ -61,9 +61,9 @@ def _registered(look: RuleContext, call: Call, says: str, spaces: Spaces) -> Ite
             yield BridgeEnd(at, "reference", name, name, (("by", call.name),))
         return
     found = spaces.named(look.text(given)) if given is not None else []
-    if named is None and _hands_on(call):
-        at = _hands_on(call).start_byte  # type: ignore[union-attr]
-        name = look.text(_hands_on(call))
+    if named is None and _registered_function(call):
+        at = _registered_function(call).start_byte  # type: ignore[union-attr]
+        name = look.text(_registered_function(call))
     for one in found:
         yield BridgeEnd(at, says, one.name, name, (("overload", "yes" if one.overloaded else ""), ("by", call.name)))
 
@@ -81,7 +81,7 @@ def _definition(call: Call) -> Node | None:
     return None
 
 
-def _hands_on(call: Call) -> Node | None:
+def _registered_function(call: Call) -> Node | None:
     """Return the registered function: `f` in `register(op)(f)`, or the second argument."""
     outer = call.around[-1] if call.around else None
     given = [*call.arguments[1:2]]
@@ -91,7 +91,7 @@ def _hands_on(call: Call) -> Node | None:
     return given[0] if given and given[0].type == "identifier" else None
 
 
-def _offered(look: RuleContext, registered: set[int]) -> Iterator[BridgeEnd]:
+def _exported_functions(look: RuleContext, registered: set[int]) -> Iterator[BridgeEnd]:
     """Yield top-level functions of files that look like collections of references or symbolics."""
     exports = set(look.draft.exports or ())
     references = b"out_wrapper" in look.data

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.reading.rule_context import PYTHON, RuleContext
-from concordance_torch.extract.python_operators import Spaces
+from concordance_torch.extract.python_operators import OperatorNamespaces
 
 LANGUAGES = PYTHON
 WORDS = (b"torch.ops.", b"aten.", b"torch.ops import", b"torch._ops.ops.")
@@ -19,7 +19,7 @@ _LOADING = frozenset(("load_library", "loaded_libraries", "import_module"))
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators that a file names; for a method called on an operator, the operator."""
-    spaces, names = Spaces(look), look.draft.ends
+    spaces, names = OperatorNamespaces(look), look.draft.ends
     for match in spaces.written.finditer(look.data):
         written = match[0].decode()
         at = match.start(2) if match[2] else match.start(1)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Tokens
 from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
-from concordance_torch.extract.registrations import ANY, calls, given
+from concordance_torch.extract.registrations import DEFAULT_KEY, find_registrations, given
 
 LANGUAGES = C_FAMILY
 _BLOCKS = (b"TORCH_LIBRARY", b"RegisterOperators")
@@ -22,8 +22,8 @@ _BLOCK = re.compile(r"\w*TORCH_LIBRARY(?:_FRAGMENT|_IMPL)?(?:_EXPAND)?")
 _DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*\n")
 _MACRO = re.compile(r"\s*#\s*define\s+(\w+)\(([^()]*)\)(.*)", re.S)
 _NAME = re.compile(r"[A-Z][A-Z0-9_]+")
-_HANDS_ON = re.compile(r"\.impl\s*\(|\b[A-Z][A-Z0-9_]{3,}\s*\(")
-SPLIT = "\x1f"  # separates the arguments of a macro
+_USES_MACRO = re.compile(r"\.impl\s*\(|\b[A-Z][A-Z0-9_]{3,}\s*\(")
+ARGUMENT_SEPARATOR = "\x1f"  # separates the arguments of a macro
 
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
@@ -46,7 +46,7 @@ def _macros(look: RuleContext) -> Iterator[BridgeEnd]:
     for match in _DEFINE.finditer(look.data):
         text = look.source.slice(match.start(), match.end())
         macro = _MACRO.match(text.replace("\\\r\n", "\n").replace("\\\n", "\n"))
-        if macro is not None and _HANDS_ON.search(macro[3]):
+        if macro is not None and _USES_MACRO.search(macro[3]):
             at = match.start() + text.index(macro[1])
             yield BridgeEnd(at, "macro", macro[1], " ".join(macro[3].split()), (("parameters", macro[2]),))
 
@@ -58,7 +58,7 @@ def _registered(tokens: Tokens, older: bool) -> Iterator[BridgeEnd]:
         if _BLOCK.fullmatch(text):
             yield from _block(tokens, place)
         elif text == "op" and tokens.is_(place - 1, ".") and older:
-            yield from given(tokens, tokens.within(place + 1), "", ANY, True)
+            yield from given(tokens, tokens.within(place + 1), "", DEFAULT_KEY, True)
 
 
 def _block(tokens: Tokens, place: int) -> Iterator[BridgeEnd]:
@@ -67,11 +67,13 @@ def _block(tokens: Tokens, place: int) -> Iterator[BridgeEnd]:
     if len(named) < 2 or not tokens.is_(opened, "{") or not all(named):
         return
     is_kernels = "_IMPL" in tokens.text[place]
-    key = named[1] if is_kernels and len(named) > 2 else ANY
+    key = named[1] if is_kernels and len(named) > 2 else DEFAULT_KEY
     inside = opened, tokens.closed(opened)
-    yield from calls(tokens, inside, named[-1], named[0], key)
+    yield from find_registrations(tokens, inside, named[-1], named[0], key)
     for at in range(*inside):
         if _NAME.fullmatch(tokens.text[at]) and tokens.is_(at + 1, "(") and tokens.text[at - 1] in ("{", ";", ")", "}"):
-            arguments = SPLIT.join(" ".join(tokens.text[start:end]) for start, end in tokens.within(at + 1))
+            arguments = ARGUMENT_SEPARATOR.join(
+                " ".join(tokens.text[start:end]) for start, end in tokens.within(at + 1)
+            )
             more = (("space", named[0]), ("key", key), ("holder", named[-1]))
             yield BridgeEnd(tokens.at[at], "uses", tokens.text[at], arguments, more)

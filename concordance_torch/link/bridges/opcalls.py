@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext
-from concordance_torch.link.operator_names import plainest
+from concordance_torch.link.operator_names import sort_plainest_first
 from concordance_torch.link.operator_tables import Tables
 
 
@@ -26,7 +26,9 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
         if not overloads or (one.id, name) in seen or crossing.meant(one):
             continue
         seen.add((one.id, name))
-        called = plainest([other for other in overloads if "function" in other.more.get("variants", "function")])
+        called = sort_plainest_first(
+            [other for other in overloads if "function" in other.more.get("variants", "function")]
+        )
         if called:
             count = len(called)
             by = "made from the entry of this name" if count == 1 else f"made from one of {count} entries of this name"

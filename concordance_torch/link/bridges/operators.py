@@ -13,7 +13,7 @@ from functools import cached_property
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance_torch.link.kernels import Kernels
-from concordance_torch.link.operator_tables import TableOperator, Tables, shared
+from concordance_torch.link.operator_tables import TableOperator, Tables, shared_folder_count
 
 READS = ("structured", "overloads")
 _NATIVE = (("at", "native"), ("native",))
@@ -85,8 +85,8 @@ class _Joining:
     def _near(self, one: StatedEnd, found: list[StatedEnd]) -> list[LinkedName]:
         """Return structured kernels; if there are several tables, those in the same tree as the end."""
         if self._tables.is_twin and len(found) > 1:
-            best = max(shared(other.file.path, one.file.path) for other in found)
-            found = [other for other in found if shared(other.file.path, one.file.path) == best]
+            best = max(shared_folder_count(other.file.path, one.file.path) for other in found)
+            found = [other for other in found if shared_folder_count(other.file.path, one.file.path) == best]
         ids = list(dict.fromkeys(place for other in found for place in self._places(other)))
         if len(ids) == 1:
             return [LinkedName(ids[0], Trust.EXACT, "structured kernel of this name")]
@@ -97,7 +97,7 @@ class _Joining:
         """Return kernels; if there are several tables, those in the same tree as the end."""
         if not self._tables.is_twin or len(found) < 2:
             return found
-        near = [shared(self._crossing.file_with(meant.target).path, one.file.path) for meant in found]
+        near = [shared_folder_count(self._crossing.file_with(meant.target).path, one.file.path) for meant in found]
         best = [meant for meant, depth in zip(found, near, strict=True) if depth == max(near)]
         return [best[0]._replace(trust=Trust.EXACT, by="only definition near the table")] if len(best) == 1 else best
 

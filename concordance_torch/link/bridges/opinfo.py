@@ -33,19 +33,19 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
             trust = Trust.EXACT if by != "operator of this name" else Trust.UNIQUE_NAME
             yield one.to(found[0].entry, trust, by, name=found[0].base, more=more)
             continue
-        by = f"called by {_plain(one)}, which is tested"
-        for operator in functions.called(_plain(one)):
+        by = f"called by {_tested_name(one)}, which is tested"
+        for operator in functions.called(_tested_name(one)):
             yield one.to(operator.entry, Trust.VIA_IMPORT, by, name=operator.base, more=more)
 
 
-def _plain(one: StatedEnd) -> str:
+def _tested_name(one: StatedEnd) -> str:
     """Return the name of the tested function, relative to `torch`."""
     return dict(one.end.more).get("torch_opinfo_name", one.end.name).removeprefix("_refs.")
 
 
 def _tested(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOperator], str]]:
     """Yield the operators that may be tested, most certain first."""
-    more, near, name = dict(one.end.more), one.file.path, _plain(one)
+    more, near, name = dict(one.end.more), one.file.path, _tested_name(one)
     if more["class"].startswith("Foreach"):
         yield names.of(f"torch._foreach_{name}", near), "the name that is tested"
     if "aten_name" in more and not name.startswith("_masked"):

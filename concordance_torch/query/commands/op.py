@@ -6,20 +6,20 @@ from difflib import get_close_matches
 
 from concordance.base.errors import UserError
 from concordance.base.model import Bridge, Trust
-from concordance.query.answers import Answer, AnswerPage, Row, full_name, paged
-from concordance.query.index.graphs.bridges import crossings
+from concordance.query.answers import Answer, AnswerPage, Row, full_name, paginate
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance_torch.query.operators import (
     COLUMNS,
     KERNEL,
     SCHEMA,
     OperatorInfo,
-    base_of,
-    has,
-    more_of,
+    bridge_detail,
+    coverage_of,
     names,
     operator,
     tried,
+    without_overload,
 )
 
 HELP = """Show the parts of an operator, each with the line that states it.
@@ -42,27 +42,27 @@ _COLUMNS = ("says", "name", "key", "path", "line", "target", "trust", "by")
 
 def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     """Return one row per statement about the operator."""
-    one, overload = _meant(index, asked)
+    one, overload = _find_operator(index, asked)
     rows = [row for says in dict.fromkeys((*_ORDER, *one.rows)) for row in one.rows.get(says, ())]
     if overload:
         rows = [row for row in rows if row.name in (overload, one.name)]
-    lacking = [column for column in COLUMNS if not has(one)[column]]
+    lacking = [column for column in COLUMNS if not coverage_of(one)[column]]
     note = f"not found: {', '.join(lacking)}; searched all files of the repository" if lacking else ""
-    return paged([_row(index, row) for row in rows], _COLUMNS, page)._replace(note=note)
+    return paginate([_row(index, row) for row in rows], _COLUMNS, page)._replace(note=note)
 
 
-def _meant(index: Index, asked: str) -> tuple[OperatorInfo, str]:
+def _find_operator(index: Index, asked: str) -> tuple[OperatorInfo, str]:
     """Return the operator that a name refers to, and the overload's full name if it names one."""
     known = names(index)
     if not known:
         raise UserError("no operators found in this repository", "An operator needs a schema in a table or a registry")
     for name in tried(asked):
-        one = operator(index, base_of(name))
+        one = operator(index, without_overload(name))
         if one is not None:
             overloads = {overload.name for overload in one.overloads}
             if name in overloads and "." in name:
                 return one, name
-            if "." not in name.rpartition("::")[2] or base_of(name) in overloads:
+            if "." not in name.rpartition("::")[2] or without_overload(name) in overloads:
                 return one, ""
     same = [name for name in known if name.rpartition("::")[2] == asked.rpartition(".")[2]]
     if len(same) == 1 and (one := operator(index, same[0])) is not None:
@@ -73,12 +73,12 @@ def _meant(index: Index, asked: str) -> tuple[OperatorInfo, str]:
 
 
 def _row(index: Index, row: Bridge) -> Row:
-    path, line = index.path_of(row.source), crossings(index).line(row)
+    path, line = index.path_of(row.source), bridges_of(index).line(row)
     source, target = index.facts.place(row.source), index.facts.place(row.target) if row.target else None
     return {
         "says": row.says,
         "name": row.name,
-        "key": more_of(row, "key"),
+        "key": bridge_detail(row, "key"),
         "path": path,
         "line": line or (source.line if source is not None else 1),
         "target": full_name(target) if target is not None else "",

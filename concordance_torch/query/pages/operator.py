@@ -28,18 +28,18 @@ from concordance.base.blocks import (
     Table,
     Text,
     To,
-    commas,
-    counted,
-    listed,
+    count_noun,
+    join_in_sentence,
+    join_with_commas,
 )
 from concordance.base.model import Bridge, Category, Trust
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.descriptions.quotations import first_sentence, quote
+from concordance.query.descriptions.quotations import first_sentence, quote_sentence
 from concordance.query.index.file_model import ref_of
-from concordance.query.index.graphs.bridges import crossings
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import EVERY
-from concordance.query.sections.structure import folders
+from concordance.query.index.updates.reads import WHOLE_TABLE
+from concordance.query.sections.structure import folder_counts
 from concordance_torch.query.operators import (
     CALLED,
     CALLS,
@@ -49,16 +49,16 @@ from concordance_torch.query.operators import (
     FORMULA,
     KERNEL,
     OPINFO,
+    PART_TITLES,
     PYTHON,
-    WAYS,
     OperatorInfo,
-    base_of,
+    bridge_detail,
+    coverage_of,
     entries,
-    has,
     is_operator,
-    more_of,
     names,
     operator,
+    without_overload,
 )
 
 TO = "operator"  # what links to these pages say
@@ -79,7 +79,7 @@ def subjects(index: Index) -> list[str]:
 
 def subject_named(index: Index, name: str) -> str:
     """The operator that a bridge's name means, an overload's included; "" for none."""
-    base = base_of(name) if "::" in name else ""
+    base = without_overload(name) if "::" in name else ""
     return base if base and is_operator(index, base) else ""
 
 
@@ -91,7 +91,7 @@ def definitions(index: Index, name: str) -> list[Bridge]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of one operator, or the index."""
     if not subject:
-        index.reads.note(Aspect.ACROSS, EVERY)
+        index.reads.note(Aspect.ACROSS, WHOLE_TABLE)
         yield Page(Ref(TO, ""), ["Operators"], _all(index))
         return
     one = operator(index, subject)
@@ -108,19 +108,19 @@ def _all(index: Index) -> list[Block]:
         one = operator(index, name)
         if one is None:
             continue
-        found = has(one)
+        found = coverage_of(one)
         counts.update(column for column in COLUMNS if found[column])
         label = name.removeprefix("aten::")
         rows.append([[Ref(TO, name, "", label)], *([found[column] or "–"] for column in COLUMNS)])
-    head = f"{counted(len(every), 'operator')} with a schema in this repository. Found for them: "
+    head = f"{count_noun(len(every), 'operator')} with a schema in this repository. Found for them: "
     told: list[Piece] = [f"{column} {counts[column]:,}" for column in COLUMNS]
-    return [Text([head, *listed(told), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
+    return [Text([head, *join_in_sentence(told), "."]), Table(["Operator", *COLUMNS], rows, sorts=True)]
 
 
 def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    yield from _quoted(index, one)
-    yield Text(_head(index, one))
-    yield from _calling(index, one)
+    yield from _quoted_summary(index, one)
+    yield Text(_schema_files(index, one))
+    yield from _python_names(index, one)
     yield from _diagram(index, one)
     yield Heading(2, ["Overloads"])
     yield _overloads(index, one)
@@ -128,41 +128,41 @@ def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield from _kernels(index, one)
     yield Heading(2, ["Autograd"])
     yield from _autograd(index, one)
-    for says, title in WAYS.items():
+    for says, title in PART_TITLES.items():
         rows = one.own(says)
         if rows:
             yield Heading(2, [title])
-            yield Items([Item(_stated(index, one, row)) for row in rows])
+            yield Items([Item(_statement(index, one, row)) for row in rows])
     yield Heading(2, ["Tests"])
     yield from _tests(index, one)
     yield Heading(2, ["Documentation"])
     rows = one.said(DOCSTRING, DOCUMENTED)
-    yield Items([Item(_stated(index, one, row)) for row in rows]) if rows else Text([_none(index, "documentation")])
+    yield Items([Item(_statement(index, one, row)) for row in rows]) if rows else Text([_none(index, "documentation")])
     yield from _users(index, one)
     yield from _missing(index, one)
     yield Heading(2, ["Cross-References"])
     yield Items([Item([Ref(TO, "", "", "All operators", False)])])
 
 
-def _quoted(index: Index, one: OperatorInfo) -> Iterator[Block]:
+def _quoted_summary(index: Index, one: OperatorInfo) -> Iterator[Block]:
     """Yield the first sentence of its documentation, preferring the docstring of `torch.<name>`."""
     plain = f"torch.{one.name.rpartition('::')[2]}"
-    for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: more_of(row, "as") != plain):
-        path, line = index.path_of(row.source), crossings(index).line(row)
+    for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: bridge_detail(row, "as") != plain):
+        path, line = index.path_of(row.source), bridges_of(index).line(row)
         found = _DOCSTRING.match("\n".join((index.opened(path).lines() or [])[line - 1 : line + _LINES]))
         words = first_sentence(found["words"], "python", one.name) if found is not None else ""
         if words:
-            yield Text(quote(index, path, words, words, line))
+            yield Text(quote_sentence(index, path, words, words, line))
             return
 
 
-def _head(index: Index, one: OperatorInfo) -> list[Piece]:
+def _schema_files(index: Index, one: OperatorInfo) -> list[Piece]:
     paths = dict.fromkeys(index.path_of(overload.row.source) for overload in one.overloads)
-    said = [f"{counted(len(one.overloads), 'schema', 'schemas')} in "]
-    return [*said, *listed([Ref(To.FILE, path, "", path) for path in paths]), "."]
+    said = [f"{count_noun(len(one.overloads), 'schema', 'schemas')} in "]
+    return [*said, *join_in_sentence([Ref(To.FILE, path, "", path) for path in paths]), "."]
 
 
-def _calling(index: Index, one: OperatorInfo) -> Iterator[Block]:
+def _python_names(index: Index, one: OperatorInfo) -> Iterator[Block]:
     """Yield how it is called from Python, according to the variants in its schemas."""
     space, _, base = one.name.rpartition("::")
     ways: dict[str, None] = {}
@@ -174,8 +174,8 @@ def _calling(index: Index, one: OperatorInfo) -> Iterator[Block]:
         if "method" in variants:
             ways[f"torch.Tensor.{base}"] = None
     ways[f"torch.ops.{space.replace('::', '.')}.{base}"] = None
-    asked = Counter(more_of(row, "as") for row in one.rows.get(PYTHON, ()))
-    items = [Item([Mono(way), f", used in {counted(asked[way], 'place')}" if asked[way] else ""]) for way in ways]
+    asked = Counter(bridge_detail(row, "as") for row in one.rows.get(PYTHON, ()))
+    items = [Item([Mono(way), f", used in {count_noun(asked[way], 'place')}" if asked[way] else ""]) for way in ways]
     yield Text(["From Python, according to its schemas:"])
     yield Items(items)
 
@@ -208,7 +208,7 @@ def _overloads(index: Index, one: OperatorInfo) -> Table:
     rows: list[list[Pieces]] = []
     for overload in one.overloads:
         path = index.path_of(overload.row.source)
-        where = [Line(path, crossings(index).line(overload.row))]
+        where = [Line(path, bridges_of(index).line(overload.row))]
         more = [f"{key}: {value}" for key, value in overload.said.items() if key not in _QUIET]
         rows.append([[Mono(overload.schema)], [overload.said.get("variants", "")], ["; ".join(more)], where])
     return Table(["Schema", "Variants", "Other fields", "Line"], rows)
@@ -222,19 +222,19 @@ def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
     rows: dict[tuple[str, str, int, str], list[Pieces]] = {}
     for key, found in keys.items():
         for row in found:
-            name = more_of(row, "kernel")
+            name = bridge_detail(row, "kernel")
             cell: list[Piece] = [ref_of(index, row.target)] if row.target else [Mono(name), ", not found"]
             where: list[Piece] = [Ref(To.FILE, index.path_of(row.target))] if row.target else []
-            cells: list[Pieces] = [[key], [Mono(row.name.rpartition("::")[2])], cell, where, _why(row, index)]
+            cells: list[Pieces] = [[key], [Mono(row.name.rpartition("::")[2])], cell, where, _evidence(row, index)]
             rows.setdefault((key, row.name, row.target, name if not row.target else ""), cells)
     yield Table(["Dispatch key", "Overload", "Kernel", "File", "By"], list(rows.values()))
     tests = dict.fromkeys(index.path_of(row.source) for row in one.said(KERNEL) if row in one.tried)
     if tests:
-        yield Text(["Tests register more kernels: ", *listed([Ref(To.FILE, path) for path in tests]), "."])
+        yield Text(["Tests register more kernels: ", *join_in_sentence([Ref(To.FILE, path) for path in tests]), "."])
 
 
-def _why(row: Bridge, index: Index) -> list[Piece]:
-    line = crossings(index).line(row)
+def _evidence(row: Bridge, index: Index) -> list[Piece]:
+    line = bridges_of(index).line(row)
     told: list[Piece] = [row.by, f" ({Trust(row.trust).name.lower().replace('_', ' ')})"]
     return [*told, Cite(index.path_of(row.source), line)] if line else told
 
@@ -242,7 +242,7 @@ def _why(row: Bridge, index: Index) -> list[Piece]:
 def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
     rows = one.rows.get(FORMULA, [])
     if not rows:
-        implicit = has(one)["Autograd"]
+        implicit = coverage_of(one)["Autograd"]
         said = {
             "implicit": "No formula: it is composed of operators that have one (CompositeImplicitAutograd).",
             "kernel": "No formula: a separate kernel is registered for autograd.",
@@ -251,28 +251,30 @@ def _autograd(index: Index, one: OperatorInfo) -> Iterator[Block]:
         return
     cells: list[list[Pieces]] = []
     for row in dict.fromkeys(rows):
-        where = [Line(index.path_of(row.source), crossings(index).line(row))]
+        where = [Line(index.path_of(row.source), bridges_of(index).line(row))]
         for name, formula in row.more:
             cells.append([[Mono(row.name.rpartition("::")[2])], [Mono(name)], [Mono(formula)], where])
     yield Table(["Overload", "Variable", "Formula", "Line"], cells)
     called = dict.fromkeys(row.target for row in one.rows.get(CALLS, ()) if row.target)
     if called:
-        yield Text(["Functions in the formulas: ", *commas([ref_of(index, target) for target in called]), "."])
+        yield Text(
+            ["Functions in the formulas: ", *join_with_commas([ref_of(index, target) for target in called]), "."]
+        )
 
 
-def _stated(index: Index, one: OperatorInfo, row: Bridge) -> list[Piece]:
+def _statement(index: Index, one: OperatorInfo, row: Bridge) -> list[Piece]:
     """Return a link to what a bridge row connects the operator with: the definition on the other side if the row comes
     from the operator's own entry, else the place that states it."""
     entries = {overload.row.source for overload in one.overloads}
     if row.source in entries and row.target not in (0, row.source):
         path = index.path_of(row.target)
         return [ref_of(index, row.target), " in ", Ref(To.FILE, path), *_overload(row)]
-    path, line = index.path_of(row.source), crossings(index).line(row)
+    path, line = index.path_of(row.source), bridges_of(index).line(row)
     told: list[Piece] = [ref_of(index, row.source)]
     if row.source != index.base_of(path):
         told += [" in ", Ref(To.FILE, path)]
     told += [" ", Line(path, line)] if line else []
-    kind = more_of(row, "class") or more_of(row, "as")
+    kind = bridge_detail(row, "class") or bridge_detail(row, "as")
     return [*told, f", {kind}" if kind else "", *_overload(row)]
 
 
@@ -283,13 +285,13 @@ def _overload(row: Bridge) -> list[Piece]:
 def _tests(index: Index, one: OperatorInfo) -> Iterator[Block]:
     rows = one.rows.get(OPINFO, [])
     if rows:
-        yield Items([Item(_stated(index, one, row)) for row in rows])
+        yield Items([Item(_statement(index, one, row)) for row in rows])
     tests = Counter(
         path for row in one.rows.get(PYTHON, ())
         if index.category_of(path := index.path_of(row.source)) == Category.TEST
     )  # fmt: skip
     if tests:
-        yield Text([f"Called in {counted(len(tests), 'test file')}: ", *_files(tests), "."])
+        yield Text([f"Called in {count_noun(len(tests), 'test file')}: ", *_files(tests), "."])
     if not rows and not tests:
         yield Text([_none(index, "test")])
 
@@ -300,8 +302,8 @@ def _files(found: Counter[str]) -> list[Piece]:
     left = len(ordered) - _USERS
     if left > 0:
         rest = Counter(path for path, _ in ordered[_USERS:])
-        return [*listed(refs), f" and {counted(left, 'other file')} in ", *folders(rest)]
-    return listed(refs)
+        return [*join_in_sentence(refs), f" and {count_noun(left, 'other file')} in ", *folder_counts(rest)]
+    return join_in_sentence(refs)
 
 
 def _users(index: Index, one: OperatorInfo) -> Iterator[Block]:
@@ -312,21 +314,21 @@ def _users(index: Index, one: OperatorInfo) -> Iterator[Block]:
         users = Counter(path for path in paths if index.category_of(path) != Category.TEST)
         if users:
             found = True
-            yield Text([f"{counted(len(users), 'file')} of {language}: ", *_files(users), "."])
+            yield Text([f"{count_noun(len(users), 'file')} of {language}: ", *_files(users), "."])
     if not found:
         yield Text(["No calls by its full name found outside of tests."])
 
 
 def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
     """Yield which columns of the operator table are empty for this operator."""
-    found = has(one)
+    found = coverage_of(one)
     lacking = [column for column in COLUMNS if not found[column]]
     yield Heading(2, ["What Is Missing"])
     if not lacking:
         yield Text(["Nothing: everything that was searched for was found."])
         return
     named: list[Piece] = [Strong(column) for column in lacking]
-    yield Text(["Not found: ", *listed(named), f". {_searched(index)}"])
+    yield Text(["Not found: ", *join_in_sentence(named), f". {_searched(index)}"])
 
 
 def _none(index: Index, what: str) -> str:
@@ -334,4 +336,4 @@ def _none(index: Index, what: str) -> str:
 
 
 def _searched(index: Index) -> str:
-    return f"Searched all files of the repository; {counted(len(names(index)), 'operator')} found in total."
+    return f"Searched all files of the repository; {count_noun(len(names(index)), 'operator')} found in total."

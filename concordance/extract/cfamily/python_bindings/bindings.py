@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.cfamily.python_bindings.bound_objects import MODULES, WRAPS, BoundObject, Holders, functions_of
+from concordance.extract.cfamily.python_bindings.bound_objects import (
+    MODULES,
+    WRAPPERS,
+    BoundObject,
+    Holders,
+    functions_of,
+)
 from concordance.extract.cfamily.python_bindings.cpython_tables import TableReader, parameter_names
 from concordance.extract.cfamily.python_bindings.pybind_chains import PybindChains
 from concordance.extract.cfamily.tokens import Tokens
@@ -25,7 +31,7 @@ _BEFORE_NAMES = frozenset((">", "*", "&"))
 
 
 @lru_cache(maxsize=1)
-def bound(look: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
+def find_bindings(look: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
     """Return the ends in a file, each with its bridge; cached for the second of the two bridges that need it."""
     return tuple(_Reader(look).all())
 
@@ -176,7 +182,7 @@ class _Reader:
             if not tokens.is_(behind, "::") or not tokens.is_name(behind + 1):
                 break
             last, behind = behind + 1, behind + 2
-        if not tokens.is_(behind, "(") or tokens.text[last].startswith("Py") or tokens.text[last].endswith(WRAPS):
+        if not tokens.is_(behind, "(") or tokens.text[last].startswith("Py") or tokens.text[last].endswith(WRAPPERS):
             return
         if place and (tokens.kind[place - 1] == "name" and tokens.text[place - 1] not in _KEYWORDS):
             self._constructed(last, behind)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from concordance.base.model import Kind
-from concordance.extract.cfamily.tokens import Stretch, Tokens
+from concordance.extract.cfamily.tokens import TokenRange, Tokens
 from concordance.extract.reading.draft import Definition
 
 MODULES = frozenset(("module", "module_"))  # pybind11's and nanobind's
@@ -24,7 +24,7 @@ _OLD = frozenset(("Py_InitModule", "Py_InitModule3", "Py_InitModule4"))
 _SPECS = frozenset(("PyType_FromSpec", "PyType_FromSpecWithBases", "PyType_FromModuleAndSpec", "PyType_FromMetaclass",
                     "PyStructSequence_NewType"))  # fmt: skip
 _SAME = frozenset(("cast", "ptr", "get", "release", "borrow", "inc_ref"))  # return the same object
-WRAPS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
+WRAPPERS = ("Ptr", "_ptr", "handle", "object", "borrow", "steal", "cast", "move", "PyModule_GetDict")
 _DEEPEST = 20  # nested wrappers around a module
 _BINDERS = ("class_", "enum_", "exception", "bind_vector", "bind_map")
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
@@ -43,7 +43,7 @@ class BoundObject(NamedTuple):
         return BoundObject(self.root, (*self.path, name), kind, of)
 
 
-Chained = Callable[
+ChainCallback = Callable[
     [BoundObject, int, int], None
 ]  # called for each call on a holder, with the tokens of its name and its "("
 
@@ -105,7 +105,7 @@ class Holders:
                 found = one
         return found
 
-    def value(self, stretch: Stretch) -> BoundObject | None:
+    def value(self, stretch: TokenRange) -> BoundObject | None:
         """Return what an expression holds, looking through casts and wrappers; None if unknown."""
         tokens, (start, end) = self.tokens, stretch
         while start < end and tokens.text[start] in ("&", "*", "::", "("):
@@ -129,7 +129,7 @@ class Holders:
         while last + 2 < end and tokens.text[last + 1] == "::" and tokens.kind[last + 2] == "name":
             last += 2
         behind = last + 1
-        given: Stretch = (0, 0)
+        given: TokenRange = (0, 0)
         if behind < end and tokens.text[behind] == "<":
             closed = tokens.template(behind)
             if closed > 0:
@@ -142,7 +142,7 @@ class Holders:
             return None, behind
         return self.held(tokens.text[start], tokens.at[start]), behind
 
-    def _called(self, start: int, last: int, given: Stretch, opened: int) -> BoundObject | None:
+    def _called(self, start: int, last: int, given: TokenRange, opened: int) -> BoundObject | None:
         tokens, name = self.tokens, self.tokens.text[last]
         arguments = tokens.within(opened)
         if not arguments:
@@ -161,11 +161,11 @@ class Holders:
             holder = self._class(name, given, arguments) if chained or any(part in name for part in _BINDERS) else None
             if holder is not None:
                 return holder
-        if len(arguments) == 1 and (name.endswith(WRAPS) or tokens.text[start] in _SPACES or name in _CASTS):
+        if len(arguments) == 1 and (name.endswith(WRAPPERS) or tokens.text[start] in _SPACES or name in _CASTS):
             return self.value(arguments[0])
         return None
 
-    def _class(self, name: str, given: Stretch, arguments: list[Stretch]) -> BoundObject | None:
+    def _class(self, name: str, given: TokenRange, arguments: list[TokenRange]) -> BoundObject | None:
         """Handle `py::class_<T>(module, "Name")`, or any template that is passed a module and a name."""
         tokens = self.tokens
         if len(arguments) < 2:
@@ -176,7 +176,7 @@ class Holders:
             return None
         return home.below(text, "enum" if "enum" in name else "class", self._type(tokens.split(*given)))
 
-    def label(self, stretch: Stretch) -> str | None:
+    def label(self, stretch: TokenRange) -> str | None:
         """Return a name as literal text, "{MACRO}", or "{@1}" if it is that parameter of the enclosing function."""
         tokens, (start, end) = self.tokens, stretch
         if end - start == 5 and tokens.text[start + 2 : end] == ["c_str", "(", ")"]:
@@ -188,7 +188,7 @@ class Holders:
                 return f"{{@{names.index(tokens.text[start])}}}"
         return tokens.label((start, end))
 
-    def _type(self, given: list[Stretch]) -> int:
+    def _type(self, given: list[TokenRange]) -> int:
         """Return the token that names the type in the first template argument."""
         if not given:
             return -1
@@ -208,7 +208,7 @@ class Holders:
             place += 1
         return found
 
-    def _variable(self, root: str, stretch: Stretch) -> BoundObject | None:
+    def _variable(self, root: str, stretch: TokenRange) -> BoundObject | None:
         names = list(self.tokens.names(stretch))
         return (
             BoundObject(f"{root}:{self.tokens.text[names[-1]]}", kind="class" if root == "type" else "module")
@@ -217,7 +217,7 @@ class Holders:
         )
 
     def chain(
-        self, holder: BoundObject, place: int, end: int, chained: Chained | None
+        self, holder: BoundObject, place: int, end: int, chained: ChainCallback | None
     ) -> tuple[BoundObject | None, int]:
         """Return what a chain of calls on a holder evaluates to, and the index after the chain."""
         tokens, now = self.tokens, holder

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
-from concordance.extract.cfamily.python_bindings.pybind_chains import pointed, qualified
-from concordance.extract.cfamily.tokens import Stretch, Tokens
+from concordance.extract.cfamily.python_bindings.pybind_chains import pointed_function, qualified_name
+from concordance.extract.cfamily.tokens import TokenRange, Tokens
 from concordance.extract.reading.draft import Definition
 
 MODULE = ("m_base", "m_name", "m_doc", "m_size", "m_methods", "m_slots")
@@ -152,7 +152,7 @@ class TableReader:
         name, opened = self._declared(place)
         if opened < 0:
             return
-        table = qualified(tokens, name)
+        table = qualified_name(tokens, name)
         for start, _ in tokens.within(opened):
             if tokens.text[start] == "{":
                 fields = _fields(tokens, tokens.within(start), ROWS[word])
@@ -162,7 +162,7 @@ class TableReader:
                 continue
             yield from self._row(word, table, fields)
 
-    def _row(self, word: str, table: str, fields: dict[str, Stretch]) -> Iterator[BridgeEnd]:
+    def _row(self, word: str, table: str, fields: dict[str, TokenRange]) -> Iterator[BridgeEnd]:
         """Yield the ends of one row of a table."""
         tokens = self._tokens
         if word.endswith("_Slot"):
@@ -180,7 +180,7 @@ class TableReader:
                     owned = kind == "field" and tokens.is_(place - 1, ",") and tokens.is_name(place - 2)
                     yield said._replace(text=f"{tokens.text[place - 2]}::{said.text}") if owned else said
 
-    def _slot(self, table: str, fields: dict[str, Stretch]) -> Iterator[BridgeEnd]:
+    def _slot(self, table: str, fields: dict[str, TokenRange]) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         values = list(fields.values())
         if len(values) < 2:
@@ -192,7 +192,7 @@ class TableReader:
         if slot == "mod_exec":
             yield self._said(place, "hands", tokens.text[place], f"table:{table}", "", argument="0")
         elif slot in TABLES:
-            yield self._said(place, "used", qualified(tokens, place), f"table:{table}", "")
+            yield self._said(place, "used", qualified_name(tokens, place), f"table:{table}", "")
         elif slot.startswith(("tp_", "nb_", "sq_", "mp_", "am_")) and slot not in NO_FUNCTIONS:
             yield self._binds(place, DUNDERS.get(slot, slot), f"table:{table}", "slot")
 
@@ -201,7 +201,7 @@ class TableReader:
         name, opened = self._declared(place)
         if opened < 0:
             return
-        variable = qualified(tokens, name)
+        variable = qualified_name(tokens, name)
         fields = _fields(tokens, _without_head(tokens, tokens.within(opened)), SINGLE[word])
         called = fields.get("m_name") or fields.get("tp_name") or fields.get("name")
         text = (tokens.label(called) if called else None) or ""
@@ -223,13 +223,13 @@ class TableReader:
         place = self._places.get(self._tokens.at[name], -1)
         return self._said(name, "type", text, f"type:{variable}", variable, symbol=str(place))
 
-    def _field(self, field: str, stretch: Stretch, root: str) -> Iterator[BridgeEnd]:
+    def _field(self, field: str, stretch: TokenRange, root: str) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         place = _function(tokens, stretch)
         if place < 0 or tokens.text[place] in _NOTHING:
             return
         if field in TABLES:
-            yield self._said(place, "used", qualified(tokens, place), root, "")
+            yield self._said(place, "used", qualified_name(tokens, place), root, "")
         elif field not in NO_FUNCTIONS and field.startswith(("tp_", "nb_", "sq_", "mp_", "am_")):
             yield self._binds(place, DUNDERS.get(field, field), root, "slot")
 
@@ -241,7 +241,7 @@ class TableReader:
         end = place + 2
         while end < len(tokens) and tokens.text[end] not in (";", "}", "{"):
             end = tokens.closed(end) if tokens.text[end] in ("(", "[") else end + 1
-        variable, value = qualified(tokens, place - 2), (place + 2, end)
+        variable, value = qualified_name(tokens, place - 2), (place + 2, end)
         if tokens.text[place] == "tp_name":
             text = tokens.literal(value)
             if text:
@@ -258,7 +258,9 @@ class TableReader:
             if tokens.at[inner] >= function.end:
                 break
             if tokens.text[inner] == "return" and tokens.is_name(inner + 1):
-                yield self._said(inner + 1, "gives", qualified(tokens, inner + 1), "", "", symbol=str(function.place))
+                yield self._said(
+                    inner + 1, "gives", qualified_name(tokens, inner + 1), "", "", symbol=str(function.place)
+                )
 
     # --- calls
 
@@ -288,20 +290,22 @@ class TableReader:
         elif len(arguments) == 2 and tokens.text[arguments[0][0]] in self._vectors and tokens.is_(arguments[0][1], ","):
             yield from self._uses(arguments[1], BoundObject(f"table:{tokens.text[arguments[0][0]]}"))
 
-    def _uses(self, stretch: Stretch, holder: BoundObject) -> Iterator[BridgeEnd]:
+    def _uses(self, stretch: TokenRange, holder: BoundObject) -> Iterator[BridgeEnd]:
         """Record that the holder uses the table that an expression names."""
         place = _function(self._tokens, stretch)
         if place >= 0 and self._tokens.text[place] not in _NOTHING:
-            yield self._said(place, "used", qualified(self._tokens, place), holder.root, "", path=".".join(holder.path))
+            yield self._said(
+                place, "used", qualified_name(self._tokens, place), holder.root, "", path=".".join(holder.path)
+            )
 
-    def _adds(self, arguments: list[Stretch], home: BoundObject | int, name: int, value: int) -> Iterator[BridgeEnd]:
+    def _adds(self, arguments: list[TokenRange], home: BoundObject | int, name: int, value: int) -> Iterator[BridgeEnd]:
         if max(name, value, home if isinstance(home, int) else 0) < len(arguments):
             holder = self._holders.value(arguments[home]) if isinstance(home, int) else home
             text = self._tokens.label(arguments[name])
             if text:
                 yield from self._value(holder, text, arguments[value])
 
-    def _added(self, place: int, arguments: list[Stretch], name: int, value: int) -> Iterator[BridgeEnd]:
+    def _added(self, place: int, arguments: list[TokenRange], name: int, value: int) -> Iterator[BridgeEnd]:
         tokens = self._tokens
         if value >= len(arguments):
             return
@@ -311,7 +315,7 @@ class TableReader:
         if text:
             yield from self._value(self._holders.value(arguments[0]), text, arguments[value])
 
-    def _adder(self, place: int, arguments: list[Stretch], name: int, value: int) -> None:
+    def _adder(self, place: int, arguments: list[TokenRange], name: int, value: int) -> None:
         """Remember a function, or a named lambda, that adds what it is passed: calls of it count as additions."""
         tokens = self._tokens
         around = self._around(place)
@@ -347,7 +351,7 @@ class TableReader:
         function: Definition | None = self._holders.function(tokens.at[place])
         return (function.name, [one.name for one in function.parameters]) if function is not None else None
 
-    def _value(self, holder: BoundObject | None, text: str, value: Stretch) -> Iterator[BridgeEnd]:
+    def _value(self, holder: BoundObject | None, text: str, value: TokenRange) -> Iterator[BridgeEnd]:
         """Record that something is added to a module under a name: a type, a module or any other value."""
         tokens = self._tokens
         if holder is None:
@@ -358,13 +362,13 @@ class TableReader:
         if held is not None and (held.path or not held.root.startswith("parameter")):
             more["value"], more["below"] = held.root, ".".join(held.path)
         elif place >= 0:
-            more["value"] = f"type:{qualified(tokens, place)}"
+            more["value"] = f"type:{qualified_name(tokens, place)}"
         at = place if place >= 0 else value[0]
         yield self._said(at, "adds", text, holder.root, tokens.text[at] if place >= 0 else "", **more)
 
     def _binds(self, place: int, name: str, root: str, kind: str) -> BridgeEnd:
         return BridgeEnd(
-            self._tokens.at[place], "binds", name, qualified(self._tokens, place), (("in", root), ("as", kind))
+            self._tokens.at[place], "binds", name, qualified_name(self._tokens, place), (("in", root), ("as", kind))
         )
 
     def _said(self, place: int, says: str, name: str, root: str, text: str, **more: str) -> BridgeEnd:
@@ -382,7 +386,7 @@ def parameter_names(tokens: Tokens, opened: int) -> list[str]:
     return found
 
 
-def _fields(tokens: Tokens, elements: list[Stretch], order: tuple[str, ...]) -> dict[str, Stretch]:
+def _fields(tokens: Tokens, elements: list[TokenRange], order: tuple[str, ...]) -> dict[str, TokenRange]:
     """Return the fields of an initialiser, designated or by position."""
     found, at = {}, 0
     for start, end in elements:
@@ -396,7 +400,7 @@ def _fields(tokens: Tokens, elements: list[Stretch], order: tuple[str, ...]) -> 
     return found
 
 
-def _without_head(tokens: Tokens, elements: list[Stretch]) -> list[Stretch]:
+def _without_head(tokens: Tokens, elements: list[TokenRange]) -> list[TokenRange]:
     """Split off a first field whose macro has no comma after it: `PyVarObject_HEAD_INIT(0, 0) "name"`."""
     if not elements:
         return elements
@@ -408,7 +412,7 @@ def _without_head(tokens: Tokens, elements: list[Stretch]) -> list[Stretch]:
     return elements
 
 
-def _function(tokens: Tokens, stretch: Stretch) -> int:
+def _function(tokens: Tokens, stretch: TokenRange) -> int:
     """Return the token of the function or table inside casts and wrapping macros; -1 if there is none."""
     start, end = stretch
     if end - start > 3 and tokens.text[end - 2 : end] == [">", ")"] and tokens.is_name(tokens.partner[end - 1] - 1):
@@ -426,10 +430,10 @@ def _function(tokens: Tokens, stretch: Stretch) -> int:
             end -= 2
     elif end - start == 3 and tokens.text[start + 1] == "(":
         end = start + 1
-    return pointed(tokens, (start, end))
+    return pointed_function(tokens, (start, end))
 
 
-def _plain(tokens: Tokens, stretch: Stretch, deep: int = 0) -> int:
+def _plain(tokens: Tokens, stretch: TokenRange, deep: int = 0) -> int:
     """Return the token of the variable inside casts and `&`; -1 if the expression is more than a variable."""
     start, end = stretch
     while start < end and (tokens.text[start] in ("&", "*") or tokens.text[start] == "("):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
-from concordance.extract.cfamily.tokens import Stretch, Tokens
+from concordance.extract.cfamily.tokens import TokenRange, Tokens
 
 _FUNCTIONS = frozenset(("def", "def_static", "def_readwrite", "def_readonly", "def_readwrite_static", 
                         "def_readonly_static", "def_rw", "def_ro", "def_rw_static", "def_ro_static"))  # fmt: skip
@@ -68,7 +68,7 @@ class PybindChains:
         """Record a class or enumeration under its name."""
         if holder.of >= 0:
             home = holder._replace(path=holder.path[:-1])
-            self._say(holder.of, "binds", home, holder.path[-1], qualified(self._tokens, holder.of), "class")
+            self._say(holder.of, "binds", home, holder.path[-1], qualified_name(self._tokens, holder.of), "class")
 
     def _say(
         self, place: int, says: str, holder: BoundObject, name: str, text: str, kind: str = "", which: str = ""
@@ -77,7 +77,7 @@ class PybindChains:
         more = tuple((key, value) for key, value in (("in", holder.root), ("as", kind), ("lambda", which)) if value)
         self.said.append(BridgeEnd(self._tokens.at[place], says, path, text, more))
 
-    def _may_bind(self, stretch: Stretch) -> bool:
+    def _may_bind(self, stretch: TokenRange) -> bool:
         """True if an argument can be a function, not documentation, `py::arg` or a policy."""
         tokens = self._tokens
         if tokens.literal(stretch) is not None or tokens.text[stretch[0]] == "nullptr":
@@ -85,7 +85,7 @@ class PybindChains:
         words = {tokens.text[place] for place in range(stretch[0], min(stretch[0] + 4, stretch[1]))}
         return words.isdisjoint(("arg", "return_value_policy", "rv_policy", "call_guard", "keep_alive", "sig"))
 
-    def _constructor(self, holder: BoundObject, stretch: Stretch) -> None:
+    def _constructor(self, holder: BoundObject, stretch: TokenRange) -> None:
         tokens, (start, end) = self._tokens, stretch
         names = [place for place in range(start, min(start + 3, end)) if tokens.kind[place] == "name"]
         if not names or tokens.text[names[-1]] not in ("init", "init_implicit") or holder.of < 0:
@@ -100,7 +100,7 @@ class PybindChains:
             else:
                 self._say(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
 
-    def _bound(self, holder: BoundObject, name: str, value: Stretch, literal: Stretch, kind: str) -> None:
+    def _bound(self, holder: BoundObject, name: str, value: TokenRange, literal: TokenRange, kind: str) -> None:
         tokens = self._tokens
         body = self._lambda(value)
         if body is not None:
@@ -108,13 +108,13 @@ class PybindChains:
             self._say(literal[0], "binds", holder, name, "lambda", kind, str(count))
             calls = {tokens.text[place]: place for place in self._calls(body)}
             for place in calls.values() if len(calls) <= _MOST_CALLS else ():
-                self._say(place, "wraps", holder, name, qualified(tokens, place), kind, str(count))
+                self._say(place, "wraps", holder, name, qualified_name(tokens, place), kind, str(count))
             return
-        place = pointed(tokens, value)
+        place = pointed_function(tokens, value)
         if place >= 0:
-            self._say(place, "binds", holder, name, qualified(tokens, place), kind)
+            self._say(place, "binds", holder, name, qualified_name(tokens, place), kind)
 
-    def _lambda(self, stretch: Stretch) -> Stretch | None:
+    def _lambda(self, stretch: TokenRange) -> TokenRange | None:
         """Return the body of the lambda that an argument contains, None if it contains none."""
         tokens = self._tokens
         for place in range(*stretch):
@@ -127,7 +127,7 @@ class PybindChains:
                     return place, place
         return None
 
-    def _calls(self, body: Stretch) -> Iterator[int]:
+    def _calls(self, body: TokenRange) -> Iterator[int]:
         """Yield the tokens of the functions that a range calls."""
         tokens = self._tokens
         for place in tokens.names(body):
@@ -138,7 +138,7 @@ class PybindChains:
                 yield place
 
 
-def pointed(tokens: Tokens, stretch: Stretch) -> int:
+def pointed_function(tokens: Tokens, stretch: TokenRange) -> int:
     """Return the token of the function or member that an expression points at; -1 if there is none.
 
     It is the name after the last `&`, or else the last name; for a template instance, the template's name.
@@ -172,7 +172,7 @@ def pointed(tokens: Tokens, stretch: Stretch) -> int:
     return found
 
 
-def qualified(tokens: Tokens, place: int) -> str:
+def qualified_name(tokens: Tokens, place: int) -> str:
     """Return a name with its qualifiers: `a::b::f`."""
     words = [tokens.text[place]]
     if words[0] == "operator":

@@ -33,7 +33,7 @@ class PythonName(NamedTuple):
     trust: Trust
 
 
-def more(one: StatedEnd, key: str) -> str:
+def end_detail(one: StatedEnd, key: str) -> str:
     """Return an end's value for a key."""
     return next((value for word, value in one.end.more if word == key), "")
 
@@ -57,11 +57,11 @@ class Modules:
         for one in self.stated:
             self._note(one)
         self._gives = {
-            one.file.base + 1 + int(more(one, "symbol")): one for one in self.stated if one.end.says == "gives"
+            one.file.base + 1 + int(end_detail(one, "symbol")): one for one in self.stated if one.end.says == "gives"
         }
 
     def _note(self, one: StatedEnd) -> None:
-        says, root = one.end.says, more(one, "in")
+        says, root = one.end.says, end_detail(one, "in")
         if says == "module":
             self._modules[one.file.id, root] = one
         elif says == "type":
@@ -85,7 +85,7 @@ class Modules:
                 several = sum(place is not None and not place.declaration for place in places) > 1
                 for target in targets:
                     trust = Trust.CANDIDATE if several else Trust.EXACT
-                    found.setdefault((target, more(one, "argument")), []).append((one, trust))
+                    found.setdefault((target, end_detail(one, "argument")), []).append((one, trust))
         return found
 
     def _functions(self, one: StatedEnd) -> list[int]:
@@ -144,7 +144,7 @@ class Modules:
         found: dict[tuple[int, str], list[StatedEnd]] = {}
         for one in self.stated:
             if one.end.says == "adds":
-                value = more(one, "value")
+                value = end_detail(one, "value")
                 key = self.type_of(one) if value.startswith("type:") else (one.file.id, value) if value else None
                 if key is not None:
                     found.setdefault(key, []).append(one)
@@ -152,7 +152,7 @@ class Modules:
 
     def type_of(self, one: StatedEnd) -> tuple[int, str] | None:
         """Return the file and root of the type that an end adds."""
-        for root in _roots("type", more(one, "value").partition(":")[2]):
+        for root in _roots("type", end_detail(one, "value").partition(":")[2]):
             if (one.file.id, root) in self.types:
                 return one.file.id, root
             for meant in self._crossing.meant(one):
@@ -168,22 +168,22 @@ class Modules:
         """Return the full names that an end binds; a name that is passed to a function, once for each call."""
         name = one.end.name
         if "{@" not in name:
-            return below(self.of(one), name)
-        kind, _, rest = more(one, "in").partition(":")
+            return append_path(self.of(one), name)
+        kind, _, rest = end_detail(one, "in").partition(":")
         place, _, argument = rest.partition(":")
         if kind != "parameter":
             return ()
         found: list[PythonName] = []
         for call, trust in self._handed.get((one.file.base + 1 + int(place), argument), ()):
-            full = _GIVEN.sub(lambda match, call=call: more(call, match[1]) or match[0], name)  # type: ignore[misc]
+            full = _GIVEN.sub(lambda match, call=call: end_detail(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
-                found += _at_most(below(self._from(call), full), trust)
+                found += _at_most(append_path(self._from(call), full), trust)
         return _best(found)
 
     def of(self, one: StatedEnd) -> tuple[PythonName, ...]:
         """Return the names of the object that an end's name belongs to, including the path to it."""
-        path = more(one, "path")
-        return below(self.root(one.file, more(one, "in")), path)
+        path = end_detail(one, "path")
+        return append_path(self.root(one.file, end_detail(one, "in")), path)
 
     def root(self, file: BridgeFile, root: str) -> tuple[PythonName, ...]:
         """Return the names of a root of a file."""
@@ -208,7 +208,7 @@ class Modules:
         return [named for call, trust in calls for named in _at_most(self._from(call), trust)]
 
     def _from(self, one: StatedEnd) -> tuple[PythonName, ...]:
-        return below(self.root(one.file, more(one, "in")), more(one, "path"))
+        return append_path(self.root(one.file, end_detail(one, "in")), end_detail(one, "path"))
 
     def _described(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         """Return the names of a module that a `PyModuleDef` describes."""
@@ -218,7 +218,7 @@ class Modules:
         if "." in one.end.name:
             return [PythonName(one.end.name, Trust.EXACT)]
         adding = self._added.get((file.id, root), ())
-        added = [named for other in adding for named in below(self._from(other), other.end.name)]
+        added = [named for other in adding for named in append_path(self._from(other), other.end.name)]
         if added:
             return added
         makers = self._initialises.get(file.id, [])
@@ -230,11 +230,13 @@ class Modules:
         own = one.end.name if one is not None else ""
         found: list[PythonName] = []
         for other in self._added.get((file.id, root), ()):
-            found += below(self._from(other), other.end.name or own.rpartition(".")[2])
+            found += append_path(self._from(other), other.end.name or own.rpartition(".")[2])
         if "." in own:
             module, _, name = own.rpartition(".")
             found += (
-                below(self._extension(module, file), name) if self._is_short(module) else [PythonName(own, Trust.EXACT)]
+                append_path(self._extension(module, file), name)
+                if self._is_short(module)
+                else [PythonName(own, Trust.EXACT)]
             )
         if not found and own:
             found.append(PythonName(own, Trust.UNIQUE_NAME))
@@ -323,7 +325,7 @@ class Modules:
         return self._crossing.module_of(row.path.removesuffix(".in"))
 
 
-def absolute(home: str, path: str, module: str) -> str:
+def absolute_module(home: str, path: str, module: str) -> str:
     """Return the absolute name of a module that a file imports; `home` is the file's own module name."""
     dots = len(module) - len(module.lstrip("."))
     if not dots:
@@ -358,7 +360,7 @@ def _spelled(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
             yield one._replace(end=one.end._replace(name=""))
 
 
-def below(names: Iterable[PythonName], path: str) -> tuple[PythonName, ...]:
+def append_path(names: Iterable[PythonName], path: str) -> tuple[PythonName, ...]:
     """Append a path to some names."""
     return tuple(PythonName(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
 

@@ -11,10 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from concordance.base.model import ROLES, Ask, Bridge, Role, Trust
-from concordance.facts.read import Place
+from concordance.base.model import ROLES, Bridge, ForeignName, Role, Trust
+from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
-from concordance.link.python.bindings.module_names import C_FAMILY, STUBS, Modules, PythonName, absolute, below, more
+from concordance.link.python.bindings.module_names import (
+    C_FAMILY,
+    STUBS,
+    Modules,
+    PythonName,
+    absolute_module,
+    append_path,
+    end_detail,
+)
 
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
@@ -38,7 +46,9 @@ class BoundName(NamedTuple):
     @property
     def is_module(self) -> bool:
         """True if the name is a module's."""
-        return more(self.stated, "as") == "module" or more(self.stated, "value").startswith(("def:", "is:", "init:"))
+        return end_detail(self.stated, "as") == "module" or end_detail(self.stated, "value").startswith(
+            ("def:", "is:", "init:")
+        )
 
 
 def join(crossing: BridgeContext, bridge: str) -> Iterator[Bridge]:
@@ -53,7 +63,7 @@ def join(crossing: BridgeContext, bridge: str) -> Iterator[Bridge]:
     exported = _exported(modules, table)
     for name, bound in exported.items():
         known.setdefault(name, []).extend(bound)
-    for name, bound in _taken(crossing, known).items():
+    for name, bound in _star_imported(crossing, known).items():
         known.setdefault(name, bound)
     for name in sorted(known.keys() & crossing.asks.keys()):
         for ask in crossing.asks[name]:
@@ -73,7 +83,7 @@ def _trust(one: BoundName, name: PythonName) -> Trust:
     return min(name.trust, one.target.trust)
 
 
-def _behind(one: BoundName) -> LinkedName:
+def _target_or_binding(one: BoundName) -> LinkedName:
     """Return what is behind a name; if the repository does not define it, the place that binds it."""
     if one.target.target:
         return one.target
@@ -82,7 +92,7 @@ def _behind(one: BoundName) -> LinkedName:
 
 def _binds(one: BoundName) -> Iterator[Bridge]:
     stated, target = one.stated, one.target
-    kind = more(stated, "as")
+    kind = end_detail(stated, "as")
     details = (("as", kind),) if kind else ()
     for name in one.names or (PythonName(stated.end.name, Trust.EXACT),):
         row = stated.to(target.target, _trust(one, name), target.by, name=name.name, more=details)
@@ -93,12 +103,12 @@ def _binds(one: BoundName) -> Iterator[Bridge]:
             yield stated.to(inner.target, trust, inner.by, name=name.name, more=details)._replace(says="wraps")
 
 
-def _asks(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
+def _asks(one: BoundName, name: str, ask: ForeignName, bridge: str) -> Iterator[Bridge]:
     """Join a user of a name with what is behind the name; `runs` rows are added only for calls."""
     named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
     role = next((role for role in _ROLES if ask.roles & _BITS[role]), Role.MENTION)
-    target = _behind(one)
-    writes, kind = bool(ask.roles & _BITS[Role.WRITE]), more(one.stated, "as")
+    target = _target_or_binding(one)
+    writes, kind = bool(ask.roles & _BITS[Role.WRITE]), end_detail(one.stated, "as")
     if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == _BITS[Role.WRITE]):
         return
     if one.is_module and not ask.roles & _BITS[Role.IMPORT]:  # `a.b` in `a.b.c`, which is requested itself
@@ -113,7 +123,7 @@ def _asks(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
             yield Bridge(bridge, "runs", name, ask.user, -1, inner.target, trust, "called by the lambda", role)
 
 
-def _made(one: BoundName, name: str, ask: Ask, bridge: str) -> Iterator[Bridge]:
+def _made(one: BoundName, name: str, ask: ForeignName, bridge: str) -> Iterator[Bridge]:
     """Join a call of a class with what creates its instance."""
     for inner in one.wraps if one.around else (one.target,):
         if inner.target:
@@ -135,7 +145,7 @@ def _declares(
         for symbol in crossing.symbols(row):
             name = f"{module}.{symbol.key.partition('+')[0]}"
             for one in known.get(name, ()):
-                target = _behind(one)
+                target = _target_or_binding(one)
                 named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
                 trust = min(_trust(one, named), Trust.VIA_IMPORT)
                 yield Bridge(bridge, "declares", name, symbol.id, -1, target.target, trust, target.by)
@@ -144,17 +154,17 @@ def _declares(
 def _exported(modules: Modules, table: list[BoundName]) -> dict[str, list[BoundName]]:
     """Return the values of enumerations that are also exported as names of the module."""
     exporting = [one for one in modules.stated if one.end.says == "exports"]
-    enums = {named.name for one in exporting for named in below(modules.of(one), one.end.name)}
+    enums = {named.name for one in exporting for named in append_path(modules.of(one), one.end.name)}
     found: dict[str, list[BoundName]] = {}
     for one in table:
-        for named in one.names if more(one.stated, "as") == "value" else ():
+        for named in one.names if end_detail(one.stated, "as") == "value" else ():
             home, _, last = named.name.rpartition(".")
             if home in enums:
                 found.setdefault(f"{home.rpartition('.')[0]}.{last}", []).append(one)
     return found
 
 
-def _taken(crossing: BridgeContext, known: dict[str, list[BoundName]]) -> dict[str, list[BoundName]]:
+def _star_imported(crossing: BridgeContext, known: dict[str, list[BoundName]]) -> dict[str, list[BoundName]]:
     """Return the names that users request from a module with a star import of a compiled module.
 
     A star import takes only public names.
@@ -163,7 +173,7 @@ def _taken(crossing: BridgeContext, known: dict[str, list[BoundName]]) -> dict[s
     homes = {home for name in known if (home := name.rpartition(".")[0])}
     stars: dict[str, list[str]] = {}
     for one in crossing.ends("extension", "takes all"):
-        module = absolute(crossing.module_of(one.file.path), one.file.path, one.end.name)
+        module = absolute_module(crossing.module_of(one.file.path), one.file.path, one.end.name)
         if module in homes:
             stars.setdefault(crossing.module_of(one.file.path), []).append(module)
     for name in crossing.asks if stars else ():
@@ -198,25 +208,25 @@ class Bindings:
                 yield self._added(one)
 
     def _bound(self, one: StatedEnd, names: tuple[PythonName, ...], calls: list[StatedEnd]) -> Iterator[BoundName]:
-        if more(one, "as") == "module":
+        if end_detail(one, "as") == "module":
             yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a module made here"), True)
-        elif more(one, "lambda"):
+        elif end_detail(one, "lambda"):
             wraps = {m.target: m for call in calls for m in self._linked(call, _FUNCTIONS)}
             yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a lambda here"), True, tuple(wraps.values()))
-        elif more(one, "as") == "attribute":
+        elif end_detail(one, "as") == "attribute":
             yield BoundName(one, names, LinkedName(one.id, Trust.EXACT, "a value set here"), True)
         else:
-            for target in self._meant(one, _KINDS.get(more(one, "as"), _FUNCTIONS | _FIELDS)):
+            for target in self._meant(one, _KINDS.get(end_detail(one, "as"), _FUNCTIONS | _FIELDS)):
                 yield BoundName(one, names, target)
 
     def _added(self, one: StatedEnd) -> BoundName:
         """Return what a call adds to a module: a type, or a value."""
-        key = self._modules.type_of(one) if more(one, "value").startswith("type:") else None
+        key = self._modules.type_of(one) if end_detail(one, "value").startswith("type:") else None
         kind = self._modules.types[key] if key is not None else None
         name = one.end.name or (kind.end.name.rpartition(".")[2] if kind is not None else "")
-        names = below(self._modules.of(one), name)
+        names = append_path(self._modules.of(one), name)
         if kind is not None:
-            place = int(more(kind, "symbol") or -1)
+            place = int(end_detail(kind, "symbol") or -1)
             if place >= 0:
                 by = "the type that is added" if kind.file.id == one.file.id else "the type of this name"
                 return BoundName(one, names, LinkedName(kind.file.base + 1 + place, Trust.EXACT, by))
@@ -260,9 +270,9 @@ class Bindings:
 
 
 def _lambda(one: StatedEnd) -> tuple[int, str, str, str]:
-    return one.file.id, more(one, "in"), one.end.name, more(one, "lambda")
+    return one.file.id, end_detail(one, "in"), one.end.name, end_detail(one, "lambda")
 
 
-def _is_within(place: Place, homes: list[str]) -> bool:
+def _is_within(place: SymbolPlace, homes: list[str]) -> bool:
     """True if a symbol is in the scope that its name is written with: for `a::b::f`, at least in `b`."""
     return homes[-1] in place.home.split(".")

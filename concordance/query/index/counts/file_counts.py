@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-Rows = dict[str, Any]  # plain values by path
+RowsByPath = dict[str, Any]  # plain values by path
 
 
 # ---
@@ -18,11 +18,11 @@ Rows = dict[str, Any]  # plain values by path
 class FileCounts:
     """Tables of per-file counts, by the name of the count."""
 
-    def __init__(self, kept: Mapping[str, Rows], changed: Collection[str]) -> None:
+    def __init__(self, kept: Mapping[str, RowsByPath], changed: Collection[str]) -> None:
         self._rows = {name: dict(rows) for name, rows in kept.items()}
         self._stale = {name: set(changed) for name in kept}
 
-    def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> Rows:
+    def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> RowsByPath:
         """Return a count for each of some files; `count` is called only if the count is unknown or stale."""
         found, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
         if list(found) == paths:
@@ -33,7 +33,7 @@ class FileCounts:
         return found
 
     @property
-    def rows(self) -> Mapping[str, Rows]:
+    def rows(self) -> Mapping[str, RowsByPath]:
         """All tables, without the rows that are stale, for the notes of the next build."""
         return {
             name: {path: row for path, row in rows.items() if path not in self._stale[name]}

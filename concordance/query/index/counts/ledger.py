@@ -11,7 +11,7 @@ from concordance.base.model import File
 from concordance.facts.codec import FileOutline
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import kept, shared
+from concordance.query.index.updates.reads import memoised, shared
 
 
 class Ledger:
@@ -29,14 +29,14 @@ def ledger(index: Index) -> Ledger:
     return Ledger(index)
 
 
-@kept(2048)  # the index, the page and the chapter of a folder ask for the same files
+@memoised(2048)  # the index, the page and the chapter of a folder ask for the same files
 def outline(index: Index, path: str) -> FileOutline:
     """Return the outline of a file: its symbols in short and the doc comment of the file itself."""
     index.reads.note(Aspect.TEXT, path)
     return index.facts.outline(path)
 
 
-def size_of(size: int) -> str:
+def format_size(size: int) -> str:
     """Format a size in bytes for people."""
     if size < 1024:
         return f"{size} byte{'' if size == 1 else 's'}"

@@ -17,7 +17,7 @@ from concordance.query.index.repository import Index
 # In: a store, and what its book shall say. Out: `Totals`.
 
 
-def counted(counts: Counts, root: str, book: Book) -> Totals:
+def count_totals(counts: Counts, root: str, book: Book) -> Totals:
     """Compute the totals of a repository; only findings that the book shows are counted."""
     ruled = ActiveRules(Index(counts, root, book))
     found = Counter(one.severity for path, findings in counts.all_findings() for one in ruled.said(path, findings))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from concordance.base.model import Bridge, Role
-from concordance.facts.links.bridge_rows import bridges_from
+from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import EVERY, lasting, unless
+from concordance.query.index.updates.reads import WHOLE_TABLE, shared_while, untouched
 
 # For each kind of statement, the verb that joins source to target, and the verb for the opposite direction.
 VERBS = {
@@ -62,7 +62,7 @@ class Bridges:
 
     def all_names(self) -> list[str]:
         """Return the names of all bridges, in the order of the rows."""
-        self._index.reads.note(Aspect.ACROSS, EVERY)
+        self._index.reads.note(Aspect.ACROSS, WHOLE_TABLE)
         return list(self._by_name)
 
     @cached_property
@@ -135,12 +135,12 @@ class Bridges:
         return ends[row.end].line if row.end < len(ends) else 0
 
 
-@lasting(unless(Aspect.BRIDGES))
-def crossings(index: Index) -> Bridges:
+@shared_while(untouched(Aspect.BRIDGES))
+def bridges_of(index: Index) -> Bridges:
     """Return the bridges of a repository."""
-    return Bridges(index, bridges_from(index.facts.passed("bridges")))
+    return Bridges(index, unpack_bridges(index.facts.passed("bridges")))
 
 
-def all_names(index: Index) -> list[str]:
+def bridge_names(index: Index) -> list[str]:
     """Return the names of all bridges."""
-    return crossings(index).all_names()
+    return bridges_of(index).all_names()

@@ -53,13 +53,13 @@ class FileCluster(NamedTuple):
     files: tuple[str, ...]
 
 
-def clusters(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, FileCluster]:
+def clusters_by_path(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, FileCluster]:
     """Return the cluster of each file that is in one."""
     made: list[tuple[str, str, Counter[str], list[str]]] = []
     for key, ids in rows:
         members = [paths[one] for one in ids]
         folders = Counter(path.rpartition("/")[0] for path in members)
-        made.append((_home(folders, len(members)), paths[key], folders, members))
+        made.append((_main_folder(folders, len(members)), paths[key], folders, members))
     times = Counter(home for home, _, _, _ in made)
     found: dict[str, FileCluster] = {}
     for home, center, folders, members in made:
@@ -69,7 +69,7 @@ def clusters(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) ->
     return found
 
 
-def _home(folders: Counter[str], size: int) -> str:
+def _main_folder(folders: Counter[str], size: int) -> str:
     """Return the deepest folder that holds most of some files; "" if only the root does."""
     inside: Counter[str] = Counter()
     for folder, count in folders.items():
@@ -110,22 +110,22 @@ class LoadGraph:
         return ()
 
 
-Edges = dict[str, dict[tuple[str, str], int]]
+FolderEdges = dict[str, dict[tuple[str, str], int]]
 
 
-def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> Edges:
+def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> FolderEdges:
     """Return, by folder, how many pairs of files connect each two files or subfolders directly in it.
 
     A subfolder's name ends in a slash.
     """
-    found: Edges = {}
+    found: FolderEdges = {}
     split = {one: path.rpartition("/") for one, path in paths.items()}
     known: dict[tuple[str, str], tuple[str, str, str]] = {}
     for user, target, _ in pairs:
         (here, _, name), (there, _, other) = split[user], split[target]
         key = (here, there)
         if key not in known:
-            known[key] = _apart(here, there)
+            known[key] = _common_parent(here, there)
         folder, first, second = known[key]
         inside = found.setdefault(folder, {})
         edge = (first or name, second or other)
@@ -133,7 +133,7 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> Edges:
     return found
 
 
-def edges_after(edges: Edges, gone: Edges, come: Edges) -> Edges:
+def updated_edges(edges: FolderEdges, gone: FolderEdges, come: FolderEdges) -> FolderEdges:
     """Return the edges after some pairs were removed and others added; the row of a changed folder is a new object."""
     found = dict(edges)
     for sign, more in ((-1, gone), (1, come)):
@@ -149,7 +149,7 @@ def edges_after(edges: Edges, gone: Edges, come: Edges) -> Edges:
     return found
 
 
-def _apart(here: str, there: str) -> tuple[str, str, str]:
+def _common_parent(here: str, there: str) -> tuple[str, str, str]:
     """Return the common parent of two folders and the child of it that holds each; "" if it is the parent itself."""
     first, second = here.split("/") if here else [], there.split("/") if there else []
     shared = 0

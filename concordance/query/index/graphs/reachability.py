@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from concordance.base.model import RUN, TYPES, Category, File, Kind
-from concordance.extract.reading.test_detection import WHOLE
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File, Kind
+from concordance.extract.reading.test_detection import WHOLE_FILE_LANGUAGES
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.links.graph import STEPS as STEPS
-from concordance.facts.read import Place
-from concordance.query.answers import clean, full_name, name_of
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import full_name, name_of, split_key
 from concordance.query.index.repository import Index
-from concordance.query.names.declarations import together
+from concordance.query.names.declarations import with_counterparts
 
-MOST = 100_000  # edges that one walk looks at: about twenty milliseconds
-HOLD = TYPES | {Kind.NAMESPACE}
+MAX_EDGES = 100_000  # edges that one walk looks at: about twenty milliseconds
+CONTAINER_KINDS = TYPE_KINDS | {Kind.NAMESPACE}
 _LOADS = frozenset((int(EdgeKind.LOADS),))
-VERBS = {
+EDGE_VERBS = {
     EdgeKind.CALLS: "calls",
     EdgeKind.READS: "uses",
     EdgeKind.HOLDS: "contains",
@@ -40,7 +40,7 @@ VERBS = {
     EdgeKind.IMPORTS: "imports",
     EdgeKind.MENTIONS: "mentions",
 }
-_SHOWN = 5  # names of a chain that are shown; a longer one is cut in the middle
+_CHAIN_LENGTH = 5  # names of a chain that are shown; a longer one is cut in the middle
 
 
 class ReachedSymbol(NamedTuple):
@@ -60,43 +60,43 @@ class ReachedSymbols(NamedTuple):
     walk: GraphWalk
 
 
-def starts_in(index: Index, file: File) -> list[int]:
+def functions_in(index: Index, file: File) -> list[int]:
     """Return the functions of a file; its other code runs only once, when the file is imported."""
-    return [one.id for one in index.facts.symbols_in(file.path) if one.kind in RUN]
+    return [one.id for one in index.facts.symbols_in(file.path) if one.kind in EXECUTABLE_KINDS]
 
 
-def starts_of(index: Index, places: Iterable[Place]) -> list[int]:
+def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
     """Return symbols with their declarations, and for classes and namespaces everything inside of them."""
     found: dict[int, None] = {}
-    for place in together(index, places):
+    for place in with_counterparts(index, places):
         found[place.id] = None
-        if place.kind in HOLD:
-            found.update((one.id, None) for one in inside(index, place))
+        if place.kind in CONTAINER_KINDS:
+            found.update((one.id, None) for one in members_of(index, place))
     return list(found)
 
 
-def inside(index: Index, place: Place) -> Iterator[Place]:
+def members_of(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols inside of a symbol, at any depth."""
-    home = [*clean(place.home), place.name]
+    home = [*split_key(place.home), place.name]
     for one in index.facts.symbols_in(place.path):
-        if clean(one.home)[: len(home)] == home:
+        if split_key(one.home)[: len(home)] == home:
             yield one
 
 
-def around(index: Index, place: Place) -> Iterator[Place]:
+def around(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols that directly contain a symbol."""
-    home = clean(place.home)
-    return (one for one in index.facts.symbols_in(place.path) if [*clean(one.home), one.name] == home)
+    home = split_key(place.home)
+    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.home), one.name] == home)
 
 
-def reached(index: Index, starts: Collection[int], category: Category, most: int = MOST) -> ReachedSymbols:
+def find_reaching(index: Index, starts: Collection[int], category: Category, most: int = MAX_EDGES) -> ReachedSymbols:
     """Return the tests or examples that may run the given symbols; the walk looks at no more than `most` edges."""
     walk = index.graph.back(starts, RUNS, _LOADS, STEPS, most)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
     rows = [ReachedSymbol(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
-    if any(language in WHOLE for language in index.counts):
+    if any(language in WHOLE_FILE_LANGUAGES for language in index.counts):
         rows += _files(index, walk, [one for one, step in steps.items() if step[2] == EdgeKind.LOADS], category)
     return ReachedSymbols(sorted(rows), walk)
 
@@ -107,39 +107,43 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
     for identity in ids:
         path = index.path_of(identity)
         steps = walk.steps[identity][0]
-        if index.category_of(path) == category and (category is not Category.TEST or index.language_of(path) in WHOLE):
+        if index.category_of(path) == category and (
+            category is not Category.TEST or index.language_of(path) in WHOLE_FILE_LANGUAGES
+        ):
             base = index.base_of(path)
             if base not in found or found[base].steps > steps:
                 found[base] = ReachedSymbol(steps, len(index.tests) + base, base, identity)
     return list(found.values())
 
 
-def overridden(index: Index, places: Iterable[Place], category: Category) -> Iterator[ReachedSymbols]:
+def reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Category) -> Iterator[ReachedSymbols]:
     """Yield the tests that call what a method overrides and also create an instance of the overriding class."""
     for place in places:
         owner = next(around(index, place), None)
         above = [identity for identity, _ in index.facts.overridden(place.id)]
-        if owner is None or not above or place.kind not in RUN:
+        if owner is None or not above or place.kind not in EXECUTABLE_KINDS:
             continue
-        makes = {one.id for one in reached(index, [owner.id, *_constructors(index, owner)], category).rows}
-        rows, walk = reached(index, above, category)
+        makes = {one.id for one in find_reaching(index, [owner.id, *_constructors(index, owner)], category).rows}
+        rows, walk = find_reaching(index, above, category)
         behind = f"overridden by {full_name(place)}"
         yield ReachedSymbols(
             [row._replace(steps=row.steps + 1, behind=behind) for row in rows if row.id in makes], walk
         )
 
 
-def _constructors(index: Index, owner: Place) -> list[int]:
-    return [one.id for one in inside(index, owner) if one.name in ("__init__", "__new__", "constructor", owner.name)]
+def _constructors(index: Index, owner: SymbolPlace) -> list[int]:
+    return [
+        one.id for one in members_of(index, owner) if one.name in ("__init__", "__new__", "constructor", owner.name)
+    ]
 
 
-def command(index: Index, place: Place) -> str:
+def test_command(index: Index, place: SymbolPlace) -> str:
     """Return the command that runs a test."""
-    name = ".".join([*clean(place.home), place.name]) if place.name else ""
+    name = ".".join([*split_key(place.home), place.name]) if place.name else ""
     return index.runners.command(place.path, place.language, name)
 
 
-def places(index: Index, ids: Iterable[int]) -> dict[int, Place]:
+def places(index: Index, ids: Iterable[int]) -> dict[int, SymbolPlace]:
     """Return the symbols and files with these ids."""
     wanted = set(ids)
     files = {one: index.path_of_base(one) for one in wanted}
@@ -147,18 +151,18 @@ def places(index: Index, ids: Iterable[int]) -> dict[int, Place]:
     for one, path in files.items():
         if path:
             language, category = index.language_of(path), index.category_of(path)
-            found[one] = Place(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
+            found[one] = SymbolPlace(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
     return found
 
 
 # --- explanations
 
 
-def reasons(index: Index, rows: Iterable[ReachedSymbol], walk: GraphWalk) -> list[str]:
+def explain_paths(index: Index, rows: Iterable[ReachedSymbol], walk: GraphWalk) -> list[str]:
     """Return for each row the reason why it is in the answer."""
     chains = [(_chain(walk, row.met), row.behind) for row in rows]
     known = places(index, (identity for chain, _ in chains for identity, _ in chain if identity))
-    return [_said(chain, known) + (f", {behind}" if behind else "") for chain, behind in chains]
+    return [_describe_chain(chain, known) + (f", {behind}" if behind else "") for chain, behind in chains]
 
 
 def _chain(walk: GraphWalk, met: int) -> list[tuple[int, int]]:
@@ -170,10 +174,10 @@ def _chain(walk: GraphWalk, met: int) -> list[tuple[int, int]]:
         if way != EdgeKind.REPEATS or not chain:
             chain.append((following, way))
         distance, following, way = steps[following]
-    return chain if len(chain) <= _SHOWN else [*chain[:2], (0, 0), *chain[-2:]]
+    return chain if len(chain) <= _CHAIN_LENGTH else [*chain[:2], (0, 0), *chain[-2:]]
 
 
-def _said(chain: list[tuple[int, int]], known: dict[int, Place]) -> str:
+def _describe_chain(chain: list[tuple[int, int]], known: dict[int, SymbolPlace]) -> str:
     """Describe a chain: the first edge as a verb, followed by names."""
     if not chain:
         return "defined here"
@@ -183,4 +187,4 @@ def _said(chain: list[tuple[int, int]], known: dict[int, Place]) -> str:
         name = (full_name(place) if place.name else name_of(place)) if place is not None else "…"
         if not names or names[-1] != name:
             names.append(name)
-    return f"{VERBS[EdgeKind(chain[0][1])]} {' → '.join(names)}"
+    return f"{EDGE_VERBS[EdgeKind(chain[0][1])]} {' → '.join(names)}"

@@ -18,13 +18,13 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
-from concordance.facts.updates.store_delta import slot
+from concordance.facts.updates.store_delta import slot_of
 
 Value = TypeVar("Value")
-Touched = Mapping[str, Collection[str]]  # changed keys, by aspect
-EVERY = "*"  # the key for a whole table
-BELOW, ANY = "below", "any"  # the aspects of anything about files below a folder, and of anything at all
-MOVED = "moved"  # files whose symbols have new ids: values cached by id are computed again
+TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect
+WHOLE_TABLE = "*"  # the key for a whole table
+BELOW, ANYTHING = "below", "any"  # the aspects of anything about files below a folder, and of anything at all
+RENUMBERED = "moved"  # files whose symbols have new ids: values cached by id are computed again
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
@@ -41,7 +41,7 @@ class ReadRecorder:
             asked = (what, key)
             number = self._slots.get(asked)
             if number is None:
-                number = self._slots[asked] = slot(what, key)
+                number = self._slots[asked] = slot_of(what, key)
             self.listener.add(number)
 
     def again(self, slots: Iterable[int]) -> None:
@@ -116,17 +116,17 @@ def shared(make: Callable[[Index], Value]) -> Callable[[Index], Value]:
     return _shared(make, lambda touched: False)
 
 
-def lasting(
-    stays: Callable[[Touched], bool],
+def shared_while(
+    stays: Callable[[TouchedKeys], bool],
 ) -> Callable[[Callable[[Index], Value]], Callable[[Index], Value]]:
     """The same, but the value survives an update for which `stays` returns True."""
     return lambda make: _shared(make, stays)
 
 
-def going_on(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], Value]:
+def incremental(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], Value]:
     """Decorate a function that is computed again after each update and is given its previous value."""
 
-    @lasting(unless())
+    @shared_while(untouched())
     def last(index: Index) -> list[Value]:
         return []
 
@@ -139,12 +139,12 @@ def going_on(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], 
     return shared(made)
 
 
-def unless(*aspects: str) -> Callable[[Touched], bool]:
+def untouched(*aspects: str) -> Callable[[TouchedKeys], bool]:
     """Return a predicate that is True for an update that touched none of these aspects."""
     return lambda touched: not any(touched.get(one) for one in aspects)
 
 
-def _shared(make: Callable[[Index], Value], stays: Callable[[Touched], bool]) -> Callable[[Index], Value]:
+def _shared(make: Callable[[Index], Value], stays: Callable[[TouchedKeys], bool]) -> Callable[[Index], Value]:
     @wraps(make)
     def given(index: Index) -> Value:
         known: _Once[Value] | None = index.worked_out.get(given)
@@ -157,11 +157,11 @@ def _shared(make: Callable[[Index], Value], stays: Callable[[Touched], bool]) ->
 
 
 class _Once(Generic[Value]):
-    def __init__(self, value: Value, stays: Callable[[Touched], bool]) -> None:
+    def __init__(self, value: Value, stays: Callable[[TouchedKeys], bool]) -> None:
         self.value, self.stays = value, stays
 
 
-def renewed(worked_out: Mapping[Any, Any], touched: Touched) -> dict[Any, Any]:
+def still_valid(worked_out: Mapping[Any, Any], touched: TouchedKeys) -> dict[Any, Any]:
     """Return the cached values that are still valid after an update; a `Memo` drops its stale entries separately."""
     return {
         make: one for make, one in worked_out.items()
@@ -169,14 +169,14 @@ def renewed(worked_out: Mapping[Any, Any], touched: Touched) -> dict[Any, Any]:
     }  # fmt: skip
 
 
-def forget(worked_out: Mapping[Any, Any], slots: set[int]) -> None:
+def forget_stale(worked_out: Mapping[Any, Any], slots: set[int]) -> None:
     """Drop the memoised values that were computed from any of these slots."""
     for one in worked_out.values():
         if isinstance(one, Memo):
             one.forget(slots)
 
 
-def kept(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
+def memoised(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
     """Memoise a function of an index and a key, and record what it read at each use.
 
     At most `most` values are kept; the oldest is dropped first. `of` names a table whose row for the key also
@@ -215,13 +215,13 @@ class Memo(dict[str, tuple[Value, frozenset[int]]]):
         """Drop the values that were computed from any of these slots."""
         of = self._of
         stale = [
-            key for key, (_, read) in self.items() if not slots.isdisjoint(read) or (of and slot(of, key) in slots)
+            key for key, (_, read) in self.items() if not slots.isdisjoint(read) or (of and slot_of(of, key) in slots)
         ]
         for key in stale:
             del self[key]
 
 
-def recorded(make: Callable[[Owner], Value]) -> Callable[[Owner], Value]:
+def memoised_in_object(make: Callable[[Owner], Value]) -> Callable[[Owner], Value]:
     """Memoise a function of an object in that object, as `cached_property` does, for objects that several pages use.
 
     What was read for the value is recorded for every listener that asks for it, not only for the first.
@@ -252,7 +252,7 @@ class _Recorded(Generic[Value]):
         self.told = told  # the listener that recorded the slots last, as a page may ask many times
 
 
-def plain(table: dict[str, Value]) -> dict[str, Value]:
+def unrecorded_copy(table: dict[str, Value]) -> dict[str, Value]:
     """Return a plain copy of a table without recording, for values that are computed from all of it."""
     return dict(dict.items(table))
 
@@ -278,22 +278,22 @@ class RecordedTable(dict[str, Value]):
         return super().__contains__(key)
 
     def __iter__(self) -> Iterator[str]:
-        self._reads.note(self._name, EVERY)
+        self._reads.note(self._name, WHOLE_TABLE)
         return super().__iter__()
 
     def items(self) -> Any:
         """Return all items, and record that the whole table was read."""
-        self._reads.note(self._name, EVERY)
+        self._reads.note(self._name, WHOLE_TABLE)
         return super().items()
 
     def values(self) -> Any:
         """Return all values, and record that the whole table was read."""
-        self._reads.note(self._name, EVERY)
+        self._reads.note(self._name, WHOLE_TABLE)
         return super().values()
 
     def keys(self) -> Any:
         """Return all keys, and record that the whole table was read."""
-        self._reads.note(self._name, EVERY)
+        self._reads.note(self._name, WHOLE_TABLE)
         return super().keys()
 
 

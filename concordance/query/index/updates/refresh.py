@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from concordance.base.model import Category, Term
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import Aspect, band
-from concordance.query.answers import clean
-from concordance.query.index.census import Census, CensusFile, listed
-from concordance.query.index.graphs.file_graph import Edges, edges_after, folder_edges
-from concordance.query.index.repository import KIND_AT, Index, bare
-from concordance.query.index.updates.reads import MOVED, Touched, renewed
+from concordance.facts.updates.store_delta import Aspect, round_to_power
+from concordance.query.answers import split_key
+from concordance.query.index.census import Census, CensusFile, census_files
+from concordance.query.index.graphs.file_graph import FolderEdges, folder_edges, updated_edges
+from concordance.query.index.repository import KIND_NUMBERS, Index, bare_key
+from concordance.query.index.updates.reads import RENUMBERED, TouchedKeys, still_valid
 from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
@@ -33,16 +33,16 @@ _OF_PASSES = ("layers", "cycles", "clusters", "_tested")
 _OF_BASES = ("by_base", "starts", "_ids", "bases")
 
 
-def renew(index: Index, facts: Facts) -> bool:
+def refresh_index(index: Index, facts: Facts) -> bool:
     """Switch an index to the updated store; False if that is not possible or not worthwhile."""
     before, now = index.facts.meta(), facts.meta()
     touched: dict[str, set[str]] = facts.touched_since(int(before.get("update", "0")))
     if before.get("born") != now.get("born") or touched[Aspect.PATHS]:
         return False
-    files = _refiled(index, facts, touched)
+    files = _renumbered_files(index, facts, touched)
     if files is None:
         return False
-    touched[MOVED] = {file.path for file in files if file.is_moved}
+    touched[RENUMBERED] = {file.path for file in files if file.is_moved}
     index.facts.close()
     index.facts = facts
     known = index.__dict__
@@ -52,35 +52,35 @@ def renew(index: Index, facts: Facts) -> bool:
         if file is not None:
             dict.__setitem__(index.files, path, file)
     paths = index.by_base
-    recounted = _recounted(index, files, touched)
-    other = known.pop("marks", None) != index.marks or bool(touched[MOVED])
+    recounted = _update_symbols(index, files, touched)
+    other = known.pop("marks", None) != index.marks or bool(touched[RENUMBERED])
     stale = ["runners", "_owners", "shelves", "loads", *(["graph"] if other or touched[Aspect.INTO] else [])]
     for name in (*stale, *_OF_PASSES) if other else stale:
         known.pop(name, None)
     if other:
-        _rank(index)
-        _pair(index, paths)
+        _refresh_ranks(index)
+        _refresh_neighbours(index, paths)
     elif "neighbours" in known:
         index.neighbours.facts = facts
     tables = link_tables(index)
-    index.worked_out = renewed(index.worked_out, touched)
+    index.worked_out = still_valid(index.worked_out, touched)
     tables.stale = None if recounted.used is None or tables.stale is None else tables.stale | recounted.used
     index.known_letters = None
     return True
 
 
-def _rank(index: Index) -> None:
+def _refresh_ranks(index: Index) -> None:
     """Read the files' ranks again."""
     ranks = index.__dict__.pop("ranks", None)
     if ranks != index.ranks:
         index.__dict__.pop("bands", None)
 
 
-def _pair(index: Index, paths: dict[int, str]) -> None:
+def _refresh_neighbours(index: Index, paths: dict[int, str]) -> None:
     """Recompute which files use which; `paths` maps the old ids to paths."""
     known = index.__dict__
     before: Neighbours | None = known.pop("neighbours", None)
-    edges: Edges | None = known.pop("_folder_edges", None)
+    edges: FolderEdges | None = known.pop("_folder_edges", None)
     if before is None:
         return
     index.neighbours = Neighbours(index.facts, index.by_base, index.reads, before)
@@ -89,10 +89,10 @@ def _pair(index: Index, paths: dict[int, str]) -> None:
             folder_edges([pair for pair in pairs if index.category_of(of[pair[0]]) != Category.DOCUMENTATION], of)
             for pairs, of in zip(index.neighbours.other, (paths, index.by_base), strict=True)
         )
-        known["_folder_edges"] = edges_after(edges, gone, come)
+        known["_folder_edges"] = updated_edges(edges, gone, come)
 
 
-def _refiled(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[RenumberedFile] | None:
+def _renumbered_files(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[RenumberedFile] | None:
     """Return the files whose symbols or ids changed; None if there are too many or the ids do not add up."""
     paths = sorted(touched[Aspect.TEXT])
     bases = {path: facts.base(path) for path in paths}
@@ -113,7 +113,7 @@ def _refiled(index: Index, facts: Facts, touched: dict[str, set[str]]) -> list[R
     return found if facts.sum_of_bases() == sum(index.starts) + more else None
 
 
-def _recounted(index: Index, files: list[RenumberedFile], touched: dict[str, set[str]]) -> CensusChanges:
+def _update_symbols(index: Index, files: list[RenumberedFile], touched: dict[str, set[str]]) -> CensusChanges:
     """Replace the old symbols of some files by the new ones in all tables."""
     known = index.__dict__
     recount = CensusUpdate(index.census, files) if "census" in known else None
@@ -121,8 +121,8 @@ def _recounted(index: Index, files: list[RenumberedFile], touched: dict[str, set
         recount.before(index.path_of)
     for file in files if "_prototypes" in known else ():
         if index.language_of(file.path) in index.prototyped:
-            for key in {bare(index.keys[one]) for one in file.old if index.keys[one]}:
-                take_out(known["_prototypes"], key, file, index.path_of)
+            for key in {bare_key(index.keys[one]) for one in file.old if index.keys[one]}:
+                remove_ids(known["_prototypes"], key, file, index.path_of)
     for file in files if "_named" in known else ():
         index.keys[file.old.start : file.old.stop] = [""] * len(file.old)
         index.kinds[file.old.start : file.old.stop] = bytes(len(file.old))
@@ -164,10 +164,10 @@ def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
     index.declared.extend(bytes(more))
     for identity, key, kind, declared, _ in file.symbols:
         index.keys[identity] = key
-        index.kinds[identity] = KIND_AT[kind]
+        index.kinds[identity] = KIND_NUMBERS[kind]
         index.declared[identity] = declared
         if "_prototypes" in known and index.language_of(file.path) in index.prototyped:
-            put_in(known["_prototypes"], bare(key), identity, index.path_of)
+            insert_id(known["_prototypes"], bare_key(key), identity, index.path_of)
 
 
 # Updating the census at the cost of the changed files alone.
@@ -199,7 +199,7 @@ def _path(file: CensusFile) -> str:
     return file.path
 
 
-def take_out(found: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
+def remove_ids(found: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
     """Remove a file's symbols from a list of ids in the order of paths; an empty list is removed as well."""
     ids = found.get(key, [])
     first = bisect_left(ids, file.path, key=path_of)
@@ -211,7 +211,7 @@ def take_out(found: dict[str, list[int]], key: str, file: RenumberedFile, path_o
         found.pop(key, None)
 
 
-def put_in(found: dict[str, list[int]], key: str, identity: int, path_of: Callable[[int], str]) -> None:
+def insert_id(found: dict[str, list[int]], key: str, identity: int, path_of: Callable[[int], str]) -> None:
     """Insert a symbol into such a list."""
     insort(found.setdefault(key, []), identity, key=lambda one: (path_of(one), one))
 
@@ -231,13 +231,13 @@ class CensusUpdate:
             names = {census.names[one] for one in ids}
             self._names |= names
             for name in names if "by_name" in known else ():
-                take_out(census.by_name, name, file, path_of)
+                remove_ids(census.by_name, name, file, path_of)
             for table in ("names", "kinds") if "kinds" in known else ("names",):
                 known[table][file.old.start : file.old.stop] = [""] * len(file.old)
             self._count(file.path, -len(ids))
 
     def after(
-        self, facts: Facts, bases: list[tuple[int, str, str, str]], touched: Touched, path_of: Callable[[int], str]
+        self, facts: Facts, bases: list[tuple[int, str, str, str]], touched: TouchedKeys, path_of: Callable[[int], str]
     ) -> CensusChanges:
         """Add the new symbols; `path_of` maps new ids to paths."""
         census, known = self._census, self._known
@@ -252,7 +252,7 @@ class CensusUpdate:
         known.pop("read", None)
         for text in touched[Aspect.TERM] if "spread" in known else ():
             census.spread.pop(text, None)
-            census.spread.update((one, band(files)) for one, files in facts.files_with([text]).items())
+            census.spread.update((one, round_to_power(files)) for one, files in facts.files_with([text]).items())
         terms = [*self._terms(touched[Aspect.TEXT])] if "terms" in known else []
         return CensusChanges(self._names, terms, self._uses(touched, moved))
 
@@ -262,12 +262,12 @@ class CensusUpdate:
             rows: list[str] = known[table]
             rows.extend([""] * (file.new.stop - len(rows)))
         for identity, key, kind, _, _ in file.symbols:
-            name = census.names[identity] = clean(key)[-1]
+            name = census.names[identity] = split_key(key)[-1]
             self._names.add(name)
             if "kinds" in known:
                 census.kinds[identity] = kind
             if "by_name" in known:
-                put_in(census.by_name, name, identity, path_of)
+                insert_id(census.by_name, name, identity, path_of)
         self._count(file.path, len(file.symbols))
 
     def _count(self, path: str, more: int) -> None:
@@ -283,7 +283,7 @@ class CensusUpdate:
         places = {bisect_right(starts, one) - 1 for file in moved for one in (file.old.start, file.new.start)}
         places |= {place - 1 for place in places} | {len(bases) - 1}
         for place in places & set(range(len(bases))):
-            file = listed(bases[place : place + 2], len(census.names))[0]
+            file = census_files(bases[place : place + 2], len(census.names))[0]
             census.files[bisect_left(census.files, file.path, key=_path)] = file
             if "folders" in self._known:
                 inside = census.folders[file.path.rpartition("/")[0]].files
@@ -302,7 +302,7 @@ class CensusUpdate:
 
     # --- uses
 
-    def _uses(self, touched: Touched, moved: Sequence[RenumberedFile]) -> set[str] | None:
+    def _uses(self, touched: TouchedKeys, moved: Sequence[RenumberedFile]) -> set[str] | None:
         """Count the uses again; return the files whose symbols have changed users, or None if it may be any."""
         if "outside" not in self._known or "names" not in self._known:
             self._known.pop("outside", None)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.facts.updates.page_reads import Digests, NotesBroken, PageNotes, PageRecord, Subject
-from concordance.facts.updates.store_delta import Aspect, slot
+from concordance.facts.updates.page_reads import Digests, PageReadsBroken, PageReadsStore, PageRecord, Subject
+from concordance.facts.updates.store_delta import Aspect, slot_of
 from concordance.query.index.counts.file_counts import FileCounts
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import forget
-from concordance.query.index.updates.tables import changed, digests
+from concordance.query.index.updates.reads import forget_stale
+from concordance.query.index.updates.tables import changed, table_digests
 
 _SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages show
 
@@ -33,7 +33,7 @@ class PagesToWrite(NamedTuple):
 class StalePages:
     """Selects the pages of one book."""
 
-    def __init__(self, index: Index, notes: PageNotes, made_of: str, listed: str, whole: bool) -> None:
+    def __init__(self, index: Index, notes: PageReadsStore, made_of: str, listed: str, whole: bool) -> None:
         """Prepare the selection.
 
         `listed` is a checksum of what the book's manifest lists, as git may have replaced the manifest. `whole` means
@@ -60,11 +60,11 @@ class StalePages:
         on disk or differ from what was written.
         """
         if self._is_known:
-            with suppress(NotesBroken):
+            with suppress(PageReadsBroken):
                 return self._since(subjects, astray)
         self.index.summaries = FileCounts({}, ())  # a refreshed index has those of the last build
         self.index.worked_out.clear()
-        return PagesToWrite(list(subjects()), set(), [], digests(self.index, {}, None), True)
+        return PagesToWrite(list(subjects()), set(), [], table_digests(self.index, {}, None), True)
 
     def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
         """Return the work that results from changes since the last build."""
@@ -74,11 +74,11 @@ class StalePages:
         index.summaries = FileCounts(self.notes.summaries(), stale)
         before = self.notes.shared()
         # Forget stale values before the tables are computed, because tables may be computed from cached values.
-        forget(index.worked_out, {slot(aspect, key) for aspect, keys in touched.items() for key in keys})
-        shared = digests(index, before, touched)
+        forget_stale(index.worked_out, {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys})
+        shared = table_digests(index, before, touched)
         known = self.notes.subjects()
         slots = changed(index, before, shared, touched, self._before["said"] != self._now["said"])
-        forget(index.worked_out, slots)
+        forget_stale(index.worked_out, slots)
         again = self.notes.readers(slots)
         lost = set(astray)
         again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
@@ -99,7 +99,7 @@ class StalePages:
                 self.notes.write(self._now, made, choice.shared, self.index.summaries.rows)
             else:
                 self.notes.update(self._now, made, choice.gone, choice.shared, self.index.summaries.rows)
-        except NotesBroken as error:
+        except PageReadsBroken as error:
             self.notes.drop()
             advice = "All pages are written, but the next build will write them all again. Free some space on that disk"
-            raise NotesBroken(error.message, advice) from error
+            raise PageReadsBroken(error.message, advice) from error

@@ -12,33 +12,42 @@ from typing import Any
 from zlib import crc32
 
 from concordance.base.config import Note
-from concordance.base.model import Category, unpacked
+from concordance.base.model import Category, unpack_column
 from concordance.facts.codec import PUBLIC
 from concordance.facts.updates.page_reads import Digests
-from concordance.facts.updates.store_delta import Aspect, band, slot
-from concordance.query.book.chapter_sections import stands
+from concordance.facts.updates.store_delta import Aspect, round_to_power, slot_of
+from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
-from concordance.query.descriptions.guide_entries import GUIDES, entries
-from concordance.query.folders import above
+from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
+from concordance.query.folders import parent_folders
 from concordance.query.folders.repository import name_of
 from concordance.query.index.findings import findings_by_rule
 from concordance.query.index.repository import Index
-from concordance.query.index.test_commands import is_setting
-from concordance.query.index.updates.reads import ANY, BELOW, EVERY, MOVED, NAMES_BELOW, Touched, lasting, unless
+from concordance.query.index.test_commands import affects_test_commands
+from concordance.query.index.updates.reads import (
+    ANYTHING,
+    BELOW,
+    NAMES_BELOW,
+    RENUMBERED,
+    WHOLE_TABLE,
+    TouchedKeys,
+    shared_while,
+    untouched,
+)
 from concordance.query.names.public_names import public_names
 from concordance.query.search.related_files import stem_of
 
 # Tables by path; a change in one of them also makes the pages of the enclosing folders stale.
-_STIRRING = frozenset(("ranks", "tests", "uses", "users", "used", "command"))
+_AFFECTING_FOLDERS = frozenset(("ranks", "tests", "uses", "users", "used", "command"))
 _OF_LINKS = (
     "uses", "users", "fan", "edges", "bands", "ranks", "layers", "cycles", "clusters", "tests", "used", "linked",
 )  # fmt: skip
 
 
-def digests(index: Index, before: Mapping[str, Digests], touched: Touched | None) -> dict[str, Digests]:
+def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedKeys | None) -> dict[str, Digests]:
     """Return the digests of all tables; `touched` is None if nothing is known of the last build."""
     with index.reads.unheard():
-        found = _of_paths(index, before, touched)
+        found = _path_tables(index, before, touched)
         found["passes"] = {**index.marks, "bases": _bases_mark(index)}
         same = touched is not None and not touched.get(Aspect.INTO) and before.get("passes") == found["passes"]
         found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
@@ -62,7 +71,7 @@ def digests(index: Index, before: Mapping[str, Digests], touched: Touched | None
         return found
 
 
-@lasting(unless(MOVED))
+@shared_while(untouched(RENUMBERED))
 def _bases_mark(index: Index) -> int:
     return number(index.bases)
 
@@ -73,12 +82,14 @@ def _chapters(index: Index) -> Digests:
     names = ["", *(one.name for one in ordered), ""]
     inside = [[other.name for other in ordered if other.folder.startswith(f"{one.folder}/")] for one in ordered]
     return {
-        one.name: number((names[place], names[place + 2], inside[place], one.sections, stands(index, one)))
+        one.name: number(
+            (names[place], names[place + 2], inside[place], one.sections, dependency_sentences(index, one))
+        )
         for place, one in enumerate(ordered)
     }
 
 
-def _of_paths(index: Index, before: Mapping[str, Digests], touched: Touched | None) -> dict[str, Digests]:
+def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKeys | None) -> dict[str, Digests]:
     """Return the digests that depend on which files there are, and on the content of some of them."""
     paths = [row[1] for row in index.bases]
     texts: Collection[str] = touched[Aspect.TEXT] if touched is not None else paths
@@ -87,20 +98,24 @@ def _of_paths(index: Index, before: Mapping[str, Digests], touched: Touched | No
     for name, make in _BY_PATHS.items():
         found[name] = make(index) if moved else before[name]
     files = index.files
-    found["weight"] = _renewed(before.get("weight", {}), paths, texts, moved, lambda path: band(files[path].size))
+    found["weight"] = _updated_table(
+        before.get("weight", {}), paths, texts, moved, lambda path: round_to_power(files[path].size)
+    )
     guides = moved or any(GUIDES.search(path) for path in texts)
-    found["entry"] = {path: number(row) for path, row in entries(index).items()} if guides else before["entry"]
+    found["entry"] = (
+        {path: number(row) for path, row in guide_entries_by_path(index).items()} if guides else before["entry"]
+    )
     trials = [row[1] for row in index.bases if row[3] == Category.TEST or row[1] in index.tests_in]
-    anew = moved or any(is_setting(path) for path in texts)
+    anew = moved or any(affects_test_commands(path) for path in texts)
 
     def command(path: str) -> int:
         return number(index.runners.command(path, index.language_of(path), ""))
 
-    found["command"] = _renewed(before.get("command", {}), trials, trials if anew else texts, anew, command)
+    found["command"] = _updated_table(before.get("command", {}), trials, trials if anew else texts, anew, command)
     return found
 
 
-def _renewed(
+def _updated_table(
     before: Digests, keys: Iterable[str], changed: Collection[str], anew: bool, number: Callable[[str], int]
 ) -> Digests:
     """Return a table in which some keys are computed again."""
@@ -134,7 +149,7 @@ _BY_PATHS: dict[str, Callable[[Index], Digests]] = {"folder": _folder_lists, "st
 
 
 def changed(
-    index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: Touched, besides: bool
+    index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: TouchedKeys, besides: bool
 ) -> set[int]:
     """Return the slots of everything that changed.
 
@@ -143,9 +158,9 @@ def changed(
     """
     stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.NAMES], *touched[Aspect.PATHS]}
     named = {key for aspect in (Aspect.WORDS, Aspect.NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]}
-    slots = {slot(aspect, key) for aspect, keys in touched.items() for key in keys}
-    words = _words(index, before, now, touched)
-    slots.update(slot("words", path) for path in words)
+    slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
+    words = _files_with_changed_words(index, before, now, touched)
+    slots.update(slot_of("words", path) for path in words)
     stirred.update(words)
     named.update(words)
     for name, table in now.items():
@@ -153,22 +168,26 @@ def changed(
         if table is old or table == old:
             continue
         keys = [key for key in table if table[key] != old.get(key)] + [key for key in old if key not in table]
-        slots.update(slot(name, key) for key in keys)
+        slots.update(slot_of(name, key) for key in keys)
         if keys:
-            slots.add(slot(name, EVERY))
-        if name in _STIRRING:
+            slots.add(slot_of(name, WHOLE_TABLE))
+        if name in _AFFECTING_FOLDERS:
             stirred.update(keys)
         if name in ("used", "linked"):
             named.update(keys)
-    slots.update(slot(BELOW, folder) for folder in {folder for path in stirred for folder in above(path)})
-    slots.update(slot(NAMES_BELOW, folder) for folder in {folder for path in named for folder in above(path)})
-    slots.update(slot(aspect, EVERY) for aspect, keys in touched.items() if keys)
+    slots.update(slot_of(BELOW, folder) for folder in {folder for path in stirred for folder in parent_folders(path)})
+    slots.update(
+        slot_of(NAMES_BELOW, folder) for folder in {folder for path in named for folder in parent_folders(path)}
+    )
+    slots.update(slot_of(aspect, WHOLE_TABLE) for aspect, keys in touched.items() if keys)
     if slots or besides:
-        slots.add(slot(ANY, ""))
+        slots.add(slot_of(ANYTHING, ""))
     return slots
 
 
-def _words(index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: Touched) -> list[str]:
+def _files_with_changed_words(
+    index: Index, before: Mapping[str, Digests], now: Mapping[str, Digests], touched: TouchedKeys
+) -> list[str]:
     """Return the files whose characteristic words may differ now, as words that many files share do not count."""
     common = set(touched[Aspect.TERM])
     everywhere = now["read"] != before.get("read")
@@ -236,15 +255,15 @@ class LinkTables:
 
         self._again("uses", neighbours.all_uses, summed, path_of)
         self._again("users", neighbours.all_users, summed, path_of)
-        self._found["fan"] = {path_of(one): band(len(row)) for one, row in neighbours.all_users.items()}
+        self._found["fan"] = {path_of(one): round_to_power(len(row)) for one, row in neighbours.all_users.items()}
         edges = {folder: index.folder_edges(folder) for folder in index.folders}
         self._again("edges", edges, lambda row: number(sorted(row.items())))
         for name, rows in (("bands", index.bands), ("ranks", index.ranks), ("layers", index.layers)):
             self._again(name, rows, number)
         known: dict[int, int] = {}  # files share their rows
-        self._found["cycles"] = {path: _once(known, ring, number) for path, ring in index.cycles.items()}
+        self._found["cycles"] = {path: _digest_once(known, ring, number) for path, ring in index.cycles.items()}
         self._found["clusters"] = {
-            path: _once(known, one, lambda one: number((one.name, one.key, len(one.files) > 1)))
+            path: _digest_once(known, one, lambda one: number((one.name, one.key, len(one.files) > 1)))
             for path, one in index.clusters.items()
         }
         self._again("tests", index.tested_rows, _tests(index), path_of)
@@ -276,19 +295,19 @@ def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]
 
     def make(row: tuple[list[tuple[int, bytes]], int]) -> int:
         near, farther = row
-        return number(([(steps, sum(map(of, unpacked(column)))) for steps, column in near], farther))
+        return number(([(steps, sum(map(of, unpack_column(column)))) for steps, column in near], farther))
 
     return make
 
 
-def _once(known: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
+def _digest_once(known: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
     found = known.get(id(row))
     if found is None:
         found = known[id(row)] = make(row)
     return found
 
 
-@lasting(unless())  # `refresh` sets what is stale in it
+@shared_while(untouched())  # `refresh` sets what is stale in it
 def link_tables(index: Index) -> LinkTables:
     """Return the digests of an index, as far as they were computed."""
     return LinkTables()

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from concordance.base.blocks import Mono, Piece, counted
+from concordance.base.blocks import Mono, Piece, count_noun
 from concordance.base.model import Skip
-from concordance.query.answers import clean
+from concordance.query.answers import split_key
 from concordance.query.index.file_model import FileModel
 from concordance.query.sections.patterns import build, c, python, script
 from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
@@ -37,27 +37,29 @@ class Pattern(NamedTuple):
     lines: list[int]  # the lines that show it, in ascending order
 
 
-def patterns(one: FileModel) -> list[Pattern]:
+def patterns_of_file(one: FileModel) -> list[Pattern]:
     """Return the patterns of a file, in the order of its language's table."""
     table = _TABLES.get(one.file.language)
     if table is None or one.file.skip != Skip.NONE:
         return []
-    rows = shown(PatternFile(one.facts, one.path, one.lines or []), table)
-    return [Pattern(name, _said(one, found), sorted({row.line for row in _few(found)})) for name, found in rows]
+    rows = find_patterns(PatternFile(one.facts, one.path, one.lines or []), table)
+    return [
+        Pattern(name, _places_in_words(one, found), sorted({row.line for row in _few(found)})) for name, found in rows
+    ]
 
 
-def of_language(language: str) -> Table:
+def pattern_table(language: str) -> Table:
     """Return the table of patterns for a language."""
     return _TABLES.get(language, ())
 
 
-def shown(seen: PatternFile, table: Table) -> Iterator[tuple[str, list[PatternPlace]]]:
+def find_patterns(seen: PatternFile, table: Table) -> Iterator[tuple[str, list[PatternPlace]]]:
     """Yield each pattern that occurs, with its places in source order. Places with the same name and words are listed
     once, since overloads of a name count as one."""
     for name, find in table:
         found: dict[tuple[object, ...], PatternPlace] = {}
         for row in sorted(find(seen)):
-            about = tuple(clean(seen.symbols[row.place].key)) if row.place >= 0 else row.name
+            about = tuple(split_key(seen.symbols[row.place].key)) if row.place >= 0 else row.name
             found.setdefault((about, row.words), row)
         if found:
             yield name, list(found.values())
@@ -67,12 +69,12 @@ def _few(found: list[PatternPlace]) -> list[PatternPlace]:
     return found if len(found) <= _NAMED else found[:_FIRST]
 
 
-def _said(one: FileModel, found: list[PatternPlace]) -> list[Piece]:
+def _places_in_words(one: FileModel, found: list[PatternPlace]) -> list[Piece]:
     """Return the names concerned, each with its detail in brackets if there is one."""
     pieces: list[Piece] = []
     few = _few(found)
     if len(few) < len(found):
-        pieces.append(f"{counted(len(found), 'place')}, first ")
+        pieces.append(f"{count_noun(len(found), 'place')}, first ")
     for number, row in enumerate(few):
         if number:
             pieces.append(", ")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from concordance.base.blocks import counted
+from concordance.base.blocks import count_noun
 from concordance.base.model import Kind
 from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 
@@ -118,10 +118,12 @@ def _parallel(seen: PatternFile) -> Iterator[PatternPlace]:
             yield PatternPlace(line, -1, match[2] or f"omp {match[1].strip()}")
 
 
-def _hidden(seen: PatternFile) -> Iterator[PatternPlace]:
+def _anonymous_namespaces(seen: PatternFile) -> Iterator[PatternPlace]:
     for symbol in seen.symbols:
         if symbol.kind == Kind.NAMESPACE and symbol.name == "(anonymous)":
-            yield PatternPlace(symbol.line, -1, "namespace", counted(symbol.end_line - symbol.start_line + 1, "line"))
+            yield PatternPlace(
+                symbol.line, -1, "namespace", count_noun(symbol.end_line - symbol.start_line + 1, "line")
+            )
 
 
 def _abstract(seen: PatternFile) -> Iterator[PatternPlace]:
@@ -162,7 +164,7 @@ def _raii(seen: PatternFile) -> Iterator[PatternPlace]:
             yield PatternPlace(seen.symbols[end].line, place)
 
 
-def _uncopied(seen: PatternFile) -> Iterator[PatternPlace]:
+def _not_copyable(seen: PatternFile) -> Iterator[PatternPlace]:
     for symbol in seen.symbols:
         if "= delete" in symbol.modifiers and symbol.parent >= 0:
             name = seen.symbols[symbol.parent].name
@@ -198,7 +200,7 @@ def _operators(seen: PatternFile) -> Iterator[PatternPlace]:
         )
 
 
-def _made_once(seen: PatternFile) -> Iterator[PatternPlace]:
+def _lazy_statics(seen: PatternFile) -> Iterator[PatternPlace]:
     """Yield functions that return a static local variable of the type they return."""
     if "static" not in seen.slashed:
         return
@@ -220,7 +222,7 @@ def _made_once(seen: PatternFile) -> Iterator[PatternPlace]:
                 yield seen.shown(place)
 
 
-def _each_macro(seen: PatternFile) -> Iterator[PatternPlace]:
+def _x_macros(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in enumerate(seen.symbols):
         if symbol.kind == Kind.MACRO and re.search(
             r"\w\((?:_|X|_\w|F|DO|OP|M|macro|FN)(?:,[^)]*)?\)$", symbol.signature
@@ -264,17 +266,33 @@ def _fixtures(seen: PatternFile) -> Iterator[PatternPlace]:
 
 _Row = tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]]
 _C: tuple[_Row, ...] = (
-    ("Include guard", _guard), ("Registration macros", _registered), ("X-macro", _each_macro),
+    ("Include guard", _guard), ("Registration macros", _registered), ("X-macro", _x_macros),
     ("Parallel loops", _parallel), ("C linkage", _extern), ("Conditional compilation", _features),
 )  # fmt: skip
 _CPP: tuple[_Row, ...] = (
-    ("Include guard", _guard), ("Registration macros", _registered), ("Dispatch stubs", _stubs),
-    ("Dispatch on element type", _type_dispatch), ("Kernels", _kernels), ("Kernel launches", _launches),
-    ("Shared memory", _shared), ("Abstract class", _abstract), ("Class template", _templates),
-    ("Function template", _function_templates), ("Curiously recurring template", _crtp), ("Scope guard", _raii),
-    ("Not copyable", _uncopied), ("Pointer to implementation", _pimpl), ("Operator overloading", _operators),
-    ("Created once, on first use", _made_once), ("X-macro", _each_macro), ("Anonymous namespace", _hidden),
-    ("Parallel loops", _parallel), ("Compile-time checks", _asserts), ("C linkage", _extern),
-    ("Conditional compilation", _features), ("Parametrised tests", _suites), ("Test fixture", _fixtures),
-)  # fmt: skip
+    ("Include guard", _guard),
+    ("Registration macros", _registered),
+    ("Dispatch stubs", _stubs),
+    ("Dispatch on element type", _type_dispatch),
+    ("Kernels", _kernels),
+    ("Kernel launches", _launches),
+    ("Shared memory", _shared),
+    ("Abstract class", _abstract),
+    ("Class template", _templates),
+    ("Function template", _function_templates),
+    ("Curiously recurring template", _crtp),
+    ("Scope guard", _raii),
+    ("Not copyable", _not_copyable),
+    ("Pointer to implementation", _pimpl),
+    ("Operator overloading", _operators),
+    ("Created once, on first use", _lazy_statics),
+    ("X-macro", _x_macros),
+    ("Anonymous namespace", _anonymous_namespaces),
+    ("Parallel loops", _parallel),
+    ("Compile-time checks", _asserts),
+    ("C linkage", _extern),
+    ("Conditional compilation", _features),
+    ("Parametrised tests", _suites),
+    ("Test fixture", _fixtures),
+)
 TABLES = {"c": _C, "objc": _C, "cpp": _CPP, "cuda": _CPP, "objcpp": _CPP}

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from concordance.base.model import FileFacts, Kind, Symbol
 
-TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.UNION))
+TYPE_KINDS = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.UNION))
 _LINE_END = re.compile(r"\n")
-RUNS = frozenset((Kind.FUNCTION, Kind.METHOD))
+FUNCTION_KINDS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _LONG = {  # multi-line strings and comments, by their opening mark
     '"""': re.compile(r'"""(?:[^\\"]++|\\.|"(?!""))*+"""', re.S),
     "'''": re.compile(r"'''(?:[^\\']++|\\.|'(?!''))*+'''", re.S),
@@ -51,12 +51,12 @@ class PatternFile:
     @cached_property
     def classes(self) -> list[tuple[int, Symbol]]:
         """The types that the file defines."""
-        return [(n, s) for n, s in enumerate(self.symbols) if s.kind in TYPES and not s.declaration]
+        return [(n, s) for n, s in enumerate(self.symbols) if s.kind in TYPE_KINDS and not s.declaration]
 
     @cached_property
     def functions(self) -> list[tuple[int, Symbol]]:
         """The functions and methods, including declarations."""
-        return [(n, s) for n, s in enumerate(self.symbols) if s.kind in RUNS]
+        return [(n, s) for n, s in enumerate(self.symbols) if s.kind in FUNCTION_KINDS]
 
     @cached_property
     def decorated(self) -> list[tuple[int, Symbol, str]]:

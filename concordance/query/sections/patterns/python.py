@@ -26,7 +26,7 @@ _LOCK = re.compile(r"^[ \t]*(?:self\.|cls\.)?(\w++)(?:[ \t]*+:[^=\n]*+)?[ \t]*+=
                    r"(threading|multiprocessing|asyncio|mp)\.(R?Lock|Condition|Semaphore|Event)\(", re.M)  # fmt: skip
 
 
-def optional(seen: PatternFile) -> Iterator[PatternPlace]:
+def optional_imports(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for one in seen.facts.imports:
         if one.condition != "try":
@@ -42,7 +42,7 @@ def optional(seen: PatternFile) -> Iterator[PatternPlace]:
                 break
 
 
-def waiting(seen: PatternFile) -> Iterator[PatternPlace]:
+def deferred_imports(seen: PatternFile) -> Iterator[PatternPlace]:
     """Yield imports inside of functions, which run only when the function is called."""
     had = set()
     for one in seen.facts.imports:
@@ -62,7 +62,7 @@ def typing_only(seen: PatternFile) -> Iterator[PatternPlace]:
             yield PatternPlace(one.line, -1, one.module)
 
 
-def script(seen: PatternFile) -> Iterator[PatternPlace]:
+def script_entry(seen: PatternFile) -> Iterator[PatternPlace]:
     return (PatternPlace(line, -1, "__main__") for line, _ in seen.found(_MAIN, seen.hashed, "__main__"))
 
 
@@ -80,7 +80,7 @@ def command_line(seen: PatternFile) -> Iterator[PatternPlace]:
             yield PatternPlace(symbol.start_line, place, "", name)
 
 
-def deprecated(seen: PatternFile) -> Iterator[PatternPlace]:
+def deprecations(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for place, symbol, name in seen.decorated:
         if name.rpartition(".")[2].startswith("deprecate"):
@@ -94,7 +94,7 @@ def deprecated(seen: PatternFile) -> Iterator[PatternPlace]:
             yield PatternPlace(line, place, "", "warns")
 
 
-def patched(seen: PatternFile) -> Iterator[PatternPlace]:
+def monkey_patches(seen: PatternFile) -> Iterator[PatternPlace]:
     """Yield assignments to attributes of imported modules."""
     modules = {one.alias or one.module.partition(".")[0] for one in seen.facts.imports if not one.name}
     for line, match in seen.found(_SET, seen.hashed, *(f"\n{name}." for name in sorted(modules))):
@@ -106,7 +106,7 @@ def coroutines(seen: PatternFile) -> Iterator[PatternPlace]:
     return (seen.shown(place) for place, symbol in seen.functions if "async" in symbol.modifiers)
 
 
-def pickled(seen: PatternFile) -> Iterator[PatternPlace]:
+def pickling_methods(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, _ in seen.classes:
         names = [
             name for name in ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__") if name in seen.of(place)
@@ -120,14 +120,14 @@ def locks(seen: PatternFile) -> Iterator[PatternPlace]:
         yield PatternPlace(line, -1, match[1], f"{match[2]}.{match[3]}")
 
 
-def cases(seen: PatternFile) -> Iterator[PatternPlace]:
+def unittest_classes(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
         base = next((base for base in symbol.bases if base.endswith("TestCase")), "")
         if base:
             yield seen.shown(place, base)
 
 
-def parametrised(seen: PatternFile) -> Iterator[PatternPlace]:
+def parametrised_tests(seen: PatternFile) -> Iterator[PatternPlace]:
     names = ("parametrize", "parameterized", "expand", "subtest", "ops", "modules", "given")
     had = set()
     for place, symbol, name in seen.decorated:
@@ -144,7 +144,7 @@ def fixtures(seen: PatternFile) -> Iterator[PatternPlace]:
             yield seen.shown(place, scope)
 
 
-def mocked(seen: PatternFile) -> Iterator[PatternPlace]:
+def mocks(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol, name in seen.decorated:
         if name in (
             "patch",
@@ -158,7 +158,7 @@ def mocked(seen: PatternFile) -> Iterator[PatternPlace]:
             yield PatternPlace(symbol.start_line, place)
 
 
-def skipped(seen: PatternFile) -> Iterator[PatternPlace]:
+def skipped_tests(seen: PatternFile) -> Iterator[PatternPlace]:
     had = set()
     for place, symbol, name in seen.decorated:
         if re.match(r"(?:skip|expectedFailure|xfail)", name.rpartition(".")[2]) and place not in had:
@@ -184,14 +184,14 @@ _EMPTY = re.compile(r"=\s*(?:\{\}|\[\]|(?:dict|list|set|(?:collections\.)?Ordere
                     r"(?:collections\.)?defaultdict\(.*\))$")  # fmt: skip
 
 
-def _last(name: str) -> str:
+def _last_part(name: str) -> str:
     """Return the last component of a base's or decorator's name, without anything in brackets."""
     return name.partition("[")[0].partition("(")[0].rpartition(".")[2].strip()
 
 
 def _with_base(seen: PatternFile, *names: str) -> Iterator[tuple[int, Symbol, str]]:
     for place, symbol in seen.classes:
-        base = next((base for base in symbol.bases if _last(base) in names), "")
+        base = next((base for base in symbol.bases if _last_part(base) in names), "")
         if base:
             yield place, symbol, base
 
@@ -226,13 +226,15 @@ def _data_class(seen: PatternFile) -> Iterator[PatternPlace]:
 
 def _named_tuple(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in enumerate(seen.symbols):
-        if any(_last(base) in ("NamedTuple", "namedtuple") for base in symbol.bases) or _TUPLE.search(symbol.signature):
+        if any(_last_part(base) in ("NamedTuple", "namedtuple") for base in symbol.bases) or _TUPLE.search(
+            symbol.signature
+        ):
             yield seen.shown(place)
 
 
 def _enumeration(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in enumerate(seen.symbols):
-        base = next((_last(base) for base in symbol.bases if _last(base) in _ENUMS), "")
+        base = next((_last_part(base) for base in symbol.bases if _last_part(base) in _ENUMS), "")
         if base and symbol.kind in (Kind.CLASS, Kind.ENUM):
             yield seen.shown(place, "" if base == "Enum" else base)
 
@@ -312,7 +314,7 @@ def _metaclass(seen: PatternFile) -> Iterator[PatternPlace]:
         used = re.search(r"\bmetaclass\s*=\s*([\w.]+)", symbol.signature)
         if any(base in ("type", "ABCMeta", "abc.ABCMeta", "EnumMeta", "enum.EnumMeta") for base in symbol.bases):
             yield seen.shown(place, "a metaclass")
-        elif used and _last(used[1]) != "ABCMeta":
+        elif used and _last_part(used[1]) != "ABCMeta":
             yield seen.shown(place, f"metaclass {used[1]}")
 
 
@@ -422,7 +424,7 @@ def _autograd(seen: PatternFile) -> Iterator[PatternPlace]:
 
 def _module(seen: PatternFile) -> Iterator[PatternPlace]:
     for place, symbol in seen.classes:
-        if "forward" in seen.of(place) and any(_last(base) in ("Module", "ScriptModule") for base in symbol.bases):
+        if "forward" in seen.of(place) and any(_last_part(base) in ("Module", "ScriptModule") for base in symbol.bases):
             yield seen.shown(place)
 
 
@@ -452,7 +454,7 @@ def _slots(seen: PatternFile) -> Iterator[PatternPlace]:
 
 
 _PYTHON: tuple[tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]], ...] = (
-    ("Script entry", script), ("Command line", command_line), ("Network module", _module),
+    ("Script entry", script_entry), ("Command line", command_line), ("Network module", _module),
     ("Autograd function", _autograd), ("Torch overrides", _torch_hooks), ("Registered by decorator", _registered),
     ("Registry", _registry), ("Decorator", _decorator), ("Context manager", _context), ("Data class", _data_class),
     ("Named tuple", _named_tuple), ("Typed dictionary", _typed_dict), ("Enumeration", _enumeration),
@@ -462,10 +464,10 @@ _PYTHON: tuple[tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]], ...]
     ("Property with setter", _setter), ("Cache", _cached), ("Iterator", _iterator), ("Generator", _generator),
     ("Container", _container), ("Callable object", _callable), ("Operator overloading", _operators),
     ("Dynamic attributes", _dynamic), ("Lazy module", _lazy_module), ("Overloads", _overload), ("Slots", _slots),
-    ("Pickling", pickled), ("Coroutines", coroutines), ("Locks", locks),
-    ("Optional dependency", optional), ("Deferred import", waiting),
-    ("Imports for types only", typing_only), ("Monkey patch", patched), ("Deprecated", deprecated),
-    ("Test case", cases), ("Parametrised tests", parametrised), ("Fixtures", fixtures),
-    ("Mocks", mocked), ("Conditional tests", skipped),
+    ("Pickling", pickling_methods), ("Coroutines", coroutines), ("Locks", locks),
+    ("Optional dependency", optional_imports), ("Deferred import", deferred_imports),
+    ("Imports for types only", typing_only), ("Monkey patch", monkey_patches), ("Deprecated", deprecations),
+    ("Test case", unittest_classes), ("Parametrised tests", parametrised_tests), ("Fixtures", fixtures),
+    ("Mocks", mocks), ("Conditional tests", skipped_tests),
 )  # fmt: skip
 TABLES = {"python": _PYTHON, "cython": _PYTHON}
