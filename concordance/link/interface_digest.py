@@ -177,7 +177,7 @@ class ExpressionDescriber:
         return hash(tuple(found))
 
 
-def shown(file: LoadedFlow, targets: Sequence[Target]) -> FileInterface:
+def build_interface(file: LoadedFlow, targets: Sequence[Target]) -> FileInterface:
     """Return a file's interface."""
     reader = ExpressionDescriber(file, targets)
     result = FileInterface(exports=file.flow.exports)

@@ -25,10 +25,10 @@ from concordance.link.interface_digest import (
     ExpressionDescriber,
     FileInterface,
     FileVersion,
+    build_interface,
     is_used_implicitly,
     name_digest,
     owner_name_pairs,
-    shown,
 )
 from concordance.link.world import LinkWorld, LoadedFlow
 
@@ -112,11 +112,13 @@ class Invalidation:
                 -1, Linkable(had.id, had.base, path, had.language, "", len(had.flow)), unpack_flow(had.flow)
             )
             self._links[path] = self.known.links(had.id)
-            self._old[path] = FileVersion(file, self._links[path].imports, shown(file, self._links[path].imports))
+            self._old[path] = FileVersion(
+                file, self._links[path].imports, build_interface(file, self._links[path].imports)
+            )
         if number is not None and self.world.files[number].size:
             file = self.world.load(number)
             targets = self.world.targets(file)
-            self._new[path] = FileVersion(file, targets, shown(file, targets))
+            self._new[path] = FileVersion(file, targets, build_interface(file, targets))
             self.found.add(number)
         versions = [version for version in (self._old.get(path), self._new.get(path)) if version is not None]
         old = self._old[path].shown if path in self._old else FileInterface()

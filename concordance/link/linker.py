@@ -74,9 +74,9 @@ class Linker:
         row = self.world.files[number]
         aims = [*self.world.targets_of(number)]
         module = self._modules.get(row.language)
-        if module is not None and hasattr(module, "passed"):
+        if module is not None and hasattr(module, "skipped_imports"):
             if module.__name__ not in self._passed:
-                self._passed[module.__name__] = module.passed(self.world.tree)
+                self._passed[module.__name__] = module.skipped_imports(self.world.tree)
             resolve = self._passed[module.__name__]
             aims += [target for one in self.world.imports(number) for target in resolve(row.path, one)]
         return sha256(pack_targets(aims)).digest()[:8] if aims else b""

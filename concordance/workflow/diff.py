@@ -412,5 +412,5 @@ def _half(desk: RevisionReader, side: int, entry: ListedFile | None) -> _Half | 
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
     findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TEST_CATEGORIES)
     tests = frozenset(test_detection.find_tests(facts, file.language, file.category, file.path))
-    fresh = None if reading.cached or not reading.key else (reading.key, extract.kept(reading))
+    fresh = None if reading.cached or not reading.key else (reading.key, extract.pack_facts(reading))
     return _Half(ReadFile(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

@@ -246,7 +246,7 @@ class Build:
                 readings = self._given_up(job, result) if isinstance(result, workers_pool.FailedItem) else result
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
-                cache.put([(reading.key, extract.kept(reading)) for reading in fresh])
+                cache.put([(reading.key, extract.pack_facts(reading)) for reading in fresh])
                 for reading in readings:
                     self._count(reading)
                     text.put(reading.file.path, reading.file.category, reading.file.size, reading.words)

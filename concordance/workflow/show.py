@@ -16,7 +16,7 @@ from concordance.base.errors import UserError
 from concordance.base.model import File
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row
-from concordance.query.diff.report import all_rows, told
+from concordance.query.diff.report import all_rows, build_report
 from concordance.query.diff.report import page as page_of
 from concordance.query.index.file_model import model_of
 from concordance.query.index.repository import Index
@@ -70,7 +70,7 @@ def compare_revisions(
 ) -> tuple[list[Row], str]:
     """Return what changed between two revisions, as rows and as a page."""
     with diff.compared(index, revisions, config, progress) as comparison:
-        answer = told(index, comparison)
+        answer = build_report(index, comparison)
     addresses = Addresses(answer.comparison.sides[1].entries, index.root, out)
     pages = {ref: addresses.page(ref) for ref, _ in answer.pages}
     rows: list[Row] = [row._asdict() for row in all_rows(answer, pages)]

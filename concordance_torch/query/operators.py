@@ -144,7 +144,7 @@ def _has_key(keys: Iterable[str], backend: str) -> bool:
     return any(key == backend for key in keys)
 
 
-def tried(asked: str) -> list[str]:
+def candidate_names(asked: str) -> list[str]:
     """Return the operator names that a query may mean, likeliest first."""
     if "::" in asked:
         return [asked]
@@ -162,7 +162,7 @@ def tried(asked: str) -> list[str]:
 
 def entries(index: Index, asked: str) -> list[Bridge]:
     """Return the schemas of the operator that a name as written in Python, C++ or a table means; empty if none."""
-    for name in tried(asked):
+    for name in candidate_names(asked):
         one = operator(index, without_overload(name)) if names(index) else None
         if one is not None:
             own = [overload.row for overload in one.overloads if overload.name == name]

@@ -237,7 +237,7 @@ class PageReadsStore:
             for slot in _numbers(one.slots):
                 if slot not in old:
                     added.setdefault(slot, []).append(number)
-            every = packed(old.union(_numbers(one.slots)))
+            every = pack_slots(old.union(_numbers(one.slots)))
             values = (number, kind, os.fsencode(about), every, _pages(one.pages))
             run("INSERT OR REPLACE INTO subject VALUES (?, ?, ?, ?, ?)", values)
             subjects[kind, about] = one.pages
@@ -264,7 +264,7 @@ class PageReadsStore:
         before |= other
 
 
-def packed(slots: Iterable[int]) -> bytes:
+def pack_slots(slots: Iterable[int]) -> bytes:
     """Encode slots."""
     return array("I", sorted(slots)).tobytes()
 

@@ -13,7 +13,7 @@ from concordance.base.model import Target
 from concordance.link.cfamily.include_graph import IncludeGraph, included_files, is_header
 from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.scopes import NAMESPACE, SHIFT, CScope
-from concordance.link.interface_digest import C_FAMILY, FileInterface, FileVersion, Path, shown
+from concordance.link.interface_digest import C_FAMILY, FileInterface, FileVersion, Path, build_interface
 from concordance.link.world import LinkWorld
 
 
@@ -115,7 +115,7 @@ def _names_changing_visibility(
         versions = [old[path].shown] if path in old else []
         if number < len(world.files) and world.files[number].language in C_FAMILY:
             file = world.load(number)
-            versions.append(shown(file, world.targets(file)))
+            versions.append(build_interface(file, world.targets(file)))
         for one in versions:
             if one.directives:
                 return None

@@ -42,7 +42,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     return resolve
 
 
-def passed(tree: Tree) -> Callable[[str, Import], list[Target]]:
+def skipped_imports(tree: Tree) -> Callable[[str, Import], list[Target]]:
     """Return a function that lists the packages an import passes through, each of which it also binds."""
     modules = tree.once(ModuleFinder)
 

@@ -111,7 +111,7 @@ def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
     return ReachedSymbols([*tests, *(row for row in rows if row.id not in first)], walk)
 
 
-def said(index: Index, rows: list[ReachedSymbol], walk: GraphWalk) -> list[AffectedSymbol]:
+def affected_symbols(index: Index, rows: list[ReachedSymbol], walk: GraphWalk) -> list[AffectedSymbol]:
     """Return rows with their places, reasons and test commands."""
     known = places(index, (row.id for row in rows))
     return [
@@ -142,7 +142,7 @@ def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
         starts = symbols_of_file(index, meant) if isinstance(meant, File) else [place.id for place in meant]
     found, walk = find_affected(index, starts)
     start = page_start(page, len(found))
-    shown = said(index, found[start : start + page.limit], walk)
+    shown = affected_symbols(index, found[start : start + page.limit], walk)
     rows: list[Row] = [
         {
             "path": one.place.path,

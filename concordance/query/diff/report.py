@@ -59,7 +59,7 @@ class DiffReport(NamedTuple):
     notes: list[str]
 
 
-def told(index: Index, comparison: Comparison) -> DiffReport:
+def build_report(index: Index, comparison: Comparison) -> DiffReport:
     """Compute the answer."""
     files, symbols = rows.file_rows(comparison), rows.symbol_changes(comparison)
     before, after = DependencySides(index, comparison).webs()

@@ -199,7 +199,7 @@ def _split_cached(kept: bytes) -> tuple[bytes, bytes, bytes]:
     return kept[8 : 8 + size], kept[8 + size : 8 + size + flow], kept[8 + size + flow :]
 
 
-def kept(reading: ExtractedFile) -> bytes:
+def pack_facts(reading: ExtractedFile) -> bytes:
     """Return a file's facts, flow and ends as one value of the cache."""
     sizes = struct.pack("<II", len(reading.packed), len(reading.flow))
     return sizes + reading.packed + reading.flow + reading.ends

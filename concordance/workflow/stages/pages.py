@@ -24,7 +24,7 @@ from concordance.base.model import ListedFile
 from concordance.collect.own_output import MANIFEST
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
-from concordance.facts.updates.page_reads import PageReadsStore, PageRecord, Subject, packed
+from concordance.facts.updates.page_reads import PageReadsStore, PageRecord, Subject, pack_slots
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
@@ -364,7 +364,7 @@ def _render_pages(
             summary.made += len(pages)
             rows += [row for row, _ in pages]
             summary.changed += [row.page for row, changed in pages if changed]
-            made[subject] = PageRecord(packed(slots), tuple(row.page for row, _ in pages))
+            made[subject] = PageRecord(pack_slots(slots), tuple(row.page for row, _ in pages))
         progress(len(rows), max(len(rows), len(work)))
     return rows
 

@@ -15,10 +15,10 @@ from concordance_torch.query.operators import (
     SCHEMA,
     OperatorInfo,
     bridge_detail,
+    candidate_names,
     coverage_of,
     names,
     operator,
-    tried,
     without_overload,
 )
 
@@ -56,7 +56,7 @@ def _find_operator(index: Index, asked: str) -> tuple[OperatorInfo, str]:
     known = names(index)
     if not known:
         raise UserError("no operators found in this repository", "An operator needs a schema in a table or a registry")
-    for name in tried(asked):
+    for name in candidate_names(asked):
         one = operator(index, without_overload(name))
         if one is not None:
             overloads = {overload.name for overload in one.overloads}
@@ -67,7 +67,7 @@ def _find_operator(index: Index, asked: str) -> tuple[OperatorInfo, str]:
     same = [name for name in known if name.rpartition("::")[2] == asked.rpartition(".")[2]]
     if len(same) == 1 and (one := operator(index, same[0])) is not None:
         return one, ""
-    near = same or get_close_matches(tried(asked)[0], known, 3, 0.6)
+    near = same or get_close_matches(candidate_names(asked)[0], known, 3, 0.6)
     hint = f"Nearest: {', '.join(near)}" if near else f"The book has an index of all {len(known):,} operators"
     raise UserError(f"no operator is called {asked}", hint)
 
