@@ -33,14 +33,14 @@ class Point(NamedTuple):
 LIST = r"manifest\.json'.*counts"  # the last one: what is written before the first page counts nothing
 POINTS = {
     "files are read": Point("concordance.facts.cache:Cache.put", after=True),
-    "files are put into the store": Point("concordance.facts.write:Writer.put", after=True),
+    "files are put into the store": Point("concordance.facts.write:StoreWriter.put", after=True),
     "the index says what it will change": Point("concordance.facts.fulltext.index:_keep", after=True),
     "one part of the index is written": Point("concordance.facts.fulltext.index:commit", 1, after=True),
     "three parts of the index are written": Point("concordance.facts.fulltext.index:commit", 3, after=True),
     "the index is written": Point("concordance.facts.fulltext.index:TextWriter.finish", after=True),
-    "all but the store is written": Point("concordance.facts.write:Writer.commit"),
+    "all but the store is written": Point("concordance.facts.write:StoreWriter.commit"),
     "the store would be renamed": Point("os:replace", 1, r"index\.db"),
-    "the store is written": Point("concordance.facts.write:Writer.commit", after=True),
+    "the store is written": Point("concordance.facts.write:StoreWriter.commit", after=True),
     "the index would be placed": Point("os:rename", 1, r"text\.\d+\.new"),
     "the index is placed": Point("concordance.facts.fulltext.index:TextWriter.place_it", after=True),
     "the first page would be renamed": Point("os:rename", 1, r"_docs\.md'"),
@@ -51,7 +51,7 @@ POINTS = {
     "the list of pages is written": Point("os:rename", 1, LIST, after=True),
     "the notes of pages would be renamed": Point("os:replace", 1, r"pages-\w+\.db'"),
     "the disk is full for a page": Point("os:rename", 5, r"_docs\.md'", full=True),
-    "the disk is full for the store": Point("concordance.facts.write:Writer._put", full=True),
+    "the disk is full for the store": Point("concordance.facts.write:StoreWriter._put", full=True),
     "the disk is full for the list of pages": Point("os:rename", 1, LIST, full=True),
 }
 

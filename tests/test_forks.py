@@ -32,7 +32,7 @@ def held():
     return sorted(os.path.basename(path) for path in found if "lock" in path or "alive" in path)
 def parent_of(pid): return int(open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[1])
 def holding(items): return [held() for _ in items]
-def each(work): return [one for result in forked.each(None, work, [[1], [2]], 2, 60.0) for one in result]
+def each(work): return [one for result in forked.map_forked(None, work, [[1], [2]], 2, 60.0) for one in result]
 """
 
 
@@ -113,7 +113,7 @@ pool = parallel.Pool(1, gc.disable, ["concordance.workflow.stages.extract"], lam
 assert pool.begin()
 writer = TextWriter(sys.argv[1], None)
 pool.kill()
-assert list(parallel.each(pool, sorted, [[2, 1]])) == [[1, 2]]
+assert list(parallel.map_batches(pool, sorted, [[2, 1]])) == [[1, 2]]
 [server] = {parent for worker in pool._executor._processes for parent in [parent_of(worker)]}
 assert server != os.getpid()
 pool.close()
@@ -138,7 +138,7 @@ from concordance.workflow.workers import temp_folder as scratch
 from concordance.facts.integrity import lock
 index = open(sys.argv[1] + "/.tantivy-meta.lock", "w")
 fcntl.flock(index, fcntl.LOCK_EX)
-with lock.held(sys.argv[1], print), scratch.folder():
+with lock.hold_lock(sys.argv[1], print), scratch.folder():
     mine = held()
     theirs = each(holding)
 print(mine, theirs)
@@ -208,11 +208,11 @@ def test_no_update_forks_beside_a_thread(built: Path, tmp_path: Path, update: st
 def test_a_call_that_does_not_return_is_said_and_ended() -> None:
     command = """
 import time
-from concordance.base.watchdog import watched
-with watched("a thing that is quick"):
+from concordance.base.watchdog import watch_call
+with watch_call("a thing that is quick"):
     pass
-assert forks.allowed()
-with watched("the index to be written", 0.2, 0.5):
+assert forks.can_fork()
+with watch_call("the index to be written", 0.2, 0.5):
     time.sleep(600)
 """
     done = subprocess.run([sys.executable, "-c", PRELUDE + command], env=program.environment(), capture_output=True, text=True, check=False, timeout=120)
@@ -231,7 +231,7 @@ assert pool.begin()
 for pid in list(pool._executor._processes):
     os.kill(pid, signal.SIGSTOP)
 pool.close()
-assert forks.allowed()
+assert forks.can_fork()
 """)
 
 
@@ -300,7 +300,7 @@ def test_who_holds_the_lock_is_said(folder: Path) -> None:
     home.mkdir()
     said: list[str] = []
     holder = subprocess.Popen(
-        [sys.executable, "-c", "import sys, time\nfrom concordance.facts.integrity import lock\nwith lock.held(sys.argv[1], print):\n    print('held', flush=True)\n    time.sleep(600)", str(home)],
+        [sys.executable, "-c", "import sys, time\nfrom concordance.facts.integrity import lock\nwith lock.hold_lock(sys.argv[1], print):\n    print('held', flush=True)\n    time.sleep(600)", str(home)],
         env=program.environment(), stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -119,7 +119,7 @@ class Process(ForkProcess):
         super().run()
 
 
-class Context(ForkContext):
+class WorkerForkContext(ForkContext):
     """The context with which `ProcessPoolExecutor` forks all of its workers before it starts a thread."""
 
     Process = Process

@@ -38,7 +38,7 @@ class _Process(ForkServerProcess):
         return _Popen(process_obj)
 
 
-class Context(ForkServerContext):
+class SafeForkServerContext(ForkServerContext):
     """Workers from a fork server."""
 
     Process = _Process

@@ -65,7 +65,7 @@ class Pool:
             # When dead workers are replaced, other threads may have started.
             if self._fork and self._modules and not forks.can_fork():
                 self._fork = False
-            context: BaseContext = forks.Context() if self._fork else launch.Context()
+            context: BaseContext = forks.WorkerForkContext() if self._fork else launch.SafeForkServerContext()
             if not self._fork:
                 context.set_forkserver_preload(self._modules)
                 _start_server()
