@@ -110,7 +110,7 @@ def checked(real: Callable[..., resident_tables.CFamilyState | None], told: list
 def test_kept_tables_are_new_ones(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines come and go at random, in a file or two at a time."""
     chosen, told, texts = random.Random(seed), list[bool](), dict(FILES)
-    monkeypatch.setattr(linker, "renewed", checked(resident_tables.update_tables, told))
+    monkeypatch.setattr(linker, "update_tables", checked(resident_tables.update_tables, told))
     book = Book(tmp_path, texts)
     for _ in range(60):
         for path in chosen.sample(sorted(texts), chosen.choice((1, 1, 2))):
@@ -129,7 +129,7 @@ def test_kept_tables_are_new_ones(seed: int, tmp_path: Path, monkeypatch: pytest
 def test_kept_tables_of_made_up_files(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks, names and files come and go at random."""
     told: list[bool] = []
-    monkeypatch.setattr(linker, "renewed", checked(resident_tables.update_tables, told))
+    monkeypatch.setattr(linker, "update_tables", checked(resident_tables.update_tables, told))
     made = Repository(seed, ("c",))
     book = Book(tmp_path, made.text())
     for _ in range(30):

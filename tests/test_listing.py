@@ -209,7 +209,7 @@ def test_what_is_not_shown_says_why(folder: Path) -> None:
 
 def test_long_files_have_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert listings.PAGE_LINES == addresses.LINES == rendered.LINES  # the number of a line says which part it stands on
-    for module, name in ((listings, "PART"), (addresses, "LINES"), (rendered, "LINES")):
+    for module, name in ((listings, "PAGE_LINES"), (addresses, "LINES"), (rendered, "LINES")):
         monkeypatch.setattr(module, name, 100)
     (folder / "long.py").write_text("".join(f"x{n} = {n}\n" for n in range(150)) + "def last():\n    return x0\n")
     (folder / "use.py").write_text("from long import last\nlast()\n")

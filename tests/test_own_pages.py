@@ -102,7 +102,7 @@ def test_pages_of_pages_beside_documents_of_the_project(repo: Path) -> None:
 
 def test_pages_outside_of_the_repository_are_no_files_of_it(repo: Path, tmp_path: Path) -> None:
     told = program.concord("build", repo, "--out", tmp_path / "out", "--include-generated", code=2).stderr
-    assert "outside of the repository" in told
+    assert "outside the repository" in told
 
 
 @pytest.mark.parametrize("hidden", ["../a.py", "/etc/passwd", "a.py", "lib/b.py", "README.md", "x/../../a_docs.md", "", ".."])
@@ -143,7 +143,7 @@ def test_a_manifest_that_is_no_file_is_not_waited_for(folder: Path, tmp_path: Pa
     else:
         place.symlink_to("/dev/zero" if "device" in kind else tmp_path / "pipe")
     os.mkfifo(folder / "x_docs.md")
-    code = "import sys; from concordance.collect import own_output, walk; walk.walked(sys.argv[1]); own_output.is_written(sys.argv[1] + '/x_docs.md')"
+    code = "import sys; from concordance.collect import own_output, walk; walk.walk_with_counts(sys.argv[1]); own_output.is_own_page(sys.argv[1] + '/x_docs.md')"
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True, timeout=60, env=program.environment())
 
 

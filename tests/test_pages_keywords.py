@@ -13,7 +13,7 @@ import pytest
 import concordance
 from concordance.base.blocks import Block, Cite, Heading, Items, Line, Page, Piece, Quote, Ref, Table, Text, To
 from concordance.base.model import Kind
-from concordance.query.index.census import band
+from concordance.facts.updates.store_delta import round_to_power
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import GROUPS
@@ -304,7 +304,7 @@ def test_a_repository_without_names_has_its_pages(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", [1, 9, 4096])
 def test_bands(number: int) -> None:
-    assert band(number) <= number < 2 * band(number)
+    assert round_to_power(number) <= number < 2 * round_to_power(number)
 
 
 def test_every_kind_has_a_group() -> None:

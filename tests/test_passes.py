@@ -33,7 +33,7 @@ from concordance.passes.rank import compute_ranks
 from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
 from concordance.query.index.graphs.file_graph import clusters_by_path as named_clusters
 from concordance.query.index.graphs.reachability import find_reaching, functions_in
-from concordance.query.index.test_commands import TestCommands, cmake_commands, cmake_target
+from concordance.query.index.test_commands import RunnerCommands, cmake_commands, cmake_target
 from concordance.query.index.updates.reads import ReadRecorder
 
 # --- what is a test
@@ -393,7 +393,7 @@ def test_files_that_changed_together_are_related(folder: Path) -> None:
 def _command(folder: Path, files: dict[str, str], path: str, language: str, name: str) -> str:
     program.write(folder, files)
     paths = [str(found.relative_to(folder)) for found in folder.rglob("*") if found.is_file()]
-    return TestCommands(str(folder), paths, ReadRecorder()).command(path, language, name)
+    return RunnerCommands(str(folder), paths, ReadRecorder()).command(path, language, name)
 
 
 MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): pass\n\n\nif __name__ == '__main__':\n    {}\n"

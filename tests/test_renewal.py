@@ -23,7 +23,7 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import SharedProperty
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.tables import table_digests
-from concordance.query.names import alphabet, shards
+from concordance.query.names import lexicon, shards
 from concordance.query.search.related_files import Neighbours
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.watch import CurrentBook
@@ -73,7 +73,7 @@ def _plain(value: object) -> object:
         return inside if not isinstance(value, dict) else dict.copy(value)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
-    return vars(value) if type(value).__name__ in ("TestedFiles", "Graph") else value
+    return vars(value) if type(value).__name__ in ("TestedFiles", "LinkGraph") else value
 
 
 def _differing(index: Index, fresh: Index) -> list[str]:
@@ -107,7 +107,7 @@ def test_an_index_that_goes_on_is_a_new_one(
 ) -> None:
     """After each edit every table that was kept is compared; in the end, the book."""
     monkeypatch.setattr(shards, "PAGE_BYTES", 1500)  # so that letters are shared
-    monkeypatch.setattr(alphabet, "LARGEST", 1500)
+    monkeypatch.setattr(lexicon, "PAGE_BYTES", 1500)
     went: list[tuple[Index, bool]] = []
 
     def heard(index: Index, facts: Facts) -> bool:
@@ -116,7 +116,7 @@ def test_an_index_that_goes_on_is_a_new_one(
         went.append((index, refresh_index(index, facts)))
         return went[-1][1]
 
-    monkeypatch.setattr(pages, "renew", heard)
+    monkeypatch.setattr(pages, "refresh_index", heard)
     chance, one = random.Random(seed), bench(seed)
     one.run([], False)  # puts the repository back
     desk = Desk(one.root, 10_000)

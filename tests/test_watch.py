@@ -337,7 +337,7 @@ def test_polled(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_notifications(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_watcher, "POLL", 0.05)
-    monkeypatch.setattr(watch, "Notified", _Limited)
+    monkeypatch.setattr(watch, "NotifyingWatcher", _Limited)
     said, updates = [], []
 
     def tell(update: Update) -> None:

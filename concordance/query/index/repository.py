@@ -34,7 +34,7 @@ from concordance.query.index.codeowners import CODEOWNERS_PATHS, OwnerRule, pars
 from concordance.query.index.counts.file_counts import FileCounts
 from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters_by_path, folder_edges
 from concordance.query.index.open_file import OpenFile
-from concordance.query.index.test_commands import TestCommands
+from concordance.query.index.test_commands import RunnerCommands
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty
 from concordance.query.names.lexicon import Alphabet
 from concordance.query.search.related_files import Neighbours
@@ -380,9 +380,9 @@ class Index:
         return Neighbours(self.facts, self.by_base, self.reads)
 
     @SharedProperty
-    def runners(self) -> TestCommands:
+    def runners(self) -> RunnerCommands:
         """The commands that run tests."""
-        return TestCommands(self.root, self._ids, self.reads)
+        return RunnerCommands(self.root, self._ids, self.reads)
 
     @cached_property
     def shelves(self) -> list[IndexShard]:

@@ -53,7 +53,7 @@ def affects_test_commands(path: str) -> bool:
     return named or name == _CMAKE or name.endswith((".cmake", ".bzl"))
 
 
-class TestCommands:
+class RunnerCommands:
     """The test commands of one repository; what was found for a file or folder is cached."""
 
     def __init__(self, root: str, paths: Collection[str], reads: ReadRecorder) -> None:
