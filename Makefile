@@ -28,7 +28,7 @@ lint: .venv/ready-dev
 
 golden: .venv/ready-dev
 	CONCORDANCE_GOLDEN=write $(BIN)/pytest tests/test_golden.py tests/test_docs.py
-	PYTHONPATH=.:tests $(BIN)/python tests/picture.py
+	PYTHONPATH=. $(BIN)/python tests/support/picture.py
 	git diff --stat tests/golden docs
 
 bench: .venv/ready-dev

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from clang import cindex
 
-from bench import ctags
+from tests.support import ctags
 
 Job = tuple[str, str, str, list[tuple[str, bool, ctags.Place]]]  # root, path, language, differences
 Judged = tuple[str, bool, ctags.Place, str]

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.stored import dump
 from concordance import cli
 from concordance.workflow.workers import pool as workers_pool
+from tests.support.stored import dump
 
 _IGNORED = shutil.ignore_patterns(".concordance")
 

@@ -11,10 +11,10 @@ import signal
 import threading
 from pathlib import Path
 
-import program
 import pytest
 
 from concordance.base import forks
+from tests.support import program
 
 _TASKS = forks._tasks
 _OF_THE_RUNNER = frozenset(_TASKS()) - {threading.main_thread().native_id}

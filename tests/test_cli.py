@@ -10,11 +10,11 @@ import subprocess
 from pathlib import Path
 
 import click
-import program
 import pytest
-from program import age, ask, build, concord, git, write
 
 from concordance import cli
+from tests.support import program
+from tests.support.program import age, ask, build, concord, git, write
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ import os
 import re
 from pathlib import Path
 
-import architecture
 import pytest
 
 from concordance.base import plugins
 from concordance.cli import COMMANDS, cli
 from concordance.extract import registry
+from tests.support import architecture
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import golden_files
+from tests.support import golden_files
 
 
 def _check(path: Path, text: str) -> None:

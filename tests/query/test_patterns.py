@@ -1,0 +1,56 @@
+"""Every literate case of patterns: `tests/cases/patterns/`.
+
+A block `patterns` under a file states all of its patterns, one a line: `NAME: WHAT (WORDS) LINE, …`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from concordance.extract.engine import extract
+from concordance.query.sections.patterns import find_patterns, pattern_table
+from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
+from tests.support import cases
+
+CASES = sorted((cases.HOME / "patterns").glob("*.md"))
+_FENCE = re.compile(r"^(`{3,})[ \t]*(\S*)[ \t]*(\S*)[ \t]*\n(.*?)^\1[ \t]*$", re.M | re.S)
+
+
+def _examples() -> list[tuple[str, str, str, list[str]]]:
+    """The files of all cases: language, name, text and what is expected."""
+    found: list[tuple[str, str, str, list[str]]] = []
+    for case in CASES:
+        for _, info, name, body in _FENCE.findall(case.read_text()):
+            if info == "patterns":
+                found[-1][3].extend(body.splitlines())
+            else:
+                found.append((info, name, body, []))
+    return found
+
+
+def _said(row: PatternPlace, names: list[str]) -> str:
+    name = names[row.place] if row.place >= 0 else row.name
+    return f"{name}{f' ({row.words})' if row.words else ''} {row.line}"
+
+
+@pytest.mark.parametrize(("language", "name", "text", "expected"), _examples(), ids=lambda one: one if isinstance(one, str) and len(one) < 30 else "")
+def test_patterns(language: str, name: str, text: str, expected: list[str]) -> None:
+    facts = extract(text, language)
+    names = [cases.qualified(symbol) for symbol in facts.symbols]
+    rows = find_patterns(PatternFile(facts, name, text.split("\n")), pattern_table(language))
+    found = [f"{pattern}: {', '.join(_said(row, names) for row in some)}" for pattern, some in rows]
+    assert sorted(found) == sorted(expected)
+
+
+def test_each_language_has_patterns_of_different_names() -> None:
+    for language in ("python", "cpp", "c", "cuda", "cmake", "make", "dockerfile", "yaml", "shell", "go", "rust", "java"):
+        names = [name for name, _ in pattern_table(language)]
+        assert names
+        assert len(names) == len(set(names))
+
+
+def test_there_are_cases() -> None:
+    assert {Path(case).stem for case in CASES} == {"cpp", "others", "python"}

@@ -1,0 +1,117 @@
+"""What a page is noted to have read is all that it depends on, whichever pages were made before it."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from concordance.base import plugins
+from concordance.base.config import Book
+from concordance.facts.read import Facts
+from concordance.facts.updates.page_reads import Subject
+from concordance.query.index.repository import Index
+from concordance.query.pages import PAGES
+from concordance.workflow import builds
+from concordance.workflow.stages import pages
+from tests.support import books, editrepo
+from tests.support.program import TREE, write
+
+Opened = Callable[[], Index]
+
+
+@pytest.fixture(scope="module", params=["sample", "mixed"])
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """Opens a new index of a repository."""
+    home = tmp_path_factory.mktemp("reads")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCORDANCE_CACHE", str(home / "cache"))
+        root = books.copied(home) if request.param == "sample" else home / "mixed"
+        if request.param == "mixed":
+            write(root, editrepo.OTHERS)
+        builds.build(str(root), 1)
+        with Facts(str(root / ".concordance")) as facts:
+            yield lambda: Index(facts, str(root), Book())
+
+
+def _subjects(index: Index) -> list[Subject]:
+    return [(kind, about) for kind in plugins.names(PAGES) for about in plugins.load(PAGES, kind).subjects(index)]
+
+
+def _read(index: Index, subject: Subject) -> set[int]:
+    kind, about = subject
+    with index.reads.heard() as slots:
+        for _ in plugins.load(PAGES, kind).pages(index, about):
+            pass
+    return slots
+
+
+def _told(index: Index, slots: set[int]) -> list[tuple[str, str]]:
+    """Slots as they were named."""
+    return sorted(asked for asked, number in index.reads._slots.items() if number in slots)
+
+
+def test_the_reads_of_a_page_do_not_depend_on_what_was_made_before(opened: Opened) -> None:
+    """A memo that does not note again what was read for its value fails here."""
+    subjects = _subjects(opened())
+    alone = {subject: _read(opened(), subject) for subject in subjects}
+    for seed in range(3):
+        order = list(subjects)
+        random.Random(seed).shuffle(order)
+        if seed == 2:  # both pages of a file, and whatever else is about the same, one after the other
+            order.sort(key=lambda subject: subject[1])
+        index = opened()
+        for subject in (*order, *order[: len(order) // 3]):
+            slots = _read(index, subject)
+            assert slots == alone[subject], (
+                f"{subject}: not noted {_told(index, alone[subject] - slots)}, "
+                f"noted besides {_told(index, slots - alone[subject])}"
+            )
+
+
+def test_nor_on_pages_that_were_begun_while_nobody_listened(opened: Opened) -> None:
+    """As before workers are forked: the pages that are looked at last are those that workers begin with."""
+    subjects = _subjects(opened())
+    chance = random.Random(5)
+    for subject in chance.sample(subjects, 60):
+        index = opened()
+        pages._preload_kinds(index, [subject])
+        again = _read(index, subject)
+        assert again == _read(opened(), subject), subject
+
+
+def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page made beforehand, for what it asks of the whole, left its result to the worker without what it had read."""
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(pages, "FEW", 0)  # workers are forked for every update, as for one of many pages
+    root, out = tmp_path / "repo", tmp_path / "repo/.concordance/book"
+    weird = "def weird():\n    return 1\n"
+    write(root, {f"p{n % 6}/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(60)})
+    for more in ({}, {"x/one.py": weird}, {"y/two.py": weird}):
+        write(root, more)
+        builds.book(str(root), str(out), Book(), 2)
+    ours = books.contents(out)
+    assert "weird" in ours["x/one.py_docs.md"].decode()
+    clean = tmp_path / "clean" / "repo"
+    for path in books.sources(root, out):
+        write(clean, {path: (root / path).read_text()})
+    builds.book(str(clean), str(clean / ".concordance/book"), Book(), 2)
+    assert [page for page, data in books.contents(clean / ".concordance/book").items() if data != ours[page]] == []
+
+
+def test_no_function_of_an_index_is_memoised_for_the_whole_process() -> None:
+    """`functools.cache` keeps a value without what was read for it, and beyond the index; plain values have no reads."""
+    found = []
+    for path in sorted((TREE / "concordance/query").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                called = mark.func if isinstance(mark, ast.Call) else mark
+                if ast.unparse(called).rpartition(".")[2] in ("cache", "lru_cache"):
+                    kinds = {ast.unparse(one.annotation) for one in node.args.args if one.annotation}
+                    found += [f"{path}: {node.name}"] if not kinds <= {"str", "int", "bool"} else []
+    assert not found

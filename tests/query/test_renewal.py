@@ -1,0 +1,204 @@
+"""An index that goes on after updates has what a new one would have, table by table, and its book is a clean build's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concordance.base.config import Book
+from concordance.base.progress import ignore_progress
+from concordance.facts.read import Facts
+from concordance.facts.updates.store_delta import Aspect, without_times
+from concordance.query.folders import folders
+from concordance.query.index.census import Census
+from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import SharedProperty
+from concordance.query.index.updates.refresh import refresh_index
+from concordance.query.index.updates.tables import table_digests
+from concordance.query.names import lexicon, shards
+from concordance.query.search.related_files import Neighbours
+from concordance.workflow.stages import pages
+from concordance.workflow.watch.watch import CurrentBook
+from tests.support import editrepo, edits
+from tests.support.editsteps import EDITS, Desk
+from tests.support.program import write
+
+# Edits that leave the files as many as they are, and those that give symbols other names and ids most of all.
+WHAT = (*("add", "drop", "rename") * 3, *("signature", "body", "top", "docstring", "exports", "bases", "decorate"),
+        *("imports", "relocate", "macro", "finding", "prose", "several", "revert"))  # fmt: skip
+SEQUENCES, STEPS = 8, 7
+# What is no table, or holds the index and the store themselves.
+ASIDE = frozenset(("facts", "reads", "worked_out", "summaries", "open", "known_letters", "root", "book", "passed",
+                   "runners", "shelves", "words", "of_pages", "other", "paths"))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], edits.Bench]]:
+    home = tmp_path_factory.mktemp("renewal")
+    made: dict[int, edits.Bench] = {}
+
+    def of(seed: int) -> edits.Bench:
+        other = seed % 4 == 3
+        if other not in made:
+            made[other] = edits.Bench(home / str(other), editrepo.OTHERS if other else editrepo.FILES)
+        return made[other]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCORDANCE_CACHE", f"{home}/cache")
+        yield of
+
+
+def _tables(kind: type) -> list[str]:
+    return [name for name, one in vars(kind).items() if isinstance(one, cached_property | SharedProperty) and name not in ASIDE]
+
+
+def _all_made(index: Index) -> None:
+    """Works out whatever is kept, so that all of it is brought up to date."""
+    for name in _tables(Index):
+        getattr(index, name)
+    for of, kind in ((index.census, Census), (index.neighbours, Neighbours)):
+        for name in _tables(kind):
+            getattr(of, name)
+
+
+def _plain(value: object) -> object:
+    """A value in terms that can be compared: what an object has, without what leads back to the store."""
+    if type(value).__module__.startswith("concordance.query") and hasattr(value, "__dict__"):
+        inside = {key: _plain(one) for key, one in vars(value).items() if key not in ASIDE and key != "_census"}
+        return inside if not isinstance(value, dict) else dict.copy(value)
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return vars(value) if type(value).__name__ in ("TestedFiles", "LinkGraph") else value
+
+
+def _differing(index: Index, fresh: Index) -> list[str]:
+    """The tables that are not those of a new index."""
+    _all_made(fresh)
+    found = []
+    for name, value in vars(index).items():
+        if name not in ASIDE:
+            ours, theirs = (_unplaced(name, _plain(one)) for one in (value, getattr(fresh, name)))
+            if isinstance(ours, dict) and isinstance(theirs, dict) and name in ("census", "alphabet", "neighbours"):
+                found += [f"{name}.{one}" for one in ours if _unplaced(one, ours[one]) != _unplaced(one, theirs.get(one))]
+            elif ours != theirs:
+                found.append(name)
+    found += ["the order of shards"] * (list(index.alphabet.shards.names) != list(fresh.alphabet.shards.names))
+    ours, theirs = folders(index), folders(fresh)
+    found += ["used types"] * (ours.used_types != theirs.used_types) + ["used in"] * (ours.used_in != theirs.used_in)
+    now, new = table_digests(index, {}, None), table_digests(fresh, {}, None)
+    return found + [f"digests of {name}" for name in now.keys() | new.keys() if now.get(name) != new.get(name)]
+
+
+def _unplaced(name: str, value: Any) -> Any:
+    """Tables of neighbours by name list files in any order; when a file was written is told on no page."""
+    if name == "files" and isinstance(value, dict):
+        return {path: without_times(file) for path, file in value.items()}
+    return {key: sorted(rows) for key, rows in value.items()} if name in ("_stems", "_folders") else value
+
+
+@pytest.mark.parametrize("seed", range(SEQUENCES))
+def test_an_index_that_goes_on_is_a_new_one(
+    bench: Callable[[int], edits.Bench], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each edit every table that was kept is compared; in the end, the book."""
+    monkeypatch.setattr(shards, "PAGE_BYTES", 1500)  # so that letters are shared
+    monkeypatch.setattr(lexicon, "PAGE_BYTES", 1500)
+    went: list[tuple[Index, bool]] = []
+
+    def heard(index: Index, facts: Facts) -> bool:
+        _all_made(index)
+        table_digests(index, {}, None)
+        went.append((index, refresh_index(index, facts)))
+        return went[-1][1]
+
+    monkeypatch.setattr(pages, "refresh_index", heard)
+    chance, one = random.Random(seed), bench(seed)
+    one.run([], False)  # puts the repository back
+    desk = Desk(one.root, 10_000)
+    current = CurrentBook(str(one.root), None, Book, 1, ignore_progress)
+    current.update((), True)
+    for _ in range(STEPS):
+        what = chance.choice(WHAT)
+        EDITS[what](desk, chance)
+        done = current.update((), True)
+        if done is None or not went:
+            continue
+        index, went_on = went.pop()
+        if went_on:
+            with Facts(str(Path(index.facts.path).parent)) as facts:
+                assert not _differing(index, Index(facts, index.root, index.book)), f"{what} of {seed}"
+    one.compare(edits.BOOKS["kept"][0], Book())
+
+
+def test_it_goes_on_where_a_function_is_added(bench: Callable[[int], edits.Bench]) -> None:
+    one = bench(0)
+    one.run([], False)
+    store = str(one.root / ".concordance")
+    index = Index(Facts(store), str(one.root))
+    _all_made(index)
+    before = index.base_of("src/pear/core.py")
+    desk = Desk(one.root, 20_000)
+    desk.put("src/pear/core.py", desk.text("src/pear/core.py") + "\n\ndef quite_fresh():\n    return grow()\n")
+    edits.builds.build(str(one.root), 1)
+    facts = Facts(store)
+    assert facts.touched_since(int(index.facts.meta()["update"]))[Aspect.NAME] == {"quite_fresh"}
+    assert refresh_index(index, facts)
+    assert index.base_of("src/pear/core.py") > before
+    assert not _differing(index, Index(facts, index.root))
+
+
+def test_it_does_not_go_on_where_there_is_another_file(bench: Callable[[int], edits.Bench]) -> None:
+    one = bench(0)
+    one.run([], False)
+    store = str(one.root / ".concordance")
+    index = Index(Facts(store), str(one.root))
+    Desk(one.root, 30_000).put("src/pear/quite_new.py", "def fresh():\n    return 1\n")
+    edits.builds.build(str(one.root), 1)
+    assert not refresh_index(index, Facts(store))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_shards_that_go_on_are_new_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names come, go and grow at random; the parts are those of all names, made at once."""
+    monkeypatch.setattr(shards, "PAGE_BYTES", 300)
+    chance = random.Random(seed)
+    letters = "aAbBſ_1é"
+
+    def name() -> str:
+        return "".join(chance.choice(letters) for _ in range(chance.randrange(1, 5)))
+
+    sizes = {name(): chance.randrange(1, 60) for _ in range(chance.randrange(120))}
+    ours = shards.Shards(sizes)
+    for _ in range(12):
+        changes = {}
+        for one in {chance.choice([*sizes, name()]) for _ in range(chance.randrange(6))}:
+            after = chance.choice((None, chance.randrange(1, 60)))
+            changes[one] = shards.NameChange(sizes.pop(one, None), after)
+            sizes.update({one: after} if after is not None else {})
+        ours.renew({one: change for one, change in changes.items() if change.before != change.after}, sizes)
+        fresh = shards.Shards(sizes)
+        assert list(ours.names.items()) == list(fresh.names.items())
+        assert ours.marks == fresh.marks
+
+
+def test_tests_that_have_other_ids_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function more in a file of tests gives all its tests other ids; for what they test, that is nothing new."""
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "repo"
+    tests = "from a import grow\n\n\ndef test_grow():\n    assert grow() == 1\n"
+    write(root, {"a.py": "def grow():\n    return 1\n", "tests/test_a.py": tests})
+    ids, numbers = [], []
+    for more in ("", "\n\ndef helper():\n    pass\n", "\n\ndef test_more():\n    grow()\n"):
+        write(root, {"tests/test_a.py": tests + more})
+        edits.builds.build(str(root), 1)
+        with Facts(str(root / ".concordance")) as facts:
+            index = Index(facts, str(root))
+            ids.append(index.tests_of("a.py").near)
+            numbers.append(table_digests(index, {}, None)["tests"]["a.py"])
+    assert ids[0] != ids[1]
+    assert numbers[0] == numbers[1] != numbers[2]

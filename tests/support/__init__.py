@@ -1,0 +1,1 @@
+"""What tests and benchmarks share: made-up repositories, oracles, the program as a subprocess."""

@@ -1,0 +1,672 @@
+"""Bad input and bad luck: each gets a clear message or a place in the ledger, and nothing else is lost."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from concordance.base.config import Config
+from concordance.extract import registry
+from concordance.facts.read import Facts
+from concordance.workflow.pipeline import Build
+from concordance.workflow.stages import extract
+from tests.support import program
+from tests.support.program import age, ask, build, concord, crowd, dump, git, ledger, write
+
+# The path
+
+
+def test_no_such_path(tmp_path: Path) -> None:
+    for args in (["build", "nowhere"], ["symbols", "a.py", "--repo", "nowhere"], ["keywords", "--repo", "nowhere"]):
+        said = concord(*args, cwd=tmp_path, code=2).stderr
+        assert said == f"concord: {tmp_path}/nowhere does not exist. Check the path for typing errors\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_as_repository(repo: Path) -> None:
+    said = concord("build", repo / "a.py", code=2).stderr
+    assert said == f"concord: {repo}/a.py is a file. Name the folder that holds the repository\n"
+
+
+@pytest.mark.parametrize("known_to_git", [True, False])
+def test_an_empty_repository(folder: Path, known_to_git: bool) -> None:
+    if known_to_git:
+        git(folder, "init", "-q")
+    assert concord("build", folder).stdout.startswith("files            0\n")
+    assert build(folder)["read"] == 0
+    assert ask("keywords", "--repo", folder) == []
+    assert ledger(folder) == {}
+
+
+def test_a_folder_that_may_not_be_read(folder: Path) -> None:
+    folder.chmod(0)
+    said = concord("build", folder, code=2, preexec_fn=program.bound).stderr
+    folder.chmod(0o755)
+    assert "may not be read" in said
+
+
+def test_a_folder_that_may_not_be_written(repo: Path) -> None:
+    repo.chmod(0o555)
+    said = concord("build", repo, code=2, preexec_fn=program.bound).stderr
+    repo.chmod(0o755)
+    assert said.startswith(f"concord: {repo}/.concordance cannot be created: Permission denied. ")
+
+
+def test_a_store_that_may_not_be_written_answers(repo: Path) -> None:
+    build(repo)
+    store = repo / ".concordance"
+    for name in ("index.db-wal", "index.db-shm"):
+        (store / name).unlink(missing_ok=True)
+    write(repo, {"a.py": "x = 1\n"})
+    for path in (*store.iterdir(), store):
+        path.chmod(path.stat().st_mode & 0o555)
+    try:
+        said = concord("symbols", "a.py", cwd=repo, code=2, preexec_fn=program.bound).stderr
+        assert "--no-update" in said and "--store" in said
+        rows = ask("symbols", "a.py", "--no-update", cwd=repo, preexec_fn=program.bound)
+        assert [row["name"] for row in rows] == ["Tree", "grow"]
+    finally:
+        store.chmod(0o755)
+
+
+# Single files
+
+
+def test_no_permission_on_one_file_and_on_one_folder(repo: Path) -> None:
+    write(repo, {"shut.py": "x = 1\n", "shut/inner.py": "x = 1\n"})
+    (repo / "shut.py").chmod(0)
+    (repo / "shut").chmod(0)
+    try:
+        concord("build", repo, preexec_fn=program.bound)
+    finally:
+        (repo / "shut").chmod(0o755)
+    found = ledger(repo)
+    assert {path for path, file in found.items() if file.skip} == {"shut.py", "shut"}
+    assert found["shut.py"].skip == "unreadable"
+    assert found["shut.py"].note == "Permission denied"
+    assert found["shut"].skip == "unreadable"
+    assert [row["name"] for row in ask("symbols", "a.py", "--no-update", cwd=repo)] == ["Tree", "grow"]
+
+
+def test_encodings(folder: Path) -> None:
+    text = "def größe():\n    '''Ünïcödé.'''\n"
+    files = {
+        "utf16le.py": b"\xff\xfe" + text.encode("utf-16-le"),
+        "utf16be.py": b"\xfe\xff" + text.encode("utf-16-be"),
+        "bare16le.py": text.encode("utf-16-le"),
+        "bare16be.py": text.encode("utf-16-be"),
+        "utf32.py": text.encode("utf-32"),
+        "marked.py": text.encode("utf-8-sig"),
+        "latin.py": text.encode("latin-1"),
+        "declared.py": b"# coding: koi8-r\n" + "def größe(): pass\n".encode(),
+        "torn.py": text.encode()[:9] + b"\xff\xfe\x80" + text.encode()[9:],
+    }
+    write(folder, files)
+    concord("build", folder)
+    found = ledger(folder)
+    with Facts(str(folder / ".concordance")) as facts:
+        for name in files:
+            assert found[name].skip == "", name
+            assert len(facts.of(name).symbols) >= (name != "torn.py"), name
+            if name not in ("torn.py", "declared.py"):
+                assert facts.of(name).symbols[0].name == "größe", name
+                assert facts.of(name).symbols[0].col == 5, name
+    assert "0xF6 in line 1 is not UTF-8" in found["latin.py"].note
+    assert "is not UTF-8" in found["torn.py"].note
+    assert found["bare16le.py"].note == "UTF-16 without a byte order mark"
+
+
+def test_a_nul_in_a_python_file(folder: Path) -> None:
+    text = "def before(): pass\n\0\ndef after(): pass\n" + "# padding\n" * 20
+    write(folder, {"nul.py": text, "only.py": b"\0", "no.py": b""})
+    concord("build", folder)
+    found = ledger(folder)
+    assert found["nul.py"].skip == ""
+    assert "NUL byte in line 2" in found["nul.py"].note
+    assert {"before", "after"} <= {row["name"] for row in ask("symbols", "nul.py", "--no-update", cwd=folder)}
+    assert set(found) == {"nul.py", "only.py", "no.py"}
+
+
+def test_text_that_cannot_be_stored_as_it_is(folder: Path) -> None:
+    """A string can spell half of a surrogate pair, which no encoding can."""
+    python = '"""\\ud800"""\n__all__ = ["\\ud800"]\n'
+    write(folder, {"a.json": '{"\\ud800": {"\\udfff": 1}}\n', "a.py": python, "b.js": "x['\\ud800']"})
+    (folder / "link").symlink_to(os.fsdecode(b"caf\xe9"))
+    assert build(folder)["files"] == 4
+    assert "caf\\udce9" in ledger(folder)["link"].note
+
+
+def test_a_line_of_200_megabytes(folder: Path) -> None:
+    whole = hashlib.sha256()
+    piece = b"12345678901234567," * 58_254  # about 1 MiB
+    with (folder / "large.json").open("wb") as file:
+        for part in (b"[", *[piece] * 200, b"0]"):
+            file.write(part)
+            whole.update(part)
+    write(folder, {"small.py": "x = 1\n"})
+    started = program.started("build", folder)
+    peak = peak_memory(started)
+    started.communicate()
+    assert started.returncode == 0
+    file_ = ledger(folder)["large.json"]
+    assert (file_.skip, file_.digest, file_.lines) == ("too_large", whole.hexdigest(), 1)
+    assert file_.size == (folder / "large.json").stat().st_size > 200_000_000
+    assert ask("symbols", "large.json", "--no-update", cwd=folder) == []
+    assert peak < 1 << 30
+
+
+def peak_memory(started: subprocess.Popen[str]) -> int:
+    """The most that all processes of a run held together, in bytes."""
+    peak = 0
+    while started.poll() is None:
+        now = 0
+        for process in program.processes(started.pid):
+            try:
+                found = re.search(r"^Pss: +(\d+) kB", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M)
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                continue
+            now += int(found[1]) * 1024 if found else 0
+        peak = max(peak, now)
+        time.sleep(0.02)
+    return peak
+
+
+def test_a_hundred_thousand_brackets(folder: Path) -> None:
+    many = 100_000
+    extensions = sorted({one.extensions[0] for one in registry.languages() if one.extensions})
+    assert {".py", ".json", ".js", ".c", ".yaml", ".toml"} & set(extensions)
+    for extension in (*extensions, ".h"):
+        for place, (opening, closing) in enumerate(("()", "[]", "{}")):
+            write(folder, {f"open{place}{extension}": opening * many})
+            write(folder, {f"shut{place}{extension}": opening * many + closing * many})
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    summary = build(folder)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert summary["files"] == summary["read"] == 6 * (len(extensions) + 1)
+    assert summary["failed"] == []
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 60
+    with Facts(str(folder / ".concordance")) as facts:
+        for file in facts.files():
+            assert file.skip == "", file
+            assert not [f for f in facts.of(file.path).findings if f.by == "reader"], file.path
+
+
+# Names and links
+
+
+def test_odd_names(folder: Path) -> None:
+    git(folder, "init", "-q")
+    names = [
+        "a\nb.py", os.fsdecode(b"caf\xe9.py"), "x" * 252 + ".py", "-rf.py", "a b.py", "a\tb.py", "tick'.py", 'two".py',
+        "back\\slash.py", "percent%41.py", "hash#.py", "question?.py", "\u202ereversed.py", "ünïcödé.py", "[glob]*.py",
+        " .py", "...py", "\x7f\x1b[31m.py",
+    ]  # fmt: skip
+    write(folder, {name: f"def f{place}(): pass\n" for place, name in enumerate(names)})
+    assert build(folder)["files"] == len(names)
+    assert set(ledger(folder)) == set(names)
+    rows = ask("keywords", "--repo", folder, "--no-update")
+    assert {row["path"] for row in rows} == set(names)
+    for place, name in enumerate(names):
+        if place < 4 or place % 4 == 0:
+            done = ask("symbols", "--no-update", f"./{name}", cwd=folder)
+            assert [row["name"] for row in done] == [f"f{place}"]
+    concord("keywords", "--repo", folder, "--no-update")
+    age(folder)
+    build(folder)
+    assert build(folder)["read"] == 0
+
+
+def test_links(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path / "outside", {"secret.py": "secret = 1\n"})
+    write(folder, {"a.py": "x = 1\n"})
+    for name, target in {
+        "broken": "nowhere", "loop": "loop", "ping": "pong", "pong": "ping", "out": "../outside/secret.py",
+        "out_folder": str(tmp_path / "outside"), "inside.py": "a.py", "self": ".",
+    }.items():  # fmt: skip
+        (folder / name).symlink_to(target)
+    assert build(folder)["files"] == 9
+    found = ledger(folder)
+    assert {path for path, file in found.items() if file.skip != "symlink"} == {"a.py"}
+    assert found["broken"].note == "points to nowhere, which does not exist"
+    assert found["loop"].note == "points to loop, in a loop"
+    assert found["out"].note.endswith("outside the repository")
+    assert found["out_folder"].note.endswith("outside the repository")
+    assert found["inside.py"].note == "points to a.py"
+    assert not any("secret" in row["keyword"] for row in ask("keywords", "--repo", folder))
+
+
+# Workers that die
+
+
+@pytest.fixture
+def reads_or_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extract, "extract_files", program.read_or_die)
+
+
+@pytest.mark.usefixtures("reads_or_dies")
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("deadly.py", "its reader was killed"),
+        ("endless.py", "its reader did not end within 5 s"),
+        ("faulty.py", "its reader failed: RuntimeError: a fault in the program"),
+    ],
+)
+def test_a_file_that_kills_its_reader(folder: Path, name: str, reason: str) -> None:
+    write(folder, {f"m{number}.py": f"x{number} = 1\n" for number in range(30)})
+    write(folder, {name: "x = 1\n", f"more/{name}": "x = 1\n"})
+    age(folder)
+    said: list[str] = []
+
+    def hear(step: str, done: int, total: int, word: str) -> None:
+        said.extend([word] if step == "say" else [])
+
+    summary = Build(str(folder), Config(jobs=2, patience=5.0 if name == "endless.py" else 60.0), hear).run()
+    assert sorted(summary.failed) == [(name, reason), (f"more/{name}", reason)]
+    assert summary.skipped == {"unreadable": 2}
+    found = ledger(folder)
+    assert len(found) == 32
+    assert (found[name].skip, found[name].note) == ("unreadable", f"given up: {reason}")
+    with Facts(str(folder / ".concordance")) as facts:
+        assert all(facts.of(f"m{number}.py").symbols for number in range(30))
+    assert bool(said) == (name != "faulty.py")
+    assert Build(str(folder), Config(jobs=2)).run().read == 0, "it is not tried again before it changes"
+
+
+def workers(started: subprocess.Popen[str]) -> list[int]:
+    """The processes that read: those whose parent is another than the program itself."""
+    found = []
+    for process in program.processes(started.pid):
+        try:
+            parent = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if process != started.pid and parent not in (started.pid, os.getpid(), 1):
+            found.append(process)
+    return found
+
+
+def is_reading(folder: Path) -> bool:
+    """Whether a build is in the middle: some files are written, and more are to come."""
+    cache = Path(os.environ["CONCORDANCE_CACHE"]) / "facts.db"
+    try:
+        connection = sqlite3.connect(f"file:{cache}?mode=ro", uri=True)
+        try:
+            return bool(connection.execute("SELECT count(*) > 30 FROM facts").fetchone()[0])
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return False
+
+
+def test_a_worker_killed_in_the_middle(folder: Path) -> None:
+    crowd(folder, 500, 60)
+    started = program.started("build", folder, "--jobs", "2")
+    program.wait_for(lambda: is_reading(folder))
+    os.kill(workers(started)[0], signal.SIGKILL)
+    _, err = started.communicate(timeout=100)
+    assert started.returncode == 0, err
+    said = r"a worker was killed while reading part\d+/m\d+\.py; the \d+ files in progress are read again, one by one\n"
+    assert re.fullmatch(said, err)
+    found = ledger(folder)
+    assert len(found) == 500
+    assert not [file for file in found.values() if file.skip]
+    program.wait_for(lambda: program.processes(started.pid) == [], 60)
+
+
+# Builds that end early
+
+
+def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
+    write(folder, {"a.py": "def first(): pass\n"})
+    build(folder)
+    before = dump(folder)
+    crowd(folder, 400, 60)
+    started = program.started("build", folder)
+    program.wait_for(lambda: is_reading(folder))
+    os.killpg(started.pid, signal.SIGINT)
+    out, err = started.communicate(timeout=120)
+    assert started.returncode == 130
+    assert err.strip() == "concord: stopped; the last complete store is unchanged, and files read so far are cached"
+    assert out == ""
+    program.wait_for(lambda: program.processes(started.pid) == [], 60)
+    assert dump(folder) == before
+    assert [row["name"] for row in ask("symbols", "a.py", "--no-update", cwd=folder)] == ["first"]
+    summary = Build(str(folder), Config(jobs=2)).run()
+    assert summary.files == 401
+    assert summary.cached > 30
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda sent: sent.name)
+def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signal.Signals) -> None:
+    """It ends, its workers with it; nothing is left where it can clean up, and else the next build does."""
+    crowd(folder, 400, 60)
+    own = tmp_path / "temporary"
+    own.mkdir()
+    started = program.started("build", folder, env={"TMPDIR": str(own)})
+    program.wait_for(lambda: is_reading(folder))
+    os.killpg(started.pid, sent) if sent is signal.SIGINT else os.kill(started.pid, sent)
+    _, err = started.communicate(timeout=120)
+    program.wait_for(lambda: program.processes(started.pid) == [], 60)
+    assert not (folder / ".concordance/index.db").exists()
+    if sent is signal.SIGKILL:
+        assert started.returncode == -sent
+        assert list(own.glob("concordance-*"))
+        age(own)
+    else:
+        assert started.returncode == 128 + sent
+        assert err.strip() == "concord: stopped; the last complete store is unchanged, and files read so far are cached"
+        assert not list((folder / ".concordance").glob("*.new*"))
+        assert not list(own.iterdir())
+    summary = build(folder, "--no-book", env={"TMPDIR": str(own)})
+    assert summary["files"] == 400
+    assert summary["cached"] > 30
+    assert not list((folder / ".concordance").glob("*.new*"))
+    assert not list(own.iterdir())
+
+
+def _ignoring() -> None:
+    """Run in a child before the program, as a shell and `nohup` do for a job in the background."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def test_signals_that_are_ignored_from_the_start(folder: Path) -> None:
+    crowd(folder, 400, 60)
+    started = program.started("build", folder, "--no-book", preexec_fn=_ignoring)
+    program.wait_for(lambda: is_reading(folder))
+    for number in (signal.SIGINT, signal.SIGHUP):
+        os.killpg(started.pid, number)
+    _, err = started.communicate(timeout=120)
+    assert (started.returncode, err) == (0, "")
+    assert len(ledger(folder)) == 400
+
+
+def test_ctrl_c_at_any_moment(folder: Path) -> None:
+    """From the first process that it starts to its end: no traceback, and a store that answers."""
+    crowd(folder, 60, 5)
+    build(folder)
+    for step in range(6):
+        write(folder, {"part1/m1.py": f"x = {step}\n"})
+        started = program.started("build", folder)
+        program.wait_for(lambda pid=started.pid: len(program.processes(pid)) > 1)  # type: ignore[misc]
+        time.sleep(0.08 * step)
+        os.killpg(started.pid, signal.SIGINT)
+        _, err = started.communicate(timeout=120)
+        # At its very end Python lets the signal have its way, which a shell shows as 130 too.
+        assert started.returncode in (0, 130, -signal.SIGINT), err
+        assert "Traceback" not in err
+        assert len(ledger(folder)) == 60
+        program.wait_for(lambda pid=started.pid: program.processes(pid) == [], 60)  # type: ignore[misc]
+
+
+# Disks
+
+
+def small_files_only() -> None:
+    """Run in a child before the program: no file may grow beyond 100 kB, as on a disk that is full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
+def test_a_store_that_cannot_grow(folder: Path) -> None:
+    write(folder, {"a.py": "def first(): pass\n"})
+    age(folder)
+    build(folder)
+    before = dump(folder)
+    crowd(folder, 80)
+    said = concord("build", folder, code=1, preexec_fn=small_files_only).stderr
+    assert re.match(rf"concord: the store {folder}/\S+/index\.db could not be written: .* Free some space", said)
+    assert said.count("\n") == 1
+    ahead = {"text"}  # the full-text index may be ahead of the store, which it notes; the next build repairs it
+    after = dump(folder)
+    assert {key: after[key] for key in after if key not in ahead} == {k: before[k] for k in before if k not in ahead}
+    assert build(folder)["files"] == 81
+    program.remove_store(folder / ".concordance")
+    said = concord("build", folder, code=1, preexec_fn=small_files_only).stderr
+    assert "Free some space" in said
+    assert sorted(p.name for p in (folder / ".concordance").iterdir()) == [".gitignore", "lock"]
+    assert build(folder)["cached"] == 81
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "tiny"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1000k", "tmpfs", place]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a small disk; `test_a_store_that_cannot_grow` stands in for it")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def fill(disk: Path) -> None:
+    with (disk / "filler.bin").open("ab", buffering=0) as file, pytest.raises(OSError, match="No space"):
+        while True:
+            file.write(bytes(4096))
+
+
+def test_a_full_disk_under_the_repository(tiny_disk: Path) -> None:
+    write(tiny_disk, {"a.py": "def first(): pass\n"})
+    build(tiny_disk, "--no-book")
+    before = dump(tiny_disk)
+    crowd(tiny_disk, 40)
+    fill(tiny_disk)
+    said = concord("build", tiny_disk, "--no-book", code=1).stderr
+    assert "Free some space" in said
+    assert said.count("\n") == 1
+    assert dump(tiny_disk) == before
+    program.remove_store(tiny_disk / ".concordance")
+    fill(tiny_disk)
+    assert "Free some space" in concord("build", tiny_disk, "--no-book", code=1).stderr
+
+
+def test_a_full_disk_under_the_cache(tiny_disk: Path, folder: Path) -> None:
+    crowd(folder, 200)
+    done = concord("build", folder, "--json", env={"CONCORDANCE_CACHE": str(tiny_disk / "cache")})
+    assert done.stderr == ""
+    assert len(ledger(folder)) == 200
+
+
+def test_a_full_disk_under_temporary_files(tiny_disk: Path, repo: Path) -> None:
+    fill(tiny_disk)
+    said = concord("build", repo, code=None, env={"TMPDIR": str(tiny_disk)}).stderr
+    assert said == "" or said.startswith("concord: ")
+
+
+@pytest.mark.parametrize("what", ["a file", "read-only", "a link to nowhere"])
+def test_no_place_for_a_cache(repo: Path, tmp_path: Path, what: str) -> None:
+    place = tmp_path / "no_cache"
+    if what == "a file":
+        place.write_text("")
+    elif what == "read-only":
+        place.mkdir(mode=0o555)
+    else:
+        place.symlink_to("/nowhere/at/all")
+    concord("build", repo, env={"CONCORDANCE_CACHE": str(place)}, preexec_fn=program.bound)
+    assert len(ledger(repo)) == 6
+
+
+# Several at once
+
+
+def test_a_second_build_waits_and_says_so(repo: Path) -> None:
+    build(repo)
+    with (repo / ".concordance/lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        started = program.started("build", repo)
+        assert started.stderr is not None
+        assert started.stderr.readline() == "another build of this repository is running; waiting for it\n"
+        assert [row["name"] for row in ask("symbols", "a.py", "--no-update", cwd=repo)] == ["Tree", "grow"]
+    assert started.wait(timeout=120) == 0
+    started.communicate()
+
+
+def test_two_builds_at_once(folder: Path) -> None:
+    crowd(folder, 150, 10)
+    both = [program.started("build", folder) for _ in range(2)]
+    for one in both:
+        _, err = one.communicate(timeout=120)
+        assert one.returncode == 0, err
+    assert len(ledger(folder)) == 150
+
+
+def test_questions_while_stores_change(repo: Path) -> None:
+    """Readers see one complete store, whatever writers do."""
+    build(repo)
+    wrong: list[str] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            with Facts(str(repo / ".concordance")) as facts:
+                names = [file.path for file in facts.files()]
+                if len(names) != 6 or not all(facts.of(name).metrics.lines for name in names):
+                    wrong.append(repr(names))
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for looker in lookers:
+        looker.start()
+    # A worker that was forked while a looker held a lock of SQLite would wait for it: half of the steps, once.
+    for step in range(5):
+        write(repo, dict.fromkeys(program.SAMPLE, f"x{step} = {step}\n"))
+        assert Build(str(repo), Config(jobs=1, patience=30)).run().failed == []
+    stop.set()
+    for looker in lookers:
+        looker.join()
+    assert not wrong, len(wrong)
+
+
+# Stores and caches that are not what they should be
+
+
+@pytest.mark.parametrize("how", ["garbage", "cut", "empty", "schema", "table", "values", "folder", "pages"])
+def test_a_spoilt_store_is_made_anew(repo: Path, how: str) -> None:
+    crowd(repo, 10, 20)
+    build(repo)
+    whole = dump(repo)
+    store = repo / ".concordance/index.db"
+    if how == "garbage":
+        store.write_bytes(os.urandom(50_000))
+    elif how == "cut":
+        os.truncate(store, store.stat().st_size // 2)
+    elif how == "empty":
+        os.truncate(store, 0)
+    elif how == "folder":
+        store.unlink()
+        store.mkdir()
+    elif how == "pages":  # what a build asks first is whole
+        spoilt = bytearray(store.read_bytes())
+        spoilt[len(spoilt) // 4 : len(spoilt) // 2] = os.urandom(len(spoilt) // 2 - len(spoilt) // 4)
+        store.write_bytes(spoilt)
+        write(repo, {name: text + "\n" for name, text in program.SAMPLE.items()})
+    else:
+        program.alter_store(
+            repo,
+            {
+                "schema": "UPDATE meta SET value = '999' WHERE key = 'schema'",
+                "table": "DROP TABLE symbol",
+                "values": "UPDATE facts SET packed = 'no facts'",
+            }[how],
+        )
+        write(repo, {name: text + "\n" for name, text in program.SAMPLE.items()})
+    if how == "folder":
+        assert "index.db" in concord("build", repo, code=1).stderr
+        return
+    summary = build(repo)
+    assert summary["files"] == 16
+    if how in ("garbage", "cut", "empty"):
+        assert dump(repo) == whole
+    with Facts(str(repo / ".concordance")) as facts:
+        assert [s.name for s in facts.of("a.py").symbols] == ["Tree", "grow"]
+        assert facts.symbol_count() == sum(len(facts.of(file.path).symbols) for file in facts.files())
+
+
+@pytest.mark.parametrize("how", ["garbage", "cut", "empty", "values"])
+def test_a_spoilt_cache_is_ignored(repo: Path, how: str) -> None:
+    build(repo)
+    whole = dump(repo)
+    cache = Path(os.environ["CONCORDANCE_CACHE"]) / "facts.db"
+    connection = sqlite3.connect(cache)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what is in the log only is written to the file
+    connection.close()
+    if how == "garbage":
+        cache.write_bytes(os.urandom(50_000))
+    elif how == "cut":
+        os.truncate(cache, cache.stat().st_size // 2)
+    elif how == "empty":
+        os.truncate(cache, 0)
+    else:
+        connection = sqlite3.connect(cache)
+        connection.execute("UPDATE facts SET packed = x'93'")
+        connection.commit()
+        connection.close()
+    program.remove_store(repo / ".concordance")
+    assert build(repo)["cached"] == 0
+    assert dump(repo) == whole
+    program.remove_store(repo / ".concordance")
+    assert build(repo)["cached"] == 6, "the cache is usable again"
+
+
+# Repositories that mean harm
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        *[(name, "there") for name in ("", "index.db", "index.db-wal", "index.db-journal", ".gitignore", "lock")],
+        *[(name, "missing") for name in ("", "index.db", "index.db-shm", "index.db.1.new", ".gitignore", "lock")],
+    ],
+)
+def test_links_in_the_place_of_the_store(repo: Path, tmp_path: Path, name: str, target: str) -> None:
+    """Nothing outside of the repository is written, whatever a repository has in the store's place."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    victim = outside / "victim"
+    if target == "there" and name:
+        victim.write_text("precious")
+    store = repo / ".concordance"
+    if name:
+        store.mkdir()
+        (store / name).symlink_to(victim)
+    else:
+        store.symlink_to(outside if target == "there" else outside / "missing")
+    done = concord("build", repo, code=None)
+    if name in ("", "lock"):
+        assert done.returncode == 2
+        assert "link" in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+        write(repo, {"a.py": "x = 1\n"})
+        assert [row["name"] for row in ask("symbols", "a.py", cwd=repo)] == ["x"]
+    left = {path.name: path.read_text() for path in outside.iterdir()}
+    assert left == ({"victim": "precious"} if target == "there" and name else {})
+
+
+def test_a_file_in_the_place_of_the_store(repo: Path) -> None:
+    write(repo, {".concordance": "mine\n"})
+    said = concord("build", repo, code=2).stderr
+    assert said.startswith(f"concord: {repo}/.concordance is a link or a file")
+    assert (repo / ".concordance").read_text() == "mine\n"
+
+
+def test_a_store_of_the_repository_itself(repo: Path) -> None:
+    """A store that came with a repository can be wrong, but it runs nothing and writes nowhere."""
+    build(repo)
+    program.alter_store(
+        repo, "CREATE TRIGGER t AFTER INSERT ON file BEGIN SELECT writefile('/tmp/owned', 'x'); END"
+    )
+    write(repo, {"a.py": "x = 1\n"})
+    assert build(repo)["files"] == 6
+    assert [row["name"] for row in ask("symbols", "a.py", cwd=repo)] == ["x"]
