@@ -56,7 +56,8 @@ def _exists(name: str) -> bool:
 
 
 def test_names_in_the_walks_exist() -> None:
-    names = re.findall(r"`((?:%s|api|cli|entry)(?:\.\w+)+)`" % "|".join(architecture.STAGES), architecture.OPENING)
+    first = "|".join((*architecture.STAGES, "api", "cli", "entry"))
+    names = re.findall(rf"`((?:{first})(?:\.\w+)+)`", architecture.OPENING)
     names = [name for name in names if not name.endswith(".py")]
     assert len(names) > 50
     assert not [name for name in names if not _exists(f"concordance.{name}")]
@@ -112,7 +113,7 @@ def test_help_has_an_example() -> None:
 def _example() -> dict[str, str]:
     """The files of the example extension: the fenced blocks of the page that are named by a path."""
     text = (ROOT / "docs" / "extending.md").read_text()
-    return {path: content for path, content in re.findall(r"^```\w+ (\S+)\n(.*?)^```", text, re.M | re.S)}
+    return dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```", text, re.M | re.S))
 
 
 def _install(folder: Path, files: dict[str, str]) -> None:
