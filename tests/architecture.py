@@ -20,13 +20,13 @@ how to add to the program.*
 
 ## The stages
 
-    repository                                        a folder, usually a git work tree
+    repository                             a folder, usually a git work tree
         │  collect    list the files; language, category, encoding, history
         ▼
     bytes of a file
         │  extract    parse one file by itself, in parallel, cached by content
         ▼
-    FileFacts                                         definitions, imports, names, flow, findings, ends of bridges, terms
+    FileFacts                              definitions, imports, names, flow, findings, ends of bridges, terms
         │  facts      write and read the store; the only package that contains SQL
         ▼
     store: .concordance/index.db and text/  ◀───┐
