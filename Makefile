@@ -18,12 +18,12 @@ book: .venv/ready
 
 test: .venv/ready-dev
 	sh tests/setup.sh
-	$(BIN)/ruff check concordance tests bench
+	$(BIN)/ruff check concordance concordance_torch tests bench
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist worksteal
 
 lint: .venv/ready-dev
-	$(BIN)/ruff check concordance tests bench
+	$(BIN)/ruff check concordance concordance_torch tests bench
 	$(BIN)/mypy
 
 golden: .venv/ready-dev

@@ -7,19 +7,108 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "concordance"
+EXTENSION = ROOT / "concordance_torch"
 PAGE = ROOT / "docs" / "architecture.md"
 
 STAGES = ("base", "collect", "extract", "facts", "link", "passes", "query", "render", "serve", "workflow", "tasks")
+# `test_docs.py` checks that every dotted name in this text exists.
 OPENING = """# Architecture
 
-*Made from the modules' docstrings by `make golden`; a test checks it.*
+*Generated from the modules' docstrings by `make golden`; a test checks that it is current. The text above the list of
+modules stands in `tests/architecture.py`. [glossary.md](glossary.md) explains the terms, [extending.md](extending.md)
+how to add to the program.*
 
-The packages sort in the order in which the data flows, and a package imports only packages to its left:
+## The stages
+
+    repository                             a folder, usually a git work tree
+        │  collect    list the files; language, category, encoding, history
+        ▼
+    bytes of a file
+        │  extract    parse one file by itself, in parallel, cached by content
+        ▼
+    FileFacts                              definitions, imports, names, flow, findings, ends of bridges, terms
+        │  facts      write and read the store; the only package that contains SQL
+        ▼
+    store: .concordance/index.db and text/  ◀───┐
+        │  link       what each name and import refers to; bridges between languages
+        │  passes     analyses of the whole repository: ranks, layers, cycles, tests, public names
+        └────────────── rows ───────────────────┘
+        │  query      questions → Answer; pages → Block
+        ▼
+    blocks without formatting
+        │  render     addresses, Markdown, HTML, claims, manifest
+        ▼
+    book (Markdown), site (HTML), or one reply of the server (serve)
+
+`base` holds what all stages share. `workflow` runs the stages: worker processes, incremental updates, watching. `tasks`
+holds the commands that are not questions, `api.py` the Python interface and `cli.py` the command line.
+
+The packages are sorted in the order in which the data flows, and a package imports only packages to its left:
 
     base → collect → extract → facts → link → passes → query → render → serve → workflow → api → tasks → cli
 
-Three narrow waists keep the parts apart: `FileFacts` (between the languages and the rest), `Facts` (between the store and
-its readers), `Block` (between what a page says and how it looks). `tests/test_house.py` checks these rules.
+Three types are the only interfaces between the large parts: `FileFacts` (between the languages and everything else),
+`Facts` (between the store and its readers) and `Block` (between the content of a page and its format).
+`tests/test_house.py` checks these rules.
+
+## From a file to its page
+
+What `concord build` does with one file `lib/shop.py`. Names are given without the leading `concordance.`.
+
+1. **Start.** `entry.main` removes the current folder from the module path (`base.startup.harden`) and runs `cli.main`,
+   which finds `tasks.build.command`. It calls `workflow.builds.book`, which runs the steps in
+   `workflow.pipeline.Build.run` and then writes the pages.
+2. **Collect.** `collect.walk.walk_with_counts` lists the files: `git ls-files`, or the folder where there is no git.
+   `collect.path_patterns.select_entries` applies `include` and `exclude`. `facts.updates.last_build.read_last_build`
+   reads what the last build stored, and `workflow.changed_files.find_changes` selects the files that differ from it.
+3. **Extract.** In a worker process, `workflow.stages.extract.extract_files` reads the file's bytes
+   (`collect.walk.read`); `collect.classify.Classifier.read_text` determines language, category and encoding and decodes
+   the text. If these bytes were read before, the facts come from the cache (`facts.cache.Cache.get`). Otherwise
+   `extract.engine.extract` calls the language's reader, `extract.languages.python.read`, which returns an
+   `extract.reading.draft.Draft`. From this come the facts (`extract.reading.draft.Draft.facts`), the findings of rules
+   (`extract.ruleset.findings`), the ends of bridges (`extract.bridge_ends.find_bridge_ends`) and the terms
+   (`extract.terms.terms.extract_terms`): together one `base.model.FileFacts`. `facts.fulltext.index.prepare_file`
+   prepares the words for the full-text search.
+4. **Store.** The parent process writes the result with `facts.write.StoreWriter.put` and
+   `facts.fulltext.index.TextWriter.put`, and into the cache with `facts.cache.Cache.put`.
+5. **Check.** `collect.ruff.check` runs ruff on the changed Python files. `collect.history.history` runs `git log` if
+   the commit has changed.
+6. **Link.** `workflow.stages.link.Linking.all` links every file; after an edit `workflow.stages.link.Linking.changed`
+   links only the files that `link.invalidation.Invalidation.find` returns. For each, `link.linker.Linker.link` resolves
+   imports (`link.languages.python.imports`) and names (`link.languages.python.names`).
+   `facts.write.StoreWriter.put_links` or `facts.write.StoreWriter.relink` stores the links.
+7. **Join and analyse.** `workflow.stages.bridges.run` joins the ends of bridges, `workflow.stages.passes.run` computes
+   ranks, layers and the like, and `workflow.stages.public_names.run` finds the names by which users import definitions;
+   each has an `update` for later builds. `facts.write.StoreWriter.commit` makes the new store visible, in one
+   transaction.
+8. **Choose pages.** `workflow.stages.pages.write` opens the store (`facts.read.Facts`) and an index over it
+   (`query.index.repository.Index`). `query.index.updates.stale_pages.StalePages.choice` selects the pages that read
+   something that has changed since they were written.
+9. **Write the page.** `query.pages.file.pages` builds the page from blocks; its sections come from
+   `query.sections.file_sections.sections`. `render.formats.markdown.render` turns the blocks into Markdown and collects
+   the source lines that they cite, which `render.claims.encode_claims` stores beside the page.
+   `render.output.page_sink.PageSink.put` writes `lib/shop.py_docs.md` if its content differs, and
+   `render.output.page_sink.PageSink.finish` writes the manifest.
+
+On a server, steps 8 and 9 are replaced by `render.site.files.Site.answer`, which builds the page that is requested.
+
+## From a question to its answer
+
+What happens on `concord define shop.Cart`.
+
+1. `entry.main` and `cli.main` start as above. `cli.Commands.get_command` finds the module `query.commands.define`
+   through `base.plugins.load` and turns its `HELP`, `ARGUMENT` and `OPTIONS` into a click command.
+2. `workflow.store_location.root_of` finds the repository around the current folder. `api.Repository` brings the store
+   up to date with `workflow.builds.build` (not with `--no-update`), opens it as `facts.read.Facts`, and creates a
+   `query.index.repository.Index`, which reads tables only when they are needed.
+3. `api.Repository.ask` calls `query.dispatch.ask`, which fills in the options (`query.answers.page_for`) and calls
+   `query.commands.define.answer`.
+4. `query.names.resolver.resolve_question` finds out what `shop.Cart` refers to: a position, an id, a public name or a
+   qualified name, best match first; if there is nothing, it raises an error that suggests similar names.
+5. The command makes one row per definition, with its trust, and `query.answers.paginate` returns the requested part as
+   an `query.answers.Answer`.
+6. `cli` prints the rows as JSON, or as a table with `workflow.terminal.print_table`. `concordance.open(…).define(…)`
+   returns the same rows, and `serve.http_api` sends them at `/api/define?q=…`.
 """
 
 
@@ -28,11 +117,12 @@ def page() -> str:
     parts = [OPENING, "## Entry points\n", *map(_module, sorted(PACKAGE.glob("*.py")))]
     for stage in STAGES:
         parts += _folder(PACKAGE / stage, 2)
+    parts += _folder(EXTENSION, 2)
     return "\n".join(parts) + "\n"
 
 
 def _folder(folder: Path, level: int) -> list[str]:
-    name = folder.relative_to(PACKAGE)
+    name = folder.relative_to(PACKAGE if folder.is_relative_to(PACKAGE) else ROOT)
     parts = [f"\n{'#' * level} {name}\n", f"{_docstring(folder / '__init__.py')}\n"]
     parts += map(_module, sorted(path for path in folder.glob("*.py") if path.name != "__init__.py"))
     for inner in sorted(path.parent for path in folder.glob("*/__init__.py")):

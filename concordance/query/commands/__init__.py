@@ -9,10 +9,10 @@ A command's module defines
 - `answer(index, asked, page) -> Answer`: `index` is the repository (`query.index`), `asked` the argument as typed (None
   if there was none), `page.options` the value of each of its options by name
 
-`index.file(asked)` returns the file of a PATH, `resolver.find(index, asked)` (`query.names`) the symbols of a NAME,
-best first, and `resolver.subject(index, asked)` whichever of the two a PATH or NAME refers to. All three raise a
-`UserError` that suggests the nearest names if there is no match. `paged` cuts a page out of all rows by `page.limit`
-and `page.cursor`. The `note` of an answer without rows says what was searched.
+`index.file(asked)` returns the file of a PATH, `resolver.resolve_symbols(index, asked)` (`query.names`) the symbols of
+a NAME, best first, and `resolver.resolve_subject(index, asked)` whichever of the two a PATH or NAME refers to. All
+three raise a `UserError` that suggests the nearest names if there is no match. `answers.paginate` cuts a page out of
+all rows by `page.limit` and `page.cursor`. The `note` of an answer without rows says what was searched.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class Site:
             return self.addresses.page(Ref(kinds()[meant.kind], meant.subject, part=meant.part))
         if meant.kind in plugins.names(SITE_PAGES):
             path, _, key = meant.subject.rpartition("#") if meant.kind == DEFINITION else (meant.subject, "", "")
-            return self.addresses.page(Ref(To(meant.kind), path, key, part=meant.part))
+            return self.addresses.page(Ref(meant.kind, path, key, part=meant.part))
         if meant.kind == OF_CARDS:
             return self.addresses.cards(meant.subject)
         if meant.kind == OF_TREE:

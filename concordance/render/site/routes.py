@@ -75,7 +75,7 @@ class SiteRoutes:
         found = {}
         for kind in plugins.names(SITE_PAGES):
             for subject in plugins.load(SITE_PAGES, kind).subjects(self.index) if kind != DEFINITION else ():
-                found[self.addresses.page(Ref(To(kind), subject))] = Route(kind, subject)
+                found[self.addresses.page(Ref(kind, subject))] = Route(kind, subject)
         return found
 
     def meant(self, address: str) -> Route | None:

@@ -1,7 +1,7 @@
 """Records what a page reads of the whole repository, so that it is rebuilt only when that changes.
 
 In: every access to data that is not the page's own. Out: the slots that were read: hashes of an aspect and a key
-(`facts.store_delta.slot`).
+(`facts.updates.store_delta.slot_of`).
 
 The obvious way, to record whatever is read while a page is made, fails with caches: the page that fills a cache would
 record what went into it, and the pages that find it filled would not. So a value that outlives a page is handled in one
