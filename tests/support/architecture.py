@@ -15,7 +15,7 @@ STAGES = ("base", "collect", "extract", "facts", "link", "passes", "query", "ren
 OPENING = """# Architecture
 
 *Generated from the modules' docstrings by `make golden`; a test checks that it is current. The text above the list of
-modules stands in `tests/architecture.py`. [glossary.md](glossary.md) explains the terms, [extending.md](extending.md)
+modules stands in `tests/support/architecture.py`. [glossary.md](glossary.md) explains the terms, [extending.md](extending.md)
 how to add to the program.*
 
 ## The stages
