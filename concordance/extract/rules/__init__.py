@@ -20,6 +20,8 @@ class RuleModule(Protocol):
 
     ID: str
     TITLE: str
+    CATEGORY: str
+    SEVERITY: str
     WHY: str
     BAD: str
     GOOD: str

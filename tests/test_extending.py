@@ -1,0 +1,245 @@
+"""Other distributions extend the program: one new file in a folder that mirrors ours is a language, a bridge, a rule, a question or a
+page. Each toy here is such a distribution, with nothing but the file in question, and its effect is looked for in what users see."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import TREE, ask, build, concord, sample
+
+REPOSITORY = {
+    "app.py": '"""Cooks."""\n\n\ndef cook() -> str:\n    return "TOY-DISH pancake"\n',
+    "README.md": "# Kitchen\n\nRecipes, and a program that cooks.\n",
+    "batter.recipe": "dish batter\n",
+    "cakes.recipe": "use batter.recipe\ndish pancake\ndish waffle\n",
+}
+
+LANGUAGE = '''"""Recipes: one dish per line."""
+
+import re
+
+from concordance.base.model import Kind, Language
+from concordance.extract.reading.draft import Draft
+
+LANGUAGE = Language("recipe", "Recipe", extensions=(".recipe",))
+_LINE = re.compile(rb"(dish|use) (\\S+)")
+
+
+def read(source):
+    draft = Draft(source)
+    for match in _LINE.finditer(source.data):
+        name = source.slice(*match.span(2))
+        if match[1] == b"dish":
+            draft.define(Kind.CONSTANT, name, match.start(2), match.start(), match.end())
+        else:
+            draft.add_import(match.start(2), name)
+    return draft
+'''
+
+LINKER = '''"""Recipes: another file is used by its path."""
+
+from concordance.link.paths import references
+
+LANGUAGES = ("recipe",)
+
+
+def imports(tree):
+    return lambda path, one: references.resolve_path(tree, path, one.module)
+'''
+
+BRIDGE_READER = '''"""Strings of Python that order a dish."""
+
+import re
+
+from concordance.extract.bridge_ends import BridgeEnd
+
+LANGUAGES = ("python",)
+WORDS = (b"TOY-DISH",)
+
+
+def ends(look):
+    for match in re.finditer(rb"TOY-DISH (\\w+)", look.data):
+        yield BridgeEnd(match.start(1), "orders", match[1].decode())
+'''
+
+BRIDGE_JOINER = '''"""Orders, and the recipes of what is ordered."""
+
+from concordance.base.model import Role, Trust
+
+VERBS = {"orders": ("orders", "is ordered by")}
+
+
+def join(crossing):
+    for one in crossing.ends("orders"):
+        for place in crossing.named(one.end.name, ["recipe"]):
+            yield one.to(place.id, Trust.UNIQUE_NAME, "ordered by name", role=Role.CALL)
+'''
+
+RULE = '''"""TOY-ORDER: a dish that is ordered in a string."""
+
+import re
+
+from concordance.base.model import Severity
+from concordance.extract.reading.rule_context import Match
+
+ID = "TOY-ORDER"
+TITLE = "Dish ordered in a string"
+CATEGORY = "security"
+SEVERITY = Severity.WARNING
+LANGUAGES = ("python",)
+TESTS = True
+WORDS = (b"TOY-DISH",)
+WHY = "Nobody checks that the kitchen has it."
+BAD = "order('TOY-DISH soup')"
+GOOD = "order(soup)"
+
+
+def find(look):
+    for match in re.finditer(rb"TOY-DISH", look.data):
+        yield Match(*match.span(), "a dish is ordered here")
+'''
+
+COMMAND = '''"""`concord longest`: the files of the longest names."""
+
+from concordance.query.answers import paginate
+
+HELP = "List files, those of the longest names first."
+ARGUMENT = ""
+
+
+def answer(index, asked, page):
+    paths = sorted((row[1] for row in index.bases), key=lambda path: (-len(path), path))
+    return paginate([{"path": path, "length": len(path)} for path in paths], ("path", "length"), page)
+'''
+
+PAGE = '''"""A page that lists all endings of files."""
+
+from concordance.base.blocks import Item, Items, Mono, Page, Ref
+
+TO = "ending"
+LISTED = ("Endings", "every ending of a file's name")
+
+
+def subjects(index):
+    return [""]
+
+
+def pages(index, subject):
+    endings = sorted({row[1].rpartition(".")[2] for row in index.bases})
+    yield Page(Ref(TO, ""), ["Endings of files"], [Items([Item([Mono(ending)]) for ending in endings])])
+'''
+
+
+class Extension:
+    """A repository, and a distribution that is installed for the program alone."""
+
+    def __init__(self, folder: Path, files: Mapping[str, str]) -> None:
+        self.repository, site = folder / "repository", folder / "site-packages"
+        self.repository.mkdir()
+        sample(self.repository, REPOSITORY)
+        self.package = site / "toy"
+        facts = site / "toy-0.1.dist-info"
+        for path, text in files.items():
+            (self.package / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.package / path).write_text(text)
+        facts.mkdir(parents=True)
+        (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 0.1\n")
+        (facts / "entry_points.txt").write_text("[concordance.plugins]\ntoy = toy\n")
+        self.env = {"PYTHONPATH": os.pathsep.join((str(TREE), str(site)))}
+
+    def build(self, *args: str) -> dict[str, Any]:
+        return build(self.repository, *args, env=self.env)
+
+    def ask(self, *args: str) -> list[dict[str, Any]]:
+        return ask(*args, "--repo", str(self.repository), env=self.env)
+
+    def page(self, path: str) -> str:
+        return (self.repository / ".concordance/book" / path).read_text()
+
+
+LANGUAGE_FILES = {"extract/languages/recipe.py": LANGUAGE, "link/languages/recipe.py": LINKER}
+BRIDGE_FILES = {"extract/bridges/orders.py": BRIDGE_READER, "link/bridges/orders.py": BRIDGE_JOINER}
+
+
+def test_a_language(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, LANGUAGE_FILES)
+    toy.build()
+    assert [(row["name"], row["line"]) for row in toy.ask("symbols", "cakes.recipe")] == [("pancake", 2), ("waffle", 3)]
+    assert [row["path"] for row in toy.ask("importers", "batter.recipe")] == ["cakes.recipe"]
+    page = toy.page("cakes.recipe_docs.md")
+    assert "**Language**: Recipe\n" in page
+    assert "**This repository**\n\n- [`batter.recipe`]" in page
+    assert "waffle" in toy.page("keywords.md") + "".join(p.read_text() for p in toy.repository.glob(".concordance/book/keywords/*.md"))
+
+
+def test_a_bridge(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, {**LANGUAGE_FILES, **BRIDGE_FILES})
+    toy.build()
+    assert [row["name"] for row in toy.ask("callees", "cook")] == ["pancake"]
+    assert "It orders:\n\n- `pancake`: [`pancake`](./cakes.recipe_docs.md#def-pancake) [L5](../../app.py#L5)\n" in toy.page("app.py_docs.md")
+    assert "It is ordered by:\n" in toy.page("cakes.recipe_docs.md")
+
+
+def test_a_rule(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, {"extract/rules/toy_order.py": RULE})
+    toy.build()
+    assert "a dish is ordered here" in toy.page("app.py_docs.md")
+    assert "Nobody checks that the kitchen has it." in toy.page("book/rules/TOY-ORDER.md")
+
+
+def test_a_question(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, {"query/commands/longest.py": COMMAND})
+    assert [row["path"] for row in toy.ask("longest", "--limit", "2")] == ["batter.recipe", "cakes.recipe"]
+    assert "longest" in concord("--help", env=toy.env).stdout
+    assert "those of the longest names" in concord("longest", "--help", env=toy.env).stdout
+
+
+def test_a_page(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, {"query/pages/ending.py": PAGE})
+    toy.build()
+    assert "- `recipe`\n" in toy.page("book/endings/index.md")
+    assert "[Endings](book/endings/index.md)" in toy.page("comprehensive_book.md")
+    concord("verify", "--repo", toy.repository, env=toy.env)
+    toy.build("--format", "html")
+    site = toy.repository / ".concordance/site"
+    assert "<code>recipe</code>" in (site / "book/endings/index.html").read_text()
+
+
+def test_a_changed_plug_in_is_noticed(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, LANGUAGE_FILES)
+    toy.build()
+    (toy.package / "extract/languages/recipe.py").write_text(LANGUAGE.replace("dish|use", "dish|use|meal").replace('== b"dish"', '!= b"use"'))
+    (toy.repository / "more.recipe").write_text("meal lunch\n")
+    toy.build()
+    assert [row["name"] for row in toy.ask("symbols", "more.recipe")] == ["lunch"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "part", "protocol"),
+    [
+        ("extract/languages/recipe.py", LANGUAGE, "read", "LanguageReader"),
+        ("link/languages/recipe.py", LINKER, "imports", "ImportLinker"),
+        ("extract/bridges/orders.py", BRIDGE_READER, "WORDS", "BridgeReader"),
+        ("link/bridges/orders.py", BRIDGE_JOINER, "join", "BridgeJoiner"),
+        ("extract/rules/toy_order.py", RULE, "CATEGORY", "RuleModule"),
+        ("query/commands/longest.py", COMMAND, "HELP", "QueryCommand"),
+        ("query/pages/ending.py", PAGE, "subjects", "PageKind"),
+    ],
+)
+def test_a_plug_in_that_lacks_a_part(tmp_path: Path, path: str, text: str, part: str, protocol: str) -> None:
+    """The message names the plug-in, what it lacks, and where that is described."""
+    toy = Extension(tmp_path, {path: text.replace(f"def {part}(", "def other(").replace(f"{part} =", "OTHER =")})
+    asked = ("longest", "--repo", toy.repository) if "commands" in path else ("build", toy.repository)
+    done = concord(*asked, env=toy.env, code=1)
+    folder, _, name = f"{path.removesuffix('.py').replace('/', '.')}".rpartition(".")
+    assert f"The plug-in toy.{folder}.{name} lacks {part}. See concordance.{folder}.{protocol}" in done.stderr
+
+
+def test_a_plug_in_that_cannot_be_imported(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, {"extract/rules/toy_order.py": RULE.replace("concordance.base.model", "concordance.base.gone")})
+    done = concord("build", toy.repository, env=toy.env, code=1)
+    assert "The plug-in toy.extract.rules.toy_order cannot be imported: ModuleNotFoundError: No module named 'concordance.base.gone'" in done.stderr
