@@ -134,6 +134,24 @@ def pages(index, subject):
 '''
 
 
+SECTION = '''"""Orders: the dishes that a file orders."""
+
+import re
+
+from concordance.base.blocks import Item, Items, Line, Mono
+
+TITLE = "Orders"
+ORDER = 45
+
+
+def blocks(one):
+    lines = one.opened.lines() or []
+    found = [(line, re.search(r"TOY-DISH (\\w+)", text)) for line, text in enumerate(lines, 1)]
+    items = [Item([Mono(match[1]), " by ", Mono("cook"), " ", Line(one.path, line)]) for line, match in found if match]
+    return [Items(items)] if items else []
+'''
+
+
 class Extension:
     """A repository, and a distribution that is installed for the program alone."""
 
@@ -209,6 +227,19 @@ def test_a_page(tmp_path: Path) -> None:
     assert "<code>recipe</code>" in (site / "book/endings/index.html").read_text()
 
 
+def test_a_section_of_a_files_page(tmp_path: Path) -> None:
+    toy = Extension(tmp_path, {"query/sections/file_page/orders.py": SECTION})
+    toy.build()
+    page = toy.page("app.py_docs.md")
+    assert page.index("\n## Dependencies\n") < page.index("\n## Orders\n\n- `pancake` by `cook` [L5](../../app.py#L5)\n\n") < page.index("\n## Code Patterns")
+    assert "- [Orders](./app.py_docs.md#orders): `cook`\n" in toy.page("app.py_kw.md")
+    assert "## Orders" not in toy.page("README.md_docs.md")
+    concord("verify", "--repo", toy.repository, env=toy.env)
+    (toy.repository / "concordance.toml").write_text('[sections]\noff = ["Orders"]\n')
+    toy.build()
+    assert "Orders" not in toy.page("app.py_docs.md") + toy.page("app.py_kw.md")
+
+
 def test_a_changed_plug_in_is_noticed(tmp_path: Path) -> None:
     toy = Extension(tmp_path, LANGUAGE_FILES)
     toy.build()
@@ -228,6 +259,7 @@ def test_a_changed_plug_in_is_noticed(tmp_path: Path) -> None:
         ("extract/rules/toy_order.py", RULE, "CATEGORY", "RuleModule"),
         ("query/commands/longest.py", COMMAND, "HELP", "QueryCommand"),
         ("query/pages/ending.py", PAGE, "subjects", "PageKind"),
+        ("query/sections/file_page/orders.py", SECTION, "ORDER", "FileSection"),
     ],
 )
 def test_a_plug_in_that_lacks_a_part(tmp_path: Path, path: str, text: str, part: str, protocol: str) -> None:

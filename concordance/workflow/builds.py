@@ -23,6 +23,7 @@ from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
 from concordance.query.index.counts.totals import count_totals
+from concordance.query.sections import file_page
 from concordance.render.output import folder_checks
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
@@ -38,7 +39,7 @@ SITE = "site"  # default folder of the site
 
 def read_settings(root: str) -> config_file.Settings:
     """Return the settings of a repository."""
-    return config_file.read(root, ruleset.rules)
+    return config_file.read(root, ruleset.rules, file_page.titles)
 
 
 def _config(said: config_file.Settings, jobs: int | None) -> Config:
