@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import TREE, ask, build, concord, sample
+from program import TREE, ask, build, concord, ledger, sample
 
 REPOSITORY = {
     "app.py": '"""Cooks."""\n\n\ndef cook() -> str:\n    return "TOY-DISH pancake"\n',
@@ -152,6 +152,36 @@ def blocks(one):
 '''
 
 
+FORMAT = '''"""Pages as plain text: headings, links and citations, one per line."""
+
+from concordance.base.blocks import Heading, Item, Items, Line, Ref
+from concordance.collect.own_output import SIGNATURE
+from concordance.render.formats import CitedLine, RenderedPage
+
+ENDING = ".txt"
+
+
+def render(page, addresses):
+    here, lines, claims = addresses.page(page.ref), [], []
+
+    def write(blocks):
+        for block in blocks:
+            for item in block.items if isinstance(block, Items) else [block]:
+                for piece in getattr(item, "text", ()):
+                    if isinstance(piece, Ref):
+                        lines.append(f"to {addresses.link(here, piece)}")
+                    elif isinstance(piece, Line):
+                        lines.append(f"from line {piece.first}")
+                        claims.append(CitedLine(len(lines), piece.path, piece.first, piece.last or piece.first))
+                    elif isinstance(block, Heading):
+                        lines.append(f"* {piece}")
+                write(item.blocks if isinstance(item, Item) else ())
+
+    write([Heading(1, page.title), *page.blocks])
+    return RenderedPage("\\n".join([*lines, SIGNATURE, ""]), claims)
+'''
+
+
 class Extension:
     """A repository, and a distribution that is installed for the program alone."""
 
@@ -240,6 +270,45 @@ def test_a_section_of_a_files_page(tmp_path: Path) -> None:
     assert "Orders" not in toy.page("app.py_docs.md") + toy.page("app.py_kw.md")
 
 
+def test_an_output_format(tmp_path: Path) -> None:
+    """The pages have the same names but for their endings, and are updated, removed and verified as those in Markdown are."""
+    toy = Extension(tmp_path, {"render/formats/plain.py": FORMAT})
+    assert "[markdown|html|plain]" in concord("build", "--help", env=toy.env).stdout
+    toy.build()
+    summary = toy.build("--format", "plain")
+    book, plain = toy.repository / ".concordance/book", toy.repository / ".concordance/book-plain"
+    names = {str(path.relative_to(book).with_suffix("")) for path in book.rglob("*.md")}
+    assert names == {str(path.relative_to(plain).with_suffix("")) for path in plain.rglob("*.txt")}
+    assert not list(plain.rglob("*.md"))
+    assert summary["book"]["pages"] == len(names)
+    page = (plain / "app.py_docs.txt").read_text()
+    assert "\n* File Purpose\n" in page
+    assert "\nto ./app.py_kw.txt\n" in page
+    assert "\nfrom line 4\n" in page
+    concord("verify", "--repo", toy.repository, "--out", plain, env=toy.env)
+    assert toy.build("--format", "plain")["book"]["written"] == 0
+    concord("check", "--repo", toy.repository, "--out", plain, env=toy.env)
+    (toy.repository / "app.py").unlink()
+    (toy.repository / "more.py").write_text("MORE = 1\n")
+    toy.build("--format", "plain")
+    assert not (plain / "app.py_docs.txt").exists()
+    assert (plain / "more.py_docs.txt").exists()
+    (plain / "more.py_docs.txt").write_text("changed by hand\n")
+    assert "more.py_docs.txt" in concord("verify", "--repo", toy.repository, "--out", plain, env=toy.env, code=1).stdout
+
+
+def test_a_book_in_another_format_is_not_documented(tmp_path: Path) -> None:
+    """Only pages count as such: a file of the repository beside them does not, whatever its name."""
+    toy = Extension(tmp_path, {"render/formats/plain.py": FORMAT})
+    docs = toy.repository / "docs"
+    toy.build("--format", "plain", "--out", str(docs))
+    (docs / "notes_docs.txt").write_text("Not a page.\n")
+    toy.build("--format", "plain", "--out", str(docs))
+    assert [path for path in ledger(toy.repository) if path.startswith("docs/")] == ["docs/notes_docs.txt"]
+    assert (docs / "notes_docs.txt").read_text() == "Not a page.\n"
+    assert (docs / "docs/notes_docs.txt_docs.txt").exists()
+
+
 def test_a_changed_plug_in_is_noticed(tmp_path: Path) -> None:
     toy = Extension(tmp_path, LANGUAGE_FILES)
     toy.build()
@@ -259,6 +328,7 @@ def test_a_changed_plug_in_is_noticed(tmp_path: Path) -> None:
         ("extract/rules/toy_order.py", RULE, "CATEGORY", "RuleModule"),
         ("query/commands/longest.py", COMMAND, "HELP", "QueryCommand"),
         ("query/pages/ending.py", PAGE, "subjects", "PageKind"),
+        ("render/formats/plain.py", FORMAT, "ENDING", "PageFormat"),
         ("query/sections/file_page/orders.py", SECTION, "ORDER", "FileSection"),
     ],
 )
@@ -266,6 +336,7 @@ def test_a_plug_in_that_lacks_a_part(tmp_path: Path, path: str, text: str, part:
     """The message names the plug-in, what it lacks, and where that is described."""
     toy = Extension(tmp_path, {path: text.replace(f"def {part}(", "def other(").replace(f"{part} =", "OTHER =")})
     asked = ("longest", "--repo", toy.repository) if "commands" in path else ("build", toy.repository)
+    asked += ("--format", "plain") if "formats" in path else ()
     done = concord(*asked, env=toy.env, code=1)
     folder, _, name = f"{path.removesuffix('.py').replace('/', '.')}".rpartition(".")
     assert f"The plug-in toy.{folder}.{name} lacks {part}. See concordance.{folder}.{protocol}" in done.stderr
