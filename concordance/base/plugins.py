@@ -88,8 +88,8 @@ def _parts(protocol: type | None) -> list[str]:
     """The names that a protocol asks for."""
     if protocol is None:
         return []
-    own = [*vars(protocol).get("__annotations__", ()), *(n for n, v in vars(protocol).items() if callable(v))]
-    return [name for name in own if not name.startswith("_")]
+    stated = (name for name, value in vars(protocol).items() if callable(value) or isinstance(value, property))
+    return [name for name in (*vars(protocol).get("__annotations__", ()), *stated) if not name.startswith("_")]
 
 
 def _of(protocol: type | None) -> str:
