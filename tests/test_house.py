@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -19,7 +21,7 @@ FILES = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "concordance_torch").rglob("*.p
 STAGES = ("base", "collect", "extract", "facts", "link", "passes", "query", "render", "serve", "workflow", "api", "tasks", "cli", "entry")
 ORDER = {name: place for place, name in enumerate(STAGES)}
 PLUG_INS = ("extract/languages", "extract/rules", "extract/bridges", "link/languages", "link/bridges", "passes", "query/commands",
-            "query/pages", "query/site_pages", "render/formats", "tasks")  # fmt: skip
+            "query/pages", "query/sections/file_page", "query/site_pages", "render/formats", "tasks")  # fmt: skip
 FENCES = {  # module: the packages that may import it
     "sqlite3": ("facts",),
     "tree_sitter": ("extract",),
@@ -122,6 +124,27 @@ def test_plug_ins_do_not_know_one_another() -> None:
         package = folder and f"concordance.{folder.replace('/', '.')}."
         wrong += [f"{_name(path)}:{line} imports {name}" for line, name in _imports(path) if package and name.count(".") > package.count(".") and name.startswith(package)]
     assert not wrong
+
+
+def test_plug_ins_implement_their_protocols(tmp_path: Path) -> None:
+    """A module can be assigned to a variable of a protocol's type, so the type checker compares every plug-in with its folder's. The last
+    line is wrong on purpose: it shows that the checker looks."""
+    imports, assigned = [], []
+    for folder in PLUG_INS:
+        package = f"concordance.{folder.replace('/', '.')}"
+        protocol = getattr(importlib.import_module(package), "PROTOCOL", None)
+        for path in FILES if protocol is not None else ():
+            inside = path.relative_to(ROOT).with_suffix("").parts
+            if "/".join(inside[1:-1]) == folder and inside[-1] != "__init__":
+                imports.append(f"import {'.'.join(inside)}")
+                assigned.append(f"plug_in_{len(assigned)}: {package}.{protocol.__name__} = {'.'.join(inside)}")
+    assert len(assigned) > 150
+    assigned.append("wrong: concordance.extract.rules.RuleModule = concordance.extract.languages.go")
+    file = tmp_path / "plug_ins.py"
+    file.write_text("\n".join([*imports, *assigned]) + "\n")
+    done = subprocess.run([sys.executable, "-m", "mypy", file], cwd=ROOT, capture_output=True, text=True, timeout=280)
+    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert [line.split(":")[1] for line in errors] == [str(len(imports) + len(assigned))], done.stdout + done.stderr
 
 
 def test_fences() -> None:

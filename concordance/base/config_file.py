@@ -152,14 +152,24 @@ class _Value(NamedTuple):
         return "/".join(parts)
 
 
-def read(root: str, rules: Callable[[], Collection[str]]) -> Settings:
-    """Return a repository's settings, or the defaults if it has none. `rules` returns the ids of all rules."""
+def _own_sections() -> Collection[str]:
+    return [section.value for section in Section]
+
+
+def read(
+    root: str, rules: Callable[[], Collection[str]], sections: Callable[[], Collection[str]] = _own_sections
+) -> Settings:
+    """Return a repository's settings, or the defaults if it has none.
+
+    `rules` returns the ids of all rules, `sections` the titles of all sections; both take long, and few settings need
+    them.
+    """
     own, shared = _read(root, FILE), _read(root, SHARED)
     remarks: list[str] = []
     if own is not None and shared is not None:
         remarks.append(f"both {FILE} and [{'.'.join(TABLE)}] of {SHARED} hold settings; those of {FILE} are used")
     top = own or shared
-    return _Reader(root, rules, remarks).settings(top) if top is not None else Settings()
+    return _Reader(root, rules, sections, remarks).settings(top) if top is not None else Settings()
 
 
 def has_settings(root: str, name: str) -> bool:
@@ -232,8 +242,14 @@ def _bytes(root: str, path: str, name: str) -> bytes | None:
 class _Reader:
     """Turns the values of a file into settings."""
 
-    def __init__(self, root: str, rules: Callable[[], Collection[str]], remarks: list[str]) -> None:
-        self.root, self.rules, self.remarks = root, rules, remarks
+    def __init__(
+        self,
+        root: str,
+        rules: Callable[[], Collection[str]],
+        sections: Callable[[], Collection[str]],
+        remarks: list[str],
+    ) -> None:
+        self.root, self.rules, self.sections, self.remarks = root, rules, sections, remarks
 
     def settings(self, top: _Value) -> Settings:
         given = top.of(KEYS)
@@ -318,8 +334,7 @@ class _Reader:
 
     def _sections(self, value: _Value) -> tuple[str, ...]:
         given = value.of(("off",))
-        known = [section.value for section in Section]
-        return tuple(sorted({one.one_of("section", known) for one in given["off"].each()})) if given else ()
+        return tuple(sorted({one.one_of("section", self.sections()) for one in given["off"].each()})) if given else ()
 
     def _notes(self, value: _Value) -> tuple[Note, ...]:
         found = []

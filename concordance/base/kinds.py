@@ -113,7 +113,7 @@ class Category(StrEnum):
 
 
 class Section(StrEnum):
-    """The sections of a file's page that can be left out of a book, by title, in page order."""
+    """The titles of our sections of a file's page, in page order (see `query/sections/file_page`)."""
 
     PURPOSE = "File Purpose"
     OVERVIEW = "High-Level Overview"

@@ -6,7 +6,7 @@ add a language or a command: the file is the registration.
 Other distributions extend the program in the same way. A package that is named by an entry point of the group
 `concordance.plugins` mirrors our folders: the modules of `its_package.query.commands` are commands as those of
 `concordance.query.commands` are. Each plug-in package names the `Protocol` that its modules implement as `PROTOCOL`; a
-module that lacks a part of it is reported by name when it is loaded.
+module that lacks a part of it, or cannot be imported, is reported by name when it is loaded.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from concordance.base.errors import BrokenPlugin
 
 GROUP = "concordance.plugins"  # of entry points
 _OURS = "concordance"
+# What a module may raise while it is imported, if it is faulty or made for another version.
+_FAULTS = (ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError)
 
 
 @cache
@@ -47,7 +49,11 @@ def load(package: str, name: str) -> ModuleType:
         home = _extended(package)[name]
     else:
         raise KeyError(name)
-    module = importlib.import_module(f"{home}.{name}")
+    try:
+        module = importlib.import_module(f"{home}.{name}")
+    except _FAULTS as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise BrokenPlugin(f"The plug-in {home}.{name} cannot be imported: {reason}", "Update or remove it") from error
     protocol = getattr(importlib.import_module(package), "PROTOCOL", None)
     missing = [part for part in _parts(protocol) if not hasattr(module, part)]
     if missing:
@@ -82,8 +88,8 @@ def _parts(protocol: type | None) -> list[str]:
     """The names that a protocol asks for."""
     if protocol is None:
         return []
-    own = [*vars(protocol).get("__annotations__", ()), *(n for n, v in vars(protocol).items() if callable(v))]
-    return [name for name in own if not name.startswith("_")]
+    stated = (name for name, value in vars(protocol).items() if callable(value) or isinstance(value, property))
+    return [name for name in (*vars(protocol).get("__annotations__", ()), *stated) if not name.startswith("_")]
 
 
 def _of(protocol: type | None) -> str:

@@ -1,7 +1,7 @@
 """The entry point of extraction: run a file's language reader, then add what every language shares.
 
 In: a file's text and its language. Out: `FileFacts`, always. If a reader raises, its file loses the facts that the
-reader was to provide and gets a finding instead; the build goes on.
+reader was to provide and gets a finding instead; the build goes on. A plug-in that cannot be used at all ends it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import accumulate, chain
 
 from concordance.base import plugins
+from concordance.base.errors import BrokenPlugin
 from concordance.base.model import FileFacts, Finding, Kind, Metrics, Severity
 from concordance.extract import bridge_ends, ruleset
 from concordance.extract.cfamily.macros import Macros
@@ -66,6 +67,8 @@ def _read(source: Source, macros: Macros | None, blanked: bool) -> FileFacts:
         reader = plugins.load(LANGUAGES, source.language if source.language in readers() else "text")
         draft = reader.read(source, macros) if reader.LANGUAGE.has_macros else reader.read(source)
         return _as_text(source) if blanked and _names_blanks(draft) else _complete(source, draft)
+    except BrokenPlugin:
+        raise
     except Exception as error:
         message = f"the {source.language} reader failed: {type(error).__name__}: {error}"
         finding = Finding("reader", Severity.ERROR, message, 1)
@@ -98,6 +101,8 @@ def _rule_findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
     """Return the findings of our rules. If a rule raises, its file loses the findings of all rules, but no facts."""
     try:
         return ruleset.findings(draft, facts)
+    except BrokenPlugin:
+        raise
     except Exception as error:
         return (Finding("rules", Severity.ERROR, f"the rules failed: {type(error).__name__}: {error}", 1),)
 
@@ -106,6 +111,8 @@ def _with_bridge_ends(draft: Draft, facts: FileFacts) -> FileFacts:
     """Return the facts with the ends of bridges added. If a bridge's reader raises, only the ends are lost."""
     try:
         return facts._replace(ends=bridge_ends.find_bridge_ends(draft, facts))
+    except BrokenPlugin:
+        raise
     except Exception as error:
         message = f"the ends of bridges were not read: {type(error).__name__}: {error}"
         return facts._replace(findings=(*facts.findings, Finding("bridges", Severity.ERROR, message, 1)))

@@ -32,16 +32,15 @@ def linkers() -> str:
 
 
 def pages() -> str:
-    """Return the version of the code that makes pages."""
-    return _digest(
-        ["base/blocks.py", "base/characters.py", "base/version.py", "workflow/stages/pages.py"], ["query", "render"], ""
-    )
+    """Return the version of the code that makes pages, including the bridges, which say how pages speak of them."""
+    own = ["base/blocks.py", "base/characters.py", "base/version.py", "workflow/stages/pages.py"]
+    return _digest(own, ["link/bridges", "query", "render"], "")
 
 
 def site() -> str:
     """Return the version of the code that makes the site's pages, including the extractors, which colour source."""
     own = ["base/blocks.py", "base/characters.py", "base/version.py"]
-    return _digest(own, ["extract", "query", "render", "serve"], "")
+    return _digest(own, ["extract", "link/bridges", "query", "render", "serve"], "")
 
 
 def _digest(files: list[str], stages: list[str], more: str) -> str:
@@ -65,7 +64,7 @@ def _sources(files: list[str], stages: list[str]) -> list[str]:
 def _extensions() -> list[str]:
     """The folders of the packages that extend the program."""
     specs = [find_spec(name) for name in plugins.extensions()]
-    return [os.path.dirname(spec.origin) for spec in specs if spec is not None and spec.origin is not None]
+    return [folder for spec in specs if spec is not None for folder in spec.submodule_search_locations or ()]
 
 
 def _grammars() -> list[str]:

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from concordance.base.blocks import Ref, To
 from concordance.collect.own_output import CLAIMS, FRONT, MANIFEST
 
+MARKDOWN = ".md"
 _PAGES: dict[str, str] = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
 _ENDS: dict[str, str] = {To.FILE: "_docs.md", To.KEYWORDS: "_kw.md", To.SYMBOL: "_docs.md", To.DEFINITION: "_docs.md"}
 _OF_SYMBOLS = (To.SYMBOL, To.DEFINITION)
@@ -176,6 +177,26 @@ class Addresses:
                 known = "/".join(steps) + "/"
             self._prefixes[here, folder] = known
         return known
+
+
+class FormatAddresses(Addresses):
+    """The addresses of a book in another format than Markdown: the same names with another ending."""
+
+    def __init__(
+        self, paths: Iterable[str], root: str, out: str, ending: str, plain: frozenset[str] = frozenset()
+    ) -> None:
+        self._ending = ending
+        self.own = tuple(map(self._with_ending, _PAGES.values()))
+        self.own_at_root = tuple(map(self._with_ending, (FRONT, REPORT, LETTERS)))
+        self.own_ends = tuple(dict.fromkeys(map(self._with_ending, _ENDS.values())))
+        super().__init__(paths, root, out, plain)
+
+    def page(self, ref: Ref) -> str:
+        """Return the path in the book of the page that a link points to."""
+        return self._with_ending(super().page(ref))
+
+    def _with_ending(self, page: str) -> str:
+        return page.removesuffix(MARKDOWN) + self._ending
 
 
 def claims_of(page: str) -> str:

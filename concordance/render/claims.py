@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
-from concordance.render.formats.markdown import CitedLine
+from concordance.render.formats import CitedLine
 
 COLUMNS = ("line", "path", "first", "last", "text")  # `path` is an index into the list of paths
 _LONGEST = 32  # longest line that is stored as it is, in characters

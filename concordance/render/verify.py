@@ -21,8 +21,8 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile
 from concordance.collect import encoding, walk
 from concordance.render import claims, page_links
-from concordance.render.addresses import claims_of
-from concordance.render.formats.markdown import CitedLine
+from concordance.render.addresses import MARKDOWN, claims_of
+from concordance.render.formats import CitedLine
 from concordance.render.output import manifest
 from concordance.render.output.manifest import ManifestPage
 from concordance.render.summary import Problem
@@ -127,7 +127,8 @@ class Checker:
         if self.ground.known is None and manifest.digest(data) != row.checksum:
             found.problems.append(Problem(page, 1, "", "the page was changed by hand since it was written"))
         text = data.decode("utf-8", "replace")
-        self._links(page, text, found)
+        if page.endswith(MARKDOWN):  # of other formats, only claims can be read
+            self._links(page, text, found)
         if self.ground.known is None:
             lines = text.split("\n")
             self._claims(row, lines, found)

@@ -18,8 +18,8 @@ from concordance.workflow import book_options, builds, store_location, terminal
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("markdown", "html")),
-    default="markdown",
+    type=click.Choice(builds.formats()),
+    default=builds.MARKDOWN,
     show_default=True,
     help="Write the book in Markdown, or as a site for browsers (default folder: .concordance/site).",
 )
@@ -52,10 +52,10 @@ def command(
     with terminal.ProgressBars() as bar:
         if no_book:
             summary = builds.build(repo, wishes.jobs, bar.show)
-        elif form == "html":
+        elif form == builds.HTML:
             summary, written = builds.site(repo, wishes.out, wanted, wishes.jobs, bar.show)
         else:
-            summary, written = builds.book(repo, wishes.out, wanted, wishes.jobs, bar.show)
+            summary, written = builds.book(repo, wishes.out, wanted, wishes.jobs, bar.show, form=form)
     totals = builds.totals(repo, wanted)
     seconds = time.perf_counter() - began
     if as_json:

@@ -18,7 +18,7 @@ import click
 from concordance.base import config_file
 from concordance.base.config import Config
 from concordance.base.errors import NoPermission, UserError
-from concordance.base.kinds import Category, Section
+from concordance.base.kinds import Category
 from concordance.base.model import File, ListedFile, Skip
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
@@ -26,6 +26,7 @@ from concordance.extract import registry
 from concordance.link.cfamily.include_roots import IncludeRoots
 from concordance.link.paths.tree import Tree, enclosing_folders
 from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
+from concordance.query.sections import file_page
 
 MOST_ROOTS = 12  # maximum number of roots of a kind to fill in
 _ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
@@ -135,7 +136,7 @@ def fill_template(root: str, entries: list[ListedFile], books: dict[str, int]) -
         python=json.dumps(python[:MOST_ROOTS], ensure_ascii=False),
         c=json.dumps(c[:MOST_ROOTS], ensure_ascii=False),
         categories=_listed(category.value for category in Category),
-        sections=_listed(json.dumps(section.value) for section in Section),
+        sections=_listed(json.dumps(title) for title in file_page.titles()),
     )
 
 

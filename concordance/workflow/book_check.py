@@ -20,7 +20,7 @@ from concordance.base.errors import ToolFailed, UserError
 from concordance.base.version import VERSION
 from concordance.collect import own_output, path_patterns, subprocesses, walk
 from concordance.facts.read import Facts
-from concordance.render.addresses import Addresses, claims_of
+from concordance.render.addresses import MARKDOWN, Addresses, FormatAddresses, claims_of
 from concordance.render.output import manifest
 from concordance.render.output.manifest import ManifestPage
 from concordance.render.summary import BookDifference, BookSummary, Problem, StalePage, VerifyResult
@@ -30,7 +30,7 @@ from concordance.workflow.workers import forked, pool
 CHANGES, APPEARS, VANISHES = "changes", "appears", "vanishes"
 _NAMED = 3  # most files that a reason lists
 _ASKED = 100  # paths per call of git
-_DOCS, _KEYWORDS = "_docs.md", "_kw.md"
+_DOCS, _KEYWORDS = "_docs", "_kw"
 BATCH = 1_000_000  # of pages per batch
 
 
@@ -96,15 +96,21 @@ def _named(pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
 def _missing_and_unlisted(root: str, out: str, ground: CheckedBook, config: Config) -> Iterator[Problem]:
     """Yield files without a page, and pages that are not in the manifest."""
     paths = [entry.path for entry in path_patterns.select_entries(walk.walk(root), config)[0]]
-    addresses = Addresses(paths, root, out)
+    addresses = _addresses(paths, root, out, ground.written)
     for path in paths:
         page = addresses.page(Ref(To.FILE, path))
         if page not in ground.written:
             yield Problem(page, 0, "", f"{path} has no page")
     claimed = {claims_of(page) for page, row in ground.written.items() if row.claims}
     for path in sorted(ground.there - ground.written.keys() - claimed):
-        if own_output.is_page(path) and own_output.is_own_page(os.path.join(out, path)):
+        if own_output.is_page_of_any_format(path) and own_output.is_own_page(os.path.join(out, path)):
             yield Problem(path, 0, "", "a page written by Concordance that the manifest does not list")
+
+
+def _addresses(paths: Iterable[str], root: str, out: str, pages: Iterable[str]) -> Addresses:
+    """Return the addresses of a book in the format of its pages."""
+    ending = manifest.ending(pages)
+    return Addresses(paths, root, out) if ending == MARKDOWN else FormatAddresses(paths, root, out, ending)
 
 
 # --- why a book is stale
@@ -124,7 +130,7 @@ def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> B
     listed, unfinished, _ = manifest.read(out)
     with Facts(folder) as facts:
         digests = {file.path: file.digest for file in facts.files()}
-    addresses = Addresses(digests, root, out)
+    addresses = _addresses(digests, root, out, listed)
     subjects = {addresses.page(Ref(to, path)): path for to in (To.FILE, To.KEYWORDS) for path in digests}
     found.sources = _sources(listed, subjects, digests)
     general = _general_reason(found.sources, unfinished, manifest.version(out))
@@ -153,20 +159,26 @@ def _sources(listed: dict[str, ManifestPage], subjects: dict[str, str], digests:
     """Return the files that have changed since the book was written."""
     found = {}
     for page, path in subjects.items():
-        if page.endswith(_DOCS):
+        if _file_of(page, _DOCS):
             row = listed.get(page)
             if row is None:
                 found[path] = "new"
             elif row.inputs != digests[path]:
                 found[path] = "changed"
     for page, row in listed.items():
-        if row.kind == "file" and page not in subjects and page.endswith(_DOCS):
-            found[page.removesuffix(_DOCS)] = "gone"
+        if row.kind == "file" and page not in subjects and _file_of(page, _DOCS):
+            found[_file_of(page, _DOCS)] = "gone"
     return dict(sorted(found.items()))
 
 
+def _file_of(page: str, end: str) -> str:
+    """Return the file that a page is about, by the page's name; "" if the name does not end so before its ending."""
+    name = page.rpartition(".")[0]
+    return name.removesuffix(end) if name.endswith(end) else ""
+
+
 def _removal_reason(page: str, sources: dict[str, str]) -> str:
-    path = next((page.removesuffix(end) for end in (_DOCS, _KEYWORDS) if page.endswith(end)), "")
+    path = _file_of(page, _DOCS) or _file_of(page, _KEYWORDS)
     return f"{path} is gone" if sources.get(path) == "gone" else ""
 
 

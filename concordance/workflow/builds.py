@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
-from concordance.base import config_file
+from concordance.base import config_file, plugins
 from concordance.base.config import Book, Config, cache_folder, site_book
 from concordance.base.errors import UserError
 from concordance.base.progress import BuildSummary, Progress, Totals, ignore_progress
@@ -23,7 +24,9 @@ from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
 from concordance.query.index.counts.totals import count_totals
-from concordance.render.output import folder_checks
+from concordance.query.sections import file_page
+from concordance.render.formats import FORMATS, PageFormat
+from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
 from concordance.workflow.pipeline import GENERATED, Build
@@ -34,11 +37,17 @@ from concordance.workflow.state.store_state import StoreState
 from concordance.workflow.store_location import check_store, has_store, store_path
 
 SITE = "site"  # default folder of the site
+MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
+
+
+def formats() -> list[str]:
+    """Return what can be built: a book in Markdown, a site, or a book in the format of an extension."""
+    return [MARKDOWN, HTML, *(name for name in plugins.names(FORMATS) if name not in (MARKDOWN, HTML))]
 
 
 def read_settings(root: str) -> config_file.Settings:
     """Return the settings of a repository."""
-    return config_file.read(root, ruleset.rules)
+    return config_file.read(root, ruleset.rules, file_page.titles)
 
 
 def _config(said: config_file.Settings, jobs: int | None) -> Config:
@@ -93,17 +102,21 @@ def book(
     progress: Progress = ignore_progress,
     walked: WalkResult | None = None,
     memory: ResidentState | None = None,
+    form: str = MARKDOWN,
 ) -> tuple[BuildSummary, BookSummary]:
     """Update a repository's store and write its book, by default as its settings say. `memory` keeps state for a
-    process that does this repeatedly."""
+    process that does this repeatedly; `form` is the name of a format."""
     said = read_settings(root)
-    config, where = _config(said, jobs), out or _folder(root, said)
+    where = out or (_folder(root, said) if form == MARKDOWN else os.path.join(store_path(root), f"book-{form}"))
+    config, wishes = _config(said, jobs), wishes or said.book
+    if wishes.generated and form != MARKDOWN:
+        raise UserError(f"pages about pages cannot be written in {form}", "Leave --include-generated out")
     _check_out(root, where, site=False)
     summary = _build(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
     with _page_step(root, summary, progress):
-        written = _write(root, where, wishes or said.book, config, summary, progress, memory=memory)
+        written = _write(root, where, wishes, config, summary, progress, memory=memory, form=form)
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
     return summary, written
@@ -154,12 +167,14 @@ def _write(
     progress: Progress,
     compared: bool = False,
     memory: ResidentState | None = None,
+    form: str = MARKDOWN,
 ) -> BookSummary:
     """Write the book, and if requested the pages about its pages; with `compared` only compare."""
     told = partial(_report_pages, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
-    written = pages.write(root, store_path(root), out, wishes, config, told, passed, compared, memory)
+    rendered = cast(PageFormat, plugins.load(FORMATS, form))
+    written = pages.write(root, store_path(root), out, wishes, config, told, passed, compared, memory, rendered)
     if wishes.generated and not (compared and (written.changed or written.gone)):  # only of pages that exist
         entries = pages.own_pages(root, out)
         Build(root, config, progress, pages=entries).run()
@@ -183,8 +198,14 @@ def check(
         return BookDifference(where, missing=True)
     summary = _build(root, config, progress)
     with _page_step(root, summary, progress):
-        made = _write(root, where, wishes or said.book, config, summary, progress, True)
+        made = _write(root, where, wishes or said.book, config, summary, progress, True, form=_format_of(where))
         return book_check.explain_difference(root, store_path(root), where, made)
+
+
+def _format_of(out: str) -> str:
+    """Return the name of the format of the book in a folder."""
+    ending = manifest.ending(manifest.read(out).pages)
+    return next((name for name in plugins.names(FORMATS) if ending == plugins.load(FORMATS, name).ENDING), MARKDOWN)
 
 
 def audit_store(root: str | None = None, progress: Progress = ignore_progress) -> list[Damage]:

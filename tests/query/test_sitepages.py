@@ -19,7 +19,8 @@ from concordance.query.sections.class_family import class_tree
 from concordance.query.site_pages import history, map
 from concordance.render.diagrams.bar_chart import plot
 from concordance.render.diagrams.treemap import HEIGHT, WIDTH, areas, treemap
-from concordance.render.formats import html, markdown
+from concordance.render.formats import markdown
+from concordance.render.site import html
 from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
 from concordance.workflow.pipeline import Build
 from tests.support import webpages

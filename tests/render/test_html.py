@@ -37,7 +37,8 @@ from concordance.query.markup import markdown as authors
 from concordance.render import author_markdown
 from concordance.render.addresses import Addresses
 from concordance.render.author_markdown import plain_html
-from concordance.render.formats import html, markdown
+from concordance.render.formats import markdown
+from concordance.render.site import html
 from concordance.render.site.addresses import SiteAddresses
 from tests.support import books, golden_files, webpages
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from concordance.extract.bridge_ends import BridgeEnd
@@ -10,13 +10,15 @@ from concordance.extract.reading.rule_context import RuleContext
 
 
 class BridgeReader(Protocol):
-    """Reads one file's ends of a bridge. What the ends mean is found in `link/bridges`, by the plug-in of that name.
+    """Reads one file's ends of a bridge. What the ends mean is found in `link/bridges`, by the plug-in of that name."""
 
-    `LANGUAGES` are those that it reads, empty for all; a file that has none of `WORDS` is not read.
-    """
+    @property
+    def LANGUAGES(self) -> Collection[str]:
+        """The languages that it reads; empty for all."""
 
-    LANGUAGES: frozenset[str] | tuple[str, ...]
-    WORDS: tuple[bytes, ...]
+    @property
+    def WORDS(self) -> Sequence[bytes]:
+        """A file that has none of these is not read."""
 
     def ends(self, look: RuleContext) -> Iterable[BridgeEnd]:
         """Yield what the file states."""

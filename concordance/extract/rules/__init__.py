@@ -9,7 +9,7 @@ there is mostly intended, and the data they read was usually written by themselv
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from concordance.extract.reading.rule_context import Match, RuleContext
@@ -20,11 +20,19 @@ class RuleModule(Protocol):
 
     ID: str
     TITLE: str
+    CATEGORY: str
     WHY: str
     BAD: str
     GOOD: str
     TESTS: bool
-    LANGUAGES: frozenset[str] | tuple[str, ...]
+
+    @property
+    def SEVERITY(self) -> str:
+        """How much a finding matters: a `Severity`."""
+
+    @property
+    def LANGUAGES(self) -> Collection[str]:
+        """The languages of the files that it checks; empty for every text file."""
 
     def find(self, look: RuleContext) -> Iterable[Match]:
         """Yield every place that the rule speaks of."""

@@ -11,7 +11,8 @@ from concordance.link.bridge_context import BridgeContext
 
 class BridgeJoiner(Protocol):
     """Joins the ends that `extract/bridges` read under the same name. One that joins the ends of other readers, too,
-    names these in `READS`, so that an update knows."""
+    names these in `READS`, so that an update knows. `VERBS` says how pages speak of what the ends say, where that is a
+    word of its own: {"binds": ("binds", "is bound by")}, from source to target and the other way round."""
 
     def join(self, crossing: BridgeContext) -> Iterable[Bridge]:
         """Yield every pair of ends that belong together, with how sure that is."""

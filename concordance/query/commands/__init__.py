@@ -17,7 +17,7 @@ all rows by `page.limit` and `page.cursor`. The `note` of an answer without rows
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from concordance.query.answers import Answer, AnswerPage
 from concordance.query.index.repository import Index
@@ -29,8 +29,8 @@ class QueryCommand(Protocol):
     HELP: str
     ARGUMENT: str
 
-    def answer(self, index: Index, asked: str | None, page: AnswerPage) -> Answer:
-        """Answer the question."""
+    def answer(self, index: Index, asked: Any, page: AnswerPage) -> Answer:
+        """Answer the question. `asked` is a string, or None if the argument is optional and was not given."""
 
 
 PROTOCOL = QueryCommand

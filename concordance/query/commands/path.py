@@ -16,7 +16,7 @@ from concordance.base.model import Category, File, Trust
 from concordance.facts.links.graph import RUNS, EdgeKind
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, paginate
-from concordance.query.index.graphs.bridges import VERBS, bridges_of
+from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
 from concordance.query.index.graphs.reachability import functions_in, places, with_members
 from concordance.query.index.repository import Index
@@ -177,7 +177,7 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
     table = bridges_of(index)
     row = table.between.get((source.id, target.id))
     if row is not None:
-        verb, line = VERBS.get(row.says, (row.says, row.says))[0], table.line(row) or source.line
+        verb, line = verbs(row.says)[0], table.line(row) or source.line
         return PathStep(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
     file = index.opened(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]

@@ -27,7 +27,9 @@ class PageKind(Protocol):
     - `definitions(index, name)`: the bridges whose targets define what a name means, for `concord define`.
     """
 
-    TO: str
+    @property
+    def TO(self) -> str:
+        """What links to the pages say."""
 
     def subjects(self, index: Index) -> list[str]:
         """What there are pages of: paths, names, or "" for a page about all."""

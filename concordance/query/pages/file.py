@@ -1,7 +1,8 @@
 """The page of a file: its metadata, purpose, source, structure, dependencies, tests and related files.
 
-In: a path. Out: one page, and further pages if the source is too large for one. Sections have a fixed order
-(`file_sections.ORDER`); each is built in a module of its own, and a section without content says so in one line.
+In: a path. Out: one page, and further pages if the source is too large for one. Each section is a plug-in in
+`query/sections/file_page`; the source and the structure have fixed places among them. A section of ours without content
+says so in one line.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from concordance.base.blocks import (
     Text,
     To,
 )
+from concordance.base.kinds import Section
 from concordance.base.model import Skip
 from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
@@ -31,7 +33,7 @@ from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.owners import describe_owner, notes_section
 from concordance.query.index.repository import Index
 from concordance.query.sections import overview
-from concordance.query.sections.file_sections import ORDER, OVERVIEW, PURPOSE, sections
+from concordance.query.sections.file_page import sections, titles
 from concordance.query.sections.overview import licence
 from concordance.query.sections.structure import Structure
 
@@ -60,12 +62,12 @@ def _blocks(one: FileModel, text: str | None, parts: list[str]) -> list[Block]:
     found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
     found += notes_section(one.index, one.path)
     said = sections(one)
-    for title in ORDER:
+    for title in titles():
         if title in said:
             found += [Heading(2, [title]), *said[title]]
-        if title == PURPOSE:
+        if title == Section.PURPOSE.value:
             found += [Heading(2, ["Original Source"]), *_source(one, text, parts)]
-        elif title == OVERVIEW:
+        elif title == Section.OVERVIEW.value:
             found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(one)]
     found += [Heading(2, ["Cross-References"]), _cross_references(one)]
     return found

@@ -26,24 +26,23 @@ from concordance.base.blocks import (
     count_noun,
     join_with_commas,
 )
+from concordance.base.kinds import Section
 from concordance.base.model import Kind, Skip, Term
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
 from concordance.query.names.public_names import public_name
-from concordance.query.sections import file_sections
+from concordance.query.sections import section_names
+from concordance.query.sections.file_page import titles
 
 TO = To.KEYWORDS  # what links to these pages say
 
 _FEW = 40  # names of a section that the map lists one by one
-_NAMING = (
-    file_sections.PATTERNS,
-    file_sections.PERFORMANCE,
-    file_sections.SECURITY,
-    file_sections.TESTING,
-    file_sections.RELATED,
+_PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES = (
+    section.value for section in (Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES)
 )
+_FIRST = frozenset((_PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES))  # sections that the map lists first
 
 
 def subjects(index: Index) -> list[str]:
@@ -209,24 +208,26 @@ def _map(
     concepts: list[Term],
 ) -> Iterator[Item]:
     """Yield each section of the file's page with the keywords it contains."""
-    purpose = file_keywords.TextWords(file_sections.words_in(one, file_sections.PURPOSE))
+    purpose = file_keywords.TextWords(section_names.words_in(one, _PURPOSE))
     told = [term.text for term in concepts if purpose.has(term.text)]
-    first = file_sections.names_in(one, file_sections.PURPOSE)
+    first = section_names.names_in(one, _PURPOSE)
     heard = {name.lower() for name in first}
     besides = [file_keywords.IDENTIFIERS] if mentioned else []
     besides += [file_keywords.CONCEPTS] if len(told) < len(concepts) else []
     rows: list[tuple[str, list[Piece]]] = [
         (
-            file_sections.PURPOSE,
+            _PURPOSE,
             join_with_commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)]),
         ),
         (file_keywords.SOURCE, [", ".join(besides)]),
-        (file_sections.OVERVIEW, _shorten_names(file_sections.names_in(one, file_sections.OVERVIEW), groups)),
+        (_OVERVIEW, _shorten_names(section_names.names_in(one, _OVERVIEW), groups)),
         (file_keywords.ANALYSIS, [", ".join(groups)]),
-        (file_sections.DESIGN, _shorten_names(file_sections.names_in(one, file_sections.DESIGN), groups)),
-        (file_sections.DEPENDENCIES, [_imports_title(imports)] if imports else []),
+        (_DESIGN, _shorten_names(section_names.names_in(one, _DESIGN), groups)),
+        (_DEPENDENCIES, [_imports_title(imports)] if imports else []),
     ]
-    rows += [(title, _shorten_names(file_sections.names_in(one, title), groups)) for title in _NAMING]
+    rows += [
+        (title, _shorten_names(section_names.names_in(one, title), groups)) for title in titles() if title not in _FIRST
+    ]
     for title, pieces in rows:
         if any(pieces) and title not in one.index.book.sections_off:
             yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])

@@ -1,1 +1,1 @@
-"""The sections of pages, one module for each group of sections."""
+"""The sections of pages: those of a file's page are plug-ins in `file_page`; the other modules build their blocks."""

@@ -23,7 +23,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import KINDS, Bridge, Kind, Trust
 from concordance.query.index.file_model import FileModel, ref_of
-from concordance.query.index.graphs.bridges import VERBS, bridges_of
+from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.pages import kinds_with
 
 _OTHERS = 6  # other ends that are listed one by one
@@ -37,9 +37,9 @@ def bridge_blocks(one: FileModel) -> list[Block]:
         return []
     found: list[Block] = [Heading(3, ["Across Languages"])]
     for says, rows in _by_word(out).items():
-        found += [Text([f"It {VERBS.get(says, (says, says))[0]}:"]), Items(list(_stated(one, rows)))]
+        found += [Text([f"It {verbs(says)[0]}:"]), Items(list(_stated(one, rows)))]
     for says, rows in _by_word(into).items():
-        found += [Text([f"It {VERBS.get(says, (says, says))[1]}:"]), Items(list(_met(one, rows)))]
+        found += [Text([f"It {verbs(says)[1]}:"]), Items(list(_met(one, rows)))]
     return found
 
 

@@ -6,7 +6,7 @@ As in `query/pages`, each module has `subjects(index)`, which lists what there i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from concordance.base.blocks import Page
@@ -16,7 +16,7 @@ from concordance.query.index.repository import Index
 class SitePageKind(Protocol):
     """A kind of page that only the site has."""
 
-    def subjects(self, index: Index) -> list[str]:
+    def subjects(self, index: Index) -> Iterable[str]:
         """What there are pages of."""
 
     def pages(self, index: Index, subject: str) -> Iterator[Page]:

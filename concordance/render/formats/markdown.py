@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from concordance.base.blocks import (
     Anchor,
@@ -35,7 +34,10 @@ from concordance.base.blocks import (
 )
 from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
-from concordance.render.addresses import Addresses, anchor
+from concordance.render.addresses import MARKDOWN, Addresses, anchor
+from concordance.render.formats import CitedLine, RenderedPage
+
+ENDING = MARKDOWN
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&$]")
 _AT_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=](?=\s|$)|\d{1,9}(?=[.)](?:\s|$)))")
@@ -43,22 +45,6 @@ _ENTITY = re.compile(r"&#?\w+;")
 _TICKS = re.compile("`+")
 _FENCE = re.compile("`{3,}")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")  # lines end only where Markdown ends them
-
-
-class CitedLine(NamedTuple):
-    """A line of a page, and the lines of a file that it cites (0: the whole file)."""
-
-    line: int
-    path: str
-    first: int
-    last: int
-
-
-class RenderedPage(NamedTuple):
-    """The Markdown of a page and its claims."""
-
-    text: str
-    claims: list[CitedLine]
 
 
 def render(page: Page, addresses: Addresses) -> RenderedPage:

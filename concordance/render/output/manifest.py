@@ -23,7 +23,7 @@ from concordance.base.errors import UserError
 from concordance.base.version import VERSION
 from concordance.collect import own_output
 from concordance.collect.own_output import CLAIM, CLAIMS, GENERATOR, MANIFEST, SIGN
-from concordance.render.addresses import claims_of
+from concordance.render.addresses import MARKDOWN, claims_of
 
 _ASIDE = re.compile(r"\d+\.new")  # temporary name of a file that is being written: the number of its process
 
@@ -68,11 +68,18 @@ def read(out: str) -> Manifest:
     except (ValueError, KeyError, TypeError, RecursionError):
         return Manifest({}, own_output.resembles_signature(data, SIGN), False)
     try:
-        pages = {page: ManifestPage(page, *row) for page, row in known["pages"].items() if own_output.is_page(page)}
+        rows = known["pages"].items()
+        pages = {page: ManifestPage(page, *row) for page, row in rows if own_output.is_page_of_any_format(page)}
         sound = data.startswith(_head(_counted(pages.values())).encode())
         return Manifest(pages, bool(known.get("unfinished")), sound)
     except (KeyError, TypeError, AttributeError):  # written by another version
         return Manifest({}, True, False)
+
+
+def ending(pages: Iterable[str]) -> str:
+    """Return the ending of a book's pages, by its front page; that of Markdown if there is no front page."""
+    front = own_output.FRONT.removesuffix(MARKDOWN)
+    return next((page[len(front) :] for page in pages if page.startswith(front)), MARKDOWN)
 
 
 def pages_digest(pages: Iterable[ManifestPage]) -> str:
@@ -151,7 +158,7 @@ def put(folder: ConfinedFolder, path: str, data: bytes, begin: Callable[[], None
     else:
         if there == data:
             return False
-        ours = own_output.is_own_content(there) or own_output.resembles_signature(
+        ours = own_output.is_own_content(there, path) or own_output.resembles_signature(
             there, SIGN if path == MANIFEST else CLAIM
         )
         if there and not (ours or _is_same_page(there, data)):
@@ -185,7 +192,7 @@ def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
     count = 0
     folders: set[str] = set()
     for page in pages:
-        if not is_inside(page) or not own_output.is_page(page) or _is_written(folder, page) is False:
+        if not is_inside(page) or not own_output.is_page_of_any_format(page) or _is_written(folder, page) is False:
             continue
         with suppress(OSError, LinkRefused):
             folder.unlink(page)
@@ -201,7 +208,7 @@ def remove(folder: ConfinedFolder, pages: Iterable[str]) -> int:
 def _is_written(folder: ConfinedFolder, page: str) -> bool | None:
     """True if the program wrote the page; None if the page does not exist."""
     try:
-        return own_output.is_own_content(folder.read(page))
+        return own_output.is_own_content(folder.read(page), page)
     except FileNotFoundError:
         return None
     except (OSError, LinkRefused):
@@ -225,7 +232,9 @@ def find_unlisted_pages(folder: ConfinedFolder, named: set[str]) -> Iterator[str
     out = folder.path
     others = tuple(f"{book.folder}/" for book in own_output.find_books(out, files(out)) if book.folder)
     for path in files(out):
-        if not path.startswith(others) and path not in named and own_output.is_page(path) and _is_written(folder, path):
+        if path.startswith(others) or path in named or not own_output.is_page_of_any_format(path):
+            continue
+        if _is_written(folder, path):
             yield path
 
 

@@ -25,8 +25,8 @@ from concordance.query.pages import PAGES, kinds, listed_kinds
 from concordance.query.sections.listing import blame_lines, build_listing, page_count
 from concordance.query.sections.structure import plain_files
 from concordance.render.addresses import anchor
-from concordance.render.formats import html, markdown
-from concordance.render.site import llms_txt, openapi, page_frame
+from concordance.render.formats import markdown
+from concordance.render.site import html, llms_txt, openapi, page_frame
 from concordance.render.site import source_listing as listings
 from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
 from concordance.render.site.page_frame import frame_links

@@ -17,8 +17,8 @@ from concordance.base.blocks import TO_FILES, TO_FOLDERS, Ref, To
 from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
 from concordance.query.answers import split_key
-from concordance.render.formats.html import SORTS, OutlineHeading
 from concordance.render.site.addresses import SiteAddresses
+from concordance.render.site.html import SORTS, OutlineHeading
 
 Links = list[tuple[str, str]]  # name, address relative to the page
 _OF_FILE = (("Documentation", To.FILE), ("Source", To.SOURCE), ("Keywords", To.KEYWORDS))

@@ -27,8 +27,8 @@ from concordance.base.characters import escape_hidden, has_hidden_characters
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Trust
 from concordance.query.sections.listing import LineRemark, LinkTarget, Listing
 from concordance.render.addresses import anchor
-from concordance.render.formats.html import Body
 from concordance.render.site.addresses import LINES, SiteAddresses
+from concordance.render.site.html import Body
 
 _EMPTY = "\n"  # content of an empty line: without it, copying lines would lose it
 OF = 16  # characters of a file's digest

@@ -32,8 +32,8 @@ from concordance.query.index.updates.stale_pages import StalePages
 from concordance.query.pages import PAGES, PER_FILE_OR_FOLDER, kinds
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims
-from concordance.render.addresses import Addresses, claims_of
-from concordance.render.formats import markdown
+from concordance.render.addresses import Addresses, FormatAddresses, claims_of
+from concordance.render.formats import PageFormat, markdown
 from concordance.render.output import folder_checks, manifest
 from concordance.render.output.folder_listing import BookFolder
 from concordance.render.output.manifest import ManifestPage
@@ -58,6 +58,7 @@ class _PageWorkerState:
     out: str
     before: dict[str, ManifestPage]
     sink: PageSink
+    format: PageFormat
     mark: str = ""  # suffix of the kind of each page
     goes_on: bool = False  # the index is the last run's, and already has what pages need from the whole
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
@@ -87,7 +88,7 @@ def _subject(desk: _PageWorkerState, kind: str, subject: str) -> _Done:
 
 
 def _write(desk: _PageWorkerState, page: Page, kind: str) -> tuple[ManifestPage, bool]:
-    rendered = markdown.render(page, desk.addresses)
+    rendered = desk.format.render(page, desk.addresses)
     path = desk.addresses.page(page.ref)
     data = rendered.text.encode("utf-8", "backslashreplace")
     beside = claims.encode_claims(path, rendered.claims, partial(_claim_text, desk.index))
@@ -113,6 +114,7 @@ def _claim_text(index: Index, path: str, first: int, last: int) -> str:
 def write(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
     passed: Mapping[str, int], only_compared: bool = False, memory: ResidentState | None = None,
+    form: PageFormat = markdown,
 ) -> BookSummary:  # fmt: skip
     """Write the whole book; nothing if it is current, or with `only_compared`. `memory` is the state that the last run
     of this process left, and is updated."""
@@ -121,13 +123,19 @@ def write(
         known = memory.books[out] = _book_state(root, folder, out, book, memory.books.get(out))
         known.index.passed = passed
         paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
-        addresses = known.addresses((paths, plain), lambda: Addresses(paths, root, out, plain))
+        addresses = known.addresses((paths, plain, form), lambda: _addresses(paths, root, out, plain, form))
         with _confined(root, folder, out) as confined:
-            level = _Level(confined, book, config, False, only_compared, memory.whole)
+            level = _Level(confined, book, config, False, only_compared, memory.whole, form)
             summary = level.write(known, addresses, progress)
         if not only_compared and not memory.lasts:
             _leave_front(known.index, folder, book)
         return summary
+
+
+def _addresses(paths: list[str], root: str, out: str, plain: frozenset[str], form: PageFormat) -> Addresses:
+    if form.ENDING == markdown.ENDING:
+        return Addresses(paths, root, out, plain)
+    return FormatAddresses(paths, root, out, form.ENDING, plain)
 
 
 def _leave_front(index: Index, folder: str, book: Book) -> None:
@@ -237,10 +245,11 @@ class _Level:
     generated: bool
     only_compared: bool
     whole: bool  # compare all existing pages with the manifest
+    format: PageFormat = markdown
 
     def write(self, known: BookState, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
         """Write the pages that are missing or not current."""
-        out, summary = self.folder.path, BookSummary(self.folder.path)
+        out, summary = self.folder.path, BookSummary(self.folder.path, front=f"index{self.format.ENDING}")
         index, shelf = known.index, known.shelf
         listed, unfinished, sound = shelf.read()
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
@@ -259,7 +268,8 @@ class _Level:
         taken = manifest.collisions(out, _planned(addresses, work), listed)
         if taken:
             raise manifest.PathTaken(out, taken)
-        desk = _PageWorkerState(index, addresses, out, listed, sink, OF_A_PAGE if self.generated else "", known.goes_on)
+        mark_of_kind = OF_A_PAGE if self.generated else ""
+        desk = _PageWorkerState(index, addresses, out, listed, sink, self.format, mark_of_kind, known.goes_on)
         made: dict[Subject, PageRecord] = {}
         rows = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
         rows += _render_pages(desk, work, self.config, progress, summary, made)
@@ -299,7 +309,8 @@ class _Level:
         addresses."""
         out = os.path.realpath(self.folder.path)
         wishes = replace(self.book, notes=(), settings="")  # pages record which of these they read
-        known = (code_versions.pages(), out, wishes, sorted(index.passed.items()), addresses.odd())
+        passed = sorted(index.passed.items())
+        known = (code_versions.pages(), out, wishes, passed, addresses.odd(), self.format.ENDING)
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
 
 

@@ -6,16 +6,19 @@ a path), so that a page is rebuilt when the bridges it read change.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 
+from concordance.base import plugins
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import WHOLE_TABLE, shared_while, untouched
 
-# For each kind of statement, the verb that joins source to target, and the verb for the opposite direction.
-VERBS = {
+_BRIDGES = "concordance.link.bridges"
+# For each kind of statement, the verb that joins source to target, and the verb for the opposite direction. Bridges of
+# extensions have their own.
+_VERBS = {
     "binds": ("binds", "is bound by"),
     "wraps": ("wraps", "is wrapped by"),
     "asks": ("calls", "is called from Python by"),
@@ -47,6 +50,16 @@ VERBS = {
     "runs": ("runs", "is run by"),
     "generates": ("generates", "is generated from"),
 }
+
+
+@cache
+def verbs(says: str) -> tuple[str, str]:
+    """Return the verbs of a statement: from source to target, and in the opposite direction."""
+    for name in plugins.names(_BRIDGES) if says not in _VERBS else ():
+        own: dict[str, tuple[str, str]] = getattr(plugins.load(_BRIDGES, name), "VERBS", {})
+        if says in own:
+            return own[says]
+    return _VERBS.get(says, (says, says))
 
 
 class Bridges:

@@ -1,47 +1,22 @@
-"""Builds the sections of a file's page, and lists which of the file's own names each section mentions.
+"""Lists which of a file's own names each section of its page mentions, for its keyword page.
 
-In: the model of a file. Out: blocks by title, and names by title. The page of the file shows the sections, and its
-keyword page maps names to them; the two pages are written one after the other and share the sections.
+In: the model of a file, and the title of a section. Out: names, or the words of the section.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from concordance.base.blocks import Block, Doc, Heading, Items, Line, Mono, Piece, Quote, Ref, Table, Text, To
 from concordance.base.kinds import Section
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.updates.reads import memoised_in_object
-from concordance.query.sections import cross_language, dependencies, observations, overview, usage
+from concordance.query.sections.file_page import sections
 
-ORDER = tuple(section.value for section in Section)
-PURPOSE, OVERVIEW, DESIGN, DEPENDENCIES, PATTERNS, PERFORMANCE, SECURITY, TESTING, RELATED = ORDER
-_NOTICED = frozenset((PATTERNS, PERFORMANCE, SECURITY))  # sections whose remarks are about the code around a line
+# Sections whose remarks are about the code around a line.
+_NOTICED = frozenset((Section.PATTERNS.value, Section.PERFORMANCE.value, Section.SECURITY.value))
 _CODE = re.compile(r"`([^`]+)`")
-
-
-@memoised_in_object
-def sections(one: FileModel) -> dict[str, list[Block]]:
-    """Return the blocks of each section by title; sections that the book leaves out are not built."""
-    return {title: _BUILDERS[title](one) for title in ORDER if title not in one.index.book.sections_off}
-
-
-_BUILDERS: dict[str, Callable[[FileModel], list[Block]]] = {
-    PURPOSE: overview.purpose,
-    OVERVIEW: overview.overview,
-    DESIGN: lambda one: [Heading(3, ["Role in the repository"]), *dependencies.role(one)],
-    DEPENDENCIES: lambda one: [
-        Heading(3, ["Import Dependencies"]), *dependencies.imports(one), *cross_language.bridge_blocks(one)
-    ],
-    PATTERNS: lambda one: [Heading(3, ["Common Patterns"]), *observations.patterns_of(one)],
-    PERFORMANCE: lambda one: [Heading(3, ["Performance Notes"]), *observations.performance(one)],
-    SECURITY: lambda one: [Heading(3, ["Security Considerations"]), *observations.security(one)],
-    TESTING: lambda one: [
-        Heading(3, ["Testing"]), *usage.testing(one), Heading(3, ["Usage Examples"]), *usage.usage(one),
-    ],
-    RELATED: lambda one: [Heading(3, ["Related Files"]), *dependencies.related(one)],
-}  # fmt: skip
 
 
 @memoised_in_object
