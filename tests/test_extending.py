@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program import TREE, ask, build, concord, ledger, sample
+from tests.support.program import TREE, ask, build, concord, ledger, sample
 
 REPOSITORY = {
     "app.py": '"""Cooks."""\n\n\ndef cook() -> str:\n    return "TOY-DISH pancake"\n',

@@ -85,7 +85,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    (`query.index.repository.Index`). `query.index.updates.stale_pages.StalePages.choice` selects the pages that read
    something that has changed since they were written.
 9. **Write the page.** `query.pages.file.pages` builds the page from blocks; its sections come from
-   `query.sections.file_sections.sections`. `render.formats.markdown.render` turns the blocks into Markdown and collects
+   `query.sections.file_page.sections`. `render.formats.markdown.render` turns the blocks into Markdown and collects
    the source lines that they cite, which `render.claims.encode_claims` stores beside the page.
    `render.output.page_sink.PageSink.put` writes `lib/shop.py_docs.md` if its content differs, and
    `render.output.page_sink.PageSink.finish` writes the manifest.
