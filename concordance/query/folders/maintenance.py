@@ -49,7 +49,7 @@ def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
         rows = testers(index, path)
         if rows:
             found.testers.append(rows)
-        people = describe_owner(index, path) if index.owners[0] else None
+        people = describe_owner(index, path)
         if people:
             key = str(people[0])
             found.owners[key] = (people, found.owners.get(key, ([], 0))[1] + 1)
