@@ -26,12 +26,12 @@ PRELUDE = """
 import fcntl, gc, os, sqlite3, sys, threading
 from concordance.base import forks
 from concordance.workflow.workers import forked, pool as parallel
-def names(items): return [os.getpid() for _ in items]
+def names(shared, items): return [os.getpid() for _ in items]
 def held():
     found = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
     return sorted(os.path.basename(path) for path in found if "lock" in path or "alive" in path)
 def parent_of(pid): return int(open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[1])
-def holding(items): return [held() for _ in items]
+def holding(shared, items): return [held() for _ in items]
 def each(work): return [one for result in forked.map_forked(None, work, [[1], [2]], 2, 60.0) for one in result]
 """
 

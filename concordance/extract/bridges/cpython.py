@@ -14,4 +14,4 @@ WORDS = CPYTHON_WORDS
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in tables, and the modules that it creates and returns."""
-    return (said for bridge, said in find_bindings(look) if bridge == CPYTHON)
+    return (said for bridge, said in look.once(find_bindings) if bridge == CPYTHON)

@@ -14,4 +14,4 @@ WORDS = PYBIND_WORDS
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in chains of calls."""
-    return (said for bridge, said in find_bindings(look) if bridge == PYBIND)
+    return (said for bridge, said in look.once(find_bindings) if bridge == PYBIND)

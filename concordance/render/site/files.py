@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from time import gmtime, strftime
@@ -257,7 +257,7 @@ def _bytes(text: str) -> bytes:
 
 
 @cache
-def assets() -> dict[str, tuple[bytes, str]]:
+def assets() -> Mapping[str, tuple[bytes, str]]:
     """Return bytes and type of each asset by its address in the site."""
     found = {}
     for path in sorted(Path(os.path.dirname(render.__file__), FOLDER).iterdir()):

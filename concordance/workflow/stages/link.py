@@ -32,9 +32,8 @@ _FEW_BYTES = 1_000_000  # of flows; up to this size, linking here is faster than
 _SETTINGS = "settings"  # key under which the settings files that affect imports are stored
 
 
-def link(numbers: list[int]) -> list[LinkedFile]:
+def link(linker: Linker, numbers: list[int]) -> list[LinkedFile]:
     """Link some files."""
-    linker: Linker = forked.shared_data()
     return [linker.link(number) for number in numbers]
 
 

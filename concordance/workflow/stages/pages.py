@@ -71,9 +71,8 @@ class _Done(NamedTuple):
     slots: set[int]  # what was read for them
 
 
-def write_subjects(subjects: list[Subject]) -> list[_Done]:
+def write_subjects(desk: _PageWorkerState, subjects: list[Subject]) -> list[_Done]:
     """Render and write the pages of some subjects."""
-    desk: _PageWorkerState = forked.shared_data()
     if desk.opened_by != os.getpid():
         desk.index.facts.reopen()
         desk.opened_by = os.getpid()
