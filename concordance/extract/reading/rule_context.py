@@ -21,7 +21,6 @@ from concordance.base.model import Import
 from concordance.extract.reading.draft import Draft
 
 Value = TypeVar("Value")
-C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 SCRIPTS = ("javascript", "typescript")
 PYTHON = ("python",)
 

@@ -30,6 +30,7 @@ import tantivy
 
 from concordance.base.confined_folder import remove_tree
 from concordance.base.errors import StoreBroken, StoreFailed
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Category, FileFacts, Kind
 from concordance.base.watchdog import watch_call
 from concordance.facts.fulltext import words as fulltext_words
@@ -41,7 +42,6 @@ FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" an
 PURPOSES = tuple(Category)  # a file's category is stored as an index into this list
 _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
 _UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
-_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 # Messages of tantivy if files of an index are missing, damaged, or left by a killed build.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
 _LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
@@ -91,7 +91,7 @@ def prepare_file(path: str, text: str, facts: FileFacts, words: WordNormalizer) 
 
 
 def _is_of_tests(facts: FileFacts) -> bool:
-    functions = [symbol.name for symbol in facts.symbols if symbol.kind in _FUNCTIONS]
+    functions = [symbol.name for symbol in facts.symbols if symbol.kind in FUNCTION_KINDS]
     return len(functions) > 1 and sum(name.lower().startswith("test") for name in functions) * 2 > len(functions)
 
 

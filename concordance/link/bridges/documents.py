@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Bridge, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance.link.paths.tree import join_path
 from concordance.link.python.documented_names import DocumentedName, DocumentedNames
-
-_C = ("c", "cpp", "cuda", "objc", "objcpp")
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
@@ -58,7 +57,7 @@ def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
         heads = [part for part in parts[:-1] if part]
         return home[len(home) - len(heads) :] == heads if heads else True
 
-    found = [place for place in crossing.named(parts[-1], _C) if fits(place)]
+    found = [place for place in crossing.named(parts[-1], C_FAMILY) if fits(place)]
     found = [place for place in found if not place.declaration] or found
     if len({(place.path, place.home) for place in found}) != 1:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Op, unpack_column
 from concordance.extract.cfamily.symbol_flags import ALIAS, DECLARES, FRIEND, INLINE, LOCAL, SCOPED, SPECIAL
 from concordance.link.cfamily.macros import Macros
@@ -27,7 +28,6 @@ from concordance.link.cfamily.scopes import (
     Entity,
     ScopeMember,
 )
-from concordance.link.interface_digest import C_FAMILY
 from concordance.link.world import LinkWorld, LoadedFlow
 
 _USING = frozenset(("using namespace", "using"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Import, Target
 from concordance.link.cfamily.includes import Includes
 from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.paths.tree import Tree
 from concordance.link.world import LinkWorld
 
-LANGUAGES = ("c", "cpp", "cuda", "objc", "objcpp")
+LANGUAGES = C_FAMILY
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
