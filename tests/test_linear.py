@@ -18,7 +18,7 @@ import concordance.query
 import concordance_torch.extract.bridges
 from concordance.extract import bridges, engine, languages, rules
 from concordance.extract.text import highlight
-from concordance.query.sections.patterns import find_patterns, pattern_table
+from concordance.query.sections.patterns import TABLES, find_patterns
 from concordance.query.sections.patterns.file_view import PatternFile
 
 SIZE = 12_000  # characters: a linear pattern takes about a millisecond for so many, a quadratic one 0.1 s and more
@@ -199,7 +199,7 @@ def test_patterns_of_costly_texts_are_found_in_linear_time(language: str, text: 
     """As for reading; the facts do not matter."""
     facts = engine.extract("a\n", language)
     began = time.process_time()
-    list(find_patterns(PatternFile(facts, "a", text.split("\n")), pattern_table(language)))
+    list(find_patterns(PatternFile(facts, "a", text.split("\n")), TABLES.get(language, ())))
     assert time.process_time() - began < 1
 
 

@@ -90,10 +90,6 @@ class ConfinedFolder:
         with suppress(FileNotFoundError):
             self._opened_top(False)
 
-    def make(self, folder: str = "") -> None:
-        """Create a folder and its parents."""
-        self._handle(folder, True)
-
     def read(self, path: str, most: int = 0) -> bytes:
         """Return the content of a file, or its first `most` bytes.
 

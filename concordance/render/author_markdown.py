@@ -65,11 +65,6 @@ def doc_to_html(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) 
     return _Writer(mark, refs, link).html("".join(parts))
 
 
-def parse_to_html(text: str) -> str:
-    """Return the HTML of a text without links of ours, always through the parser."""
-    return _Writer("", [], lambda ref: "").html(text)
-
-
 @cache
 def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])

@@ -265,18 +265,18 @@ class _PythonFlow:
 
     def _modules(self) -> None:
         """Give names in import statements the module or member that they refer to."""
-        woven, data = self.woven, self.draft.source.data
+        woven = self.woven
         at = 0
         starts = [start for start, _ in sorted(self.draft.imports, key=lambda pair: pair[0])]
         for n, (row, start) in enumerate(zip(woven.imports, starts, strict=True)):
             at = max(at, start) if n and starts[n - 1] == start else start
             if row.name:
                 if n == 0 or starts[n - 1] != start:
-                    at = self._parts(n, row.module.lstrip("."), data, start)
+                    at = self._parts(n, row.module.lstrip("."), start)
                 if row.name != "*":
                     at = self._named_in(row.name, at, self.woven.expression(Op.IMPORT, n))
             else:
-                at = self._parts(n, row.module, data, at)
+                at = self._parts(n, row.module, at)
             if row.alias:
                 at = self._named_in(row.alias, at, self.woven.expression(Op.IMPORT, n))
 
@@ -292,7 +292,7 @@ class _PythonFlow:
         first = bisect_left(self.woven.names.starts, at)
         return iter(range(first, min(first + 64, len(self.woven.names.starts))))
 
-    def _parts(self, n: int, module: str, data: bytes, at: int) -> int:
+    def _parts(self, n: int, module: str, at: int) -> int:
         for count, part in enumerate(module.split(".") if module else (), 1):
             at = self._named_in(part, at, self.woven.expression(Op.PACKAGE, n, count))
         return at

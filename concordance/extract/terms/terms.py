@@ -25,7 +25,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 
@@ -77,12 +77,6 @@ def weight(times: int, files_with_it: int, files: int) -> float:
     """
     rarity = math.log(1 + (files - files_with_it + 0.5) / (files_with_it + 0.5))
     return times * 2.2 / (times + 1.2) * max(rarity, 0.0)
-
-
-def rank(found: Iterable[Term], files_with: Mapping[str, int], files: int) -> list[tuple[Term, float]]:
-    """Return a file's terms with their weights, heaviest first; `files_with` maps each text to its number of files."""
-    weighed = [(term, weight(term.times, max(1, files_with.get(term.text, 1)), max(1, files))) for term in found]
-    return sorted(weighed, key=lambda pair: (-pair[1], pair[0].text))
 
 
 class _Index:

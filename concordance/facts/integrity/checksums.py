@@ -95,12 +95,6 @@ def read_record(path: str, kind: type[Row]) -> Row | None:
         return None
 
 
-def seal(path: str) -> None:
-    """Record the digests of a database that was written as a whole and has no log."""
-    write_record(path + SUMS, _whole(path))
-    note_seen(path)
-
-
 def move_sealed(aside: str, path: str) -> None:
     """Replace a database by one that was written as a whole, and record its digests."""
     sums = _whole(aside)

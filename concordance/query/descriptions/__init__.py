@@ -8,6 +8,7 @@ author's words too. A file with only a few words of its own gets both.
 from __future__ import annotations
 
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, join_in_sentence
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline
@@ -117,7 +118,7 @@ def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a file's type and length, what it imports, and which files use it or, for prose, its first line."""
     found: list[Piece] = [f"{file.type}, {count_noun(file.lines, 'line')}"]
     if facts.imports and file.language not in _PROSE:
-        found += _imports(index, file, facts)
+        found += _imports(file, facts)
     users = _users(index, file.path)
     if users:
         names: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in users[:2]]
@@ -135,14 +136,14 @@ def _users(index: Index, path: str) -> list[str]:
     return sorted(map(index.path_of_base, index.neighbours.users.get(index.base_of(path), ())))
 
 
-def _imports(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+def _imports(file: File, facts: FileOutline) -> list[Piece]:
     """Return what is imported by a file that defines nothing itself."""
     modules = list(dict.fromkeys(row.module for row in facts.imports if row.module))
     if not modules:
         return []
     names: list[Piece] = [Mono(module) for module in modules[:2]]
     more = [count_noun(len(modules) - 2, "more")] if len(modules) > 2 else []
-    verb = "includes" if file.language in ("c", "cpp", "cuda", "objc", "objcpp") else "imports"
+    verb = "includes" if file.language in C_FAMILY else "imports"
     return [f", {verb} ", *join_in_sentence([*names, *(one.removesuffix("s") for one in more)])]
 
 

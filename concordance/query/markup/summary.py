@@ -143,11 +143,6 @@ def _has_prose(text: str) -> bool:
     )
 
 
-def is_licence(doc: str) -> bool:
-    """True if a comment consists of nothing but copyright and licence statements."""
-    return bool(doc.strip()) and not without_licence(doc).strip()
-
-
 def first_sentence(doc: str, language: str, name: str = "") -> str:
     """Return the first sentence of a comment as plain text; "" if it says nothing, or only repeats the name."""
     title = ""

@@ -42,7 +42,6 @@ class _Reader:
         self._chains = PybindChains(self._tokens, self._holders)
         self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
         self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # for modules
-        self._done = -1  # chains up to here are read
 
     def all(self) -> Iterator[tuple[str, BridgeEnd]]:
         tokens = self._tokens

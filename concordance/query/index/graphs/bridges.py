@@ -12,7 +12,7 @@ from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import WHOLE_TABLE, shared_while, untouched
+from concordance.query.index.updates.reads import shared_while, untouched
 
 # For each kind of statement, the verb that joins source to target, and the verb for the opposite direction.
 VERBS = {
@@ -59,11 +59,6 @@ class Bridges:
         """Return the bridges with this name."""
         self._index.reads.note(Aspect.ACROSS, name)
         return self._by_name.get(name, [])
-
-    def all_names(self) -> list[str]:
-        """Return the names of all bridges, in the order of the rows."""
-        self._index.reads.note(Aspect.ACROSS, WHOLE_TABLE)
-        return list(self._by_name)
 
     @cached_property
     def _by_name(self) -> dict[str, list[Bridge]]:
@@ -139,8 +134,3 @@ class Bridges:
 def bridges_of(index: Index) -> Bridges:
     """Return the bridges of a repository."""
     return Bridges(index, unpack_bridges(index.facts.passed("bridges")))
-
-
-def bridge_names(index: Index) -> list[str]:
-    """Return the names of all bridges."""
-    return bridges_of(index).all_names()
