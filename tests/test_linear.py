@@ -41,7 +41,7 @@ _TORCH = ("keyed_records", "operator_schema", "python_operators", "registrations
 _GUARDED = {
     "rst._INLINE": "`_spans` ends it at the last place at which a literal can end",
     "rst._MARKUP": "`plain` hands it titles and first paragraphs with few signs",
-    "docstrings._WORD_BEFORE": "asked about 40 characters",
+    "docstrings.WORD_BEFORE": "asked about 40 characters",
     "launch._LAST_NAME": "asked about 200 bytes",
     "operator_schema._ARGUMENT": "asked about `_LONGEST` characters",
     "operator_schema._ALIAS": "asked about `_LONGEST` characters",
@@ -56,7 +56,7 @@ _GUARDED = {
     "c._LAUNCHED": "asked about 400 characters",
     "summary._LOOSE": "asked about words with one space between them",
     "summary._TOKEN": "asked about `_FARTHEST` characters",
-    "summary._WORD_BEFORE": "asked about 40 characters",
+    "summary.WORD_BEFORE": "asked about 40 characters",
     "summary._BLOCK_TAG": "asked for its first place",
 }
 
