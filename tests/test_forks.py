@@ -208,7 +208,7 @@ def test_no_update_forks_beside_a_thread(built: Path, tmp_path: Path, update: st
 def test_a_call_that_does_not_return_is_said_and_ended() -> None:
     command = """
 import time
-from concordance.base.watchdog import watch_call
+from concordance.facts.fulltext.index import watch_call
 with watch_call("a thing that is quick"):
     pass
 assert forks.can_fork()

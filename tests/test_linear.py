@@ -28,11 +28,11 @@ TRIES = 3  # of which the fastest counts: another process can make one slow, but
 _READERS = ("cmake", "dockerfile", "ini", "json", "make", "markdown", "rst", "shell", "text", "toml", "yaml")
 _SHARED = (
     "bridge_ends", "reading.trees", "documents.comments", "documents.docstrings", "documents.keyed", "documents.markdown_blocks",
-    "documents.prose", "terms.terms", "terms.text_tokens", "terms.word_split", "text.repetition",
+    "documents.prose", "terms.terms", "terms.word_split", "text.repetition",
 )  # fmt: skip
 _PAGES = (
-    "book.glossary", "descriptions.document_opening", "descriptions.guide_entries", "descriptions.quotations",
-    "descriptions.test_files", "index.test_commands", "markup.blocks", "markup.doxygen", "markup.inline",
+    "book.glossary", "descriptions", "descriptions.document_opening", "descriptions.guide_entries", "descriptions.quotations",
+    "index.test_commands", "markup.blocks", "markup.doxygen", "markup.inline",
     "markup.markdown_shapes", "markup.sections", "markup.summary", "names.file_keywords", "sections.patterns.build", "sections.patterns.c",
     "sections.patterns.file_view", "sections.patterns.python", "sections.patterns.script",
 )  # fmt: skip

@@ -25,8 +25,8 @@ from concordance.query.descriptions.quotations import (
 )
 from concordance.query.folders import folders
 from concordance.query.folders.terms import acronyms
-from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import WHOLE_TABLE
 

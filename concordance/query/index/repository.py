@@ -30,7 +30,7 @@ from concordance.facts.read import Facts
 from concordance.facts.updates.store_delta import Aspect, round_to_power
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
-from concordance.query.index.counts.file_counts import FileCounts
+from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters_by_path, folder_edges
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import TestCommands

@@ -35,12 +35,11 @@ from concordance.render import claims
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
 from concordance.render.output import folder_checks, manifest
-from concordance.render.output.folder_listing import BookFolder
 from concordance.render.output.manifest import ManifestPage
 from concordance.render.output.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
 from concordance.serve.reader import save_front_page
-from concordance.workflow.state.resident import BookState, ResidentState
+from concordance.workflow.resident import BookFolder, BookState, ResidentState
 from concordance.workflow.workers import forked, pool
 
 OF_A_PAGE = " of a page"  # suffix of the kind of a page that is about a page
