@@ -20,7 +20,7 @@ from concordance.collect.walk import find_root
 from concordance.facts.integrity import lock
 from concordance.facts.read import Facts
 from concordance.query.answers import Answer, Row
-from concordance.query.dispatch import COMMANDS, ask
+from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.repository import Index
 from concordance.workflow.store_location import check_store
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support.program import TREE, ask, build, concord, ledger, sample
 
 REPOSITORY = {

@@ -36,6 +36,15 @@ BROAD = ("extract/engine.py", "workflow/workers/pool.py", "workflow/workers/fork
 HIDING = ("cli.py", "api.py", "__init__.py")  # what a question need not load is imported in functions there, and in tasks
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 CHANGING = ("append", "extend", "insert", "update", "add", "pop", "clear", "setdefault", "remove", "discard")
+CACHE = re.compile(r"(functools\.)?(lru_)?cache\b")
+CHANGEABLE = re.compile(r"(list|dict|set|defaultdict|Counter|deque|bytearray|Any|object)\b")  # a `Mapping` is checked by mypy
+LIGHT = {"str", "int", "bool", "bytes"}  # types of arguments that cost nothing to keep
+CACHED = {  # what a process has once, however it is passed around
+    ("base/forks.py", "_permanent_threads"),  # facts about the process's own threads
+    ("extract/reading/trees.py", "compile_grammar"),  # grammars are constants
+    ("render/output/manifest.py", "_line"),  # rows of the manifest, which a run has in memory anyway
+    ("workflow/stages/extract.py", "_worker_state"),  # ends with the worker, which has one job
+}
 ENTRIES = 15  # files and folders in one folder of the package, plug-in folders aside
 LINES = 700
 # Private words for what the field has names for.
@@ -159,8 +168,8 @@ def test_fences() -> None:
 
 
 def test_no_global_state() -> None:
-    """A module's list or dictionary in capitals is a table, and nothing changes it; a lower-case one is state. So is a cached function
-    without parameters whose value others change."""
+    """A module's list or dictionary in capitals is a table, and nothing changes it; a lower-case one is state. So is what a cached
+    function returns if others can change it, and what it keeps alive as an argument."""
     wrong = []
     for path in FILES:
         tree = _tree(path)
@@ -176,6 +185,11 @@ def test_no_global_state() -> None:
             if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in tables:
                 changes = not isinstance(node.ctx, ast.Load) or getattr(node, "attr", "") in CHANGING
                 wrong += [f"{_name(path)}:{node.lineno} changes {node.value.id}"] if changes else []
+            if isinstance(node, ast.FunctionDef) and any(CACHE.match(ast.unparse(one)) for one in node.decorator_list):
+                types = {ast.unparse(arg.annotation) for arg in node.args.args if arg.annotation}
+                changeable = node.returns is None or CHANGEABLE.match(ast.unparse(node.returns))
+                if (changeable or types - LIGHT) and (_name(path), node.name) not in CACHED:
+                    wrong.append(f"{_name(path)}:{node.lineno} {node.name} keeps what can change")
     assert not wrong
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import stat
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
@@ -25,6 +24,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from concordance.base.config import Book, Config, Note, Roots, core_count
+from concordance.base.confined_folder import NotRegularFile, open_regular_file
 from concordance.base.errors import UserError
 from concordance.base.kinds import Category, Section
 
@@ -223,20 +223,17 @@ def _bytes(root: str, path: str, name: str) -> bytes | None:
             return None
         raise UserError(f"{name} is a link that leads out of the repository", "Replace it by a regular file")
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_regular_file(path) as file:
+            return file.read(_SHARED_BYTES if name == SHARED else _BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         # The shared file need not contain our settings. An unreadable folder gets another message, with what to do.
         if name == SHARED or not os.access(root, os.X_OK):
             return None
+        if isinstance(error, NotRegularFile):
+            raise UserError(f"{name} is not a regular file", "Remove it, or write settings into it") from error
         raise UserError(f"{name} cannot be read: {error.strerror}", "Check its permissions") from error
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            if name == SHARED:
-                return None
-            raise UserError(f"{name} is not a regular file", "Remove it, or write settings into it")
-        return file.read(_SHARED_BYTES if name == SHARED else _BYTES + 1)
 
 
 class _Reader:

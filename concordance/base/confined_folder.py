@@ -22,13 +22,13 @@ import stat
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import BinaryIO
+from io import FileIO
 
 from concordance.base.errors import UserError
 
 _CACHED = 64  # descriptors of folders; some systems allow a process only 256
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: opening a named pipe must not block
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # O_NONBLOCK: opening a named pipe must not block
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOT_A_FILE = (errno.ELOOP, errno.EMLINK, errno.ENXIO)  # errors of opening a link or a socket
 _NOT_A_FOLDER = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # errors of opening a link as a folder, by system
@@ -90,34 +90,14 @@ class ConfinedFolder:
         with suppress(FileNotFoundError):
             self._opened_top(False)
 
-    def make(self, folder: str = "") -> None:
-        """Create a folder and its parents."""
-        self._handle(folder, True)
-
     def read(self, path: str, most: int = 0) -> bytes:
         """Return the content of a file, or its first `most` bytes.
 
         Raise `NotRegularFile` if it is not a regular file, FileNotFoundError if there is none.
         """
         folder, name = os.path.split(path)
-        try:
-            handle = os.open(name, _READ, dir_fd=self._handle(folder, False))
-        except OSError as error:
-            if error.errno in _NOT_A_FILE:
-                raise NotRegularFile(error.errno, "not a regular file", path) from error
-            raise
-        try:
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode):
-                raise NotRegularFile(errno.EINVAL, "not a regular file", path)
-            if most:
-                return os.read(handle, most)
-            parts = []
-            while part := os.read(handle, max(found.st_size + 1, 1 << 16)):
-                parts.append(part)
-            return parts[0] if len(parts) == 1 else b"".join(parts)
-        finally:
-            os.close(handle)
+        with open_regular_file(name, follow=False, folder=self._handle(folder, False)) as file:
+            return file.read(most) if most else file.read()
 
     def lstat(self, path: str) -> os.stat_result:
         """Return the status of a path; a link is not followed."""
@@ -252,13 +232,22 @@ def remove_tree(path: str) -> None:
         shutil.rmtree(path, ignore_errors=True)  # does not follow links inside the folder
 
 
-def open_regular_file(path: str) -> BinaryIO:
-    """Open a regular file for reading; raise OSError if there is none."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+def open_regular_file(path: str, follow: bool = True, folder: int | None = None) -> FileIO:
+    """Open a regular file for reading, without waiting for a writer if it is a named pipe.
+
+    Unless `follow`, a link is refused. `folder` is the descriptor that the path is relative to. Raise `NotRegularFile`
+    if it is not a regular file, OSError if it cannot be opened.
+    """
+    try:
+        handle = os.open(path, _READ if follow else _READ | os.O_NOFOLLOW, dir_fd=folder)
+    except OSError as error:
+        if error.errno in _NOT_A_FILE:
+            raise NotRegularFile(error.errno, "not a regular file", path) from error
+        raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "not a regular file", path)
-    return os.fdopen(handle, "rb")
+        raise NotRegularFile(errno.EINVAL, "not a regular file", path)
+    return FileIO(handle)
 
 
 def is_special_file(path: str) -> bool:

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing.context import ForkContext, ForkProcess
+from typing import Any
 
 from concordance.base.config import Config
 from concordance.base.errors import ConcordanceError
@@ -106,12 +107,15 @@ def require_fork_allowed() -> None:
 class Process(ForkProcess):
     """A process that is started by a fork."""
 
+    shared: object = None  # data that only the child keeps
+
     def start(self) -> None:
         """Fork."""
         require_fork_allowed()
         self._parent = os.getpid()
         with signals_deferred():
             super().start()
+        self.shared = None
 
     def run(self) -> None:
         """Run in the child."""
@@ -122,7 +126,16 @@ class Process(ForkProcess):
 class WorkerForkContext(ForkContext):
     """The context with which `ProcessPoolExecutor` forks all of its workers before it starts a thread."""
 
-    Process = Process
+    def __init__(self, shared: object = None) -> None:
+        """`shared` is given to each worker."""
+        super().__init__()
+        self._shared = shared
+
+    def Process(self, *args: Any, **settings: Any) -> ForkProcess:  # type: ignore[override]
+        """Return a new worker."""
+        process = Process(*args, **settings)
+        process.shared = self._shared
+        return process
 
 
 def fork() -> int:

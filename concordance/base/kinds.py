@@ -34,6 +34,7 @@ class Kind(StrEnum):
     KEY = "key"  # a key or table of a configuration or data file
 
 
+FUNCTION_KINDS = frozenset((Kind.FUNCTION, Kind.METHOD))
 TYPE_KINDS = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.INTERFACE))  # kinds that have members
 EXECUTABLE_KINDS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY, Kind.MACRO))  # kinds that can be executed
 KINDS: tuple[Kind, ...] = tuple(Kind)  # a flow stores a symbol's kind as an index into this list
@@ -163,3 +164,6 @@ class Trust(IntEnum):
     UNIQUE_NAME = 1
     VIA_IMPORT = 2
     EXACT = 3
+
+
+C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")  # languages that share headers

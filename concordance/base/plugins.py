@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
@@ -70,7 +71,7 @@ def _names_in(package: str) -> frozenset[str]:
 
 
 @cache
-def _extended(package: str) -> dict[str, str]:
+def _extended(package: str) -> Mapping[str, str]:
     """The plug-ins of extensions that ours do not hide: for each name the package that holds it."""
     found: dict[str, str] = {}
     for extension in extensions():

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 NEUTRAL = "/"  # the working folder of child processes: only the system's administrator can put a file there
 _HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # parent folder of this package
-_PATHS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
+SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 _FOLDERS = ("TMPDIR", "TEMP", "TMP", "CONCORDANCE_CACHE", "XDG_CACHE_HOME")
 
 
@@ -29,7 +29,7 @@ def harden() -> None:
     if sys.pycache_prefix and not os.path.isabs(sys.pycache_prefix):
         sys.pycache_prefix = None  # otherwise compiled modules would be loaded from the current folder
     os.environ["PYTHONSAFEPATH"] = "1"
-    for name in ("PYTHONPATH", *_PATHS):
+    for name in ("PYTHONPATH", *SEARCH_PATHS):
         if name in os.environ:
             os.environ[name] = search_path(os.environ[name], repository)
     for name in _FOLDERS:  # absolute, because child processes start in another folder

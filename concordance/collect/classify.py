@@ -254,11 +254,6 @@ def header_language(paths: Iterable[str]) -> str:
     return "cpp" if cpp > c else "c"
 
 
-def decode(data: bytes, encoding_name: str) -> str:
-    """Decode bytes whose encoding is known, without a byte order mark; line ends are kept."""
-    return encoding.decode(data, encoding_name)
-
-
 class Classifier:
     """Classifies the files of one repository; holds the look-up tables that all of them share."""
 

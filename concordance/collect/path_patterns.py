@@ -5,6 +5,9 @@ root, any other matches at every depth. `*`, `?` and `[a-z]` match within one na
 A pattern that ends in a slash matches only folders; a pattern that matches a folder matches everything in it. Names are
 matched by the standard library's `fnmatch`, whose time does not grow with the number of stars: patterns may come with a
 clone. The tests compare with `git check-ignore`.
+
+The patterns of a `CODEOWNERS` file are the same but for two things: `[` is a plain character, and a pattern that ends
+in `/*` matches the files of a folder, but not its subfolders.
 """
 
 from __future__ import annotations
@@ -20,19 +23,22 @@ from concordance.base.model import ListedFile, Skip
 
 OTHERS = ""  # stands for "not matched by `include`" among the patterns that left files out
 _ESCAPED = re.compile(r"\\(.)|\[\^", re.S)
+_BRACKET = re.compile(r"\\?\[")
 _MEANT = ("*", "?", "[")  # characters that are literal only in brackets
 _Joined = Callable[[int, int], int]  # combines the result for a folder with that of the folders around it
 
 
 class _Pattern(NamedTuple):
     parts: tuple[re.Pattern[str] | None, ...]  # None: any number of folders
-    folders: bool  # True if it matches only folders
+    folders: bool  # True if it matches only folders …
+    files: bool  # … or only files
     negated: bool
     depth: int  # number of names in a matching path; 0 if that varies
     any_depth: re.Pattern[str] | None  # what the last name must match, if nothing else matters
 
 
-def _pattern(text: str) -> _Pattern:
+def _pattern(text: str, codeowners: bool) -> _Pattern:
+    text = _BRACKET.sub(r"\\[", text) if codeowners else text
     negated = text.startswith("!")
     body = text.removeprefix("!") if negated else text
     folders = body.endswith("/")
@@ -44,7 +50,8 @@ def _pattern(text: str) -> _Pattern:
         names.append("*")
     parts = tuple(None if name == "**" else _name(name) for name in names)
     any_depth = parts[1] if len(parts) == 2 and parts[0] is None else None
-    return _Pattern(parts, folders, negated, 0 if None in parts else len(parts), any_depth)
+    files = codeowners and not folders and body.endswith("/*")
+    return _Pattern(parts, folders, files, negated, 0 if None in parts else len(parts), any_depth)
 
 
 @cache
@@ -79,11 +86,13 @@ def _fits(pattern: _Pattern, names: Sequence[str]) -> bool:
 class Patterns:
     """A list of patterns; results for folders are cached."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._patterns = [_pattern(text) for text in texts]
+    def __init__(self, texts: Iterable[str], codeowners: bool = False) -> None:
+        """`codeowners`: the patterns are those of a `CODEOWNERS` file."""
+        self._patterns = [_pattern(text, codeowners) for text in texts]
         # The last pattern first, because the last match wins.
-        self._of_folders = list(enumerate(self._patterns))[::-1]
-        self._of_files = [row for row in self._of_folders if not row[1].folders]
+        rows = list(enumerate(self._patterns))[::-1]
+        self._of_folders = [row for row in rows if not row[1].files]
+        self._of_files = [row for row in rows if not row[1].folders]
         # Few names match any of the name-only patterns: one combined search rules out most.
         names = [one.any_depth.pattern for one in self._patterns if one.any_depth is not None]
         self._names = re.compile("|".join(names)) if names else None
@@ -105,6 +114,10 @@ class Patterns:
             return -1
         names = path.split("/")
         return max(self._above(names, self._last, max), self._own(names, is_folder))
+
+    def matches(self, path: str, is_folder: bool = False) -> bool:
+        """True if the last pattern that matches the path itself, not a folder around it, is not negated."""
+        return self._own(path.split("/"), is_folder) >= 0
 
     def _above(self, names: Sequence[str], known: dict[str, int], joined: _Joined) -> int:
         """Return the result for the folder that contains a path."""

@@ -40,7 +40,7 @@ from typing import IO
 
 from concordance.base import confined_folder, startup
 from concordance.base.errors import ToolFailed, ToolMissing, ToolStopped
-from concordance.base.startup import is_inside
+from concordance.base.startup import SEARCH_PATHS, is_inside
 
 _OWN = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
         "info/attributes", "info/sparse-checkout", "info/grafts", "objects/info/alternates")  # fmt: skip
@@ -49,7 +49,6 @@ _LARGEST = 1 << 16  # maximum bytes of the file that locates git's folder, or of
 _MOST = 100_000  # maximum number of files to check
 _PROGRAM_VARIABLES = ("LANG", "LANGUAGE", "LOGNAME", "RAYON_NUM_THREADS", "TZ", "USER")
 _FOLDERS = ("DEVELOPER_DIR", "HOME", "TMPDIR", "XDG_CONFIG_HOME")  # passed only if they are absolute
-_LISTS = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 SILENCE = 300.0  # seconds without output after which a program is stopped; the log of a large history starts late
 _LOOK = 2.0  # seconds of silence after which the cause is searched
 _END = 10.0  # seconds for the remains of a killed program to end
@@ -295,7 +294,7 @@ def minimal_environment(repository: str) -> dict[str, str]:
     """Return the environment variables for an external program."""
     found = {name: os.environ[name] for name in _PROGRAM_VARIABLES if name in os.environ}
     found |= {name: os.environ[name] for name in _FOLDERS if os.path.isabs(os.environ.get(name, ""))}
-    for name in _LISTS:
+    for name in SEARCH_PATHS:
         if name in os.environ:
             found[name] = startup.search_path(os.environ[name], repository)
     found["LC_ALL"] = "C"  # its messages are parsed

@@ -22,7 +22,9 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
+from io import FileIO
 
+from concordance.base.confined_folder import NotRegularFile, open_regular_file
 from concordance.base.errors import NoPermission, NotARepository, ToolFailed, ToolMissing, UnknownRevision, Unreadable
 from concordance.base.model import ListedFile, Skip
 from concordance.collect import own_output, subprocesses
@@ -356,16 +358,12 @@ def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> 
     not wait for a writer.
     """
     try:
-        handle = _open(root, entry.path)
-        with open(handle, "rb", buffering=0) as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise Unreadable(entry.path, "no longer a regular file")
+        with _open(root, entry.path) as file:
             if at_end:
-                file.seek(max(0, os.fstat(handle).st_size - most))
+                file.seek(max(0, os.fstat(file.fileno()).st_size - most))
             return file.read() if most < 0 else file.read(most)
     except OSError as error:
-        reason = "now a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)
-        raise Unreadable(entry.path, reason) from error
+        raise Unreadable(entry.path, _reason(error)) from error
     except ValueError as error:  # a NUL character in the path
         raise Unreadable(entry.path, str(error)) from error
 
@@ -373,18 +371,21 @@ def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> 
 def read_in_pieces(root: str, entry: ListedFile, size: int = 1 << 20) -> Iterator[bytes]:
     """Yield the bytes of a file in a work tree piece by piece, for files that are too large for memory."""
     try:
-        handle = _open(root, entry.path)
-        with open(handle, "rb", buffering=0) as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise Unreadable(entry.path, "no longer a regular file")
+        with _open(root, entry.path) as file:
             while piece := file.read(size):
                 yield piece
     except OSError as error:
-        raise Unreadable(entry.path, error.strerror or str(error)) from error
+        raise Unreadable(entry.path, _reason(error)) from error
 
 
-def _open(root: str, path: str) -> int:
-    """Open a file that is reached through real folders only; return its descriptor."""
+def _reason(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "now a symbolic link"
+    return "no longer a regular file" if isinstance(error, NotRegularFile) else error.strerror or str(error)
+
+
+def _open(root: str, path: str) -> FileIO:
+    """Open a file that is reached through real folders only."""
     folder_flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     *folders, name = path.split("/")
     at = os.open(root, folder_flags)
@@ -393,7 +394,7 @@ def _open(root: str, path: str) -> int:
             below = os.open(folder, folder_flags | os.O_NOFOLLOW, dir_fd=at)
             os.close(at)
             at = below
-        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
+        return open_regular_file(name, follow=False, folder=at)
     finally:
         os.close(at)
 

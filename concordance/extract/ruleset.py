@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from types import ModuleType
 from typing import NamedTuple
@@ -239,7 +239,7 @@ class RuleTable(NamedTuple):
 
 
 @cache
-def rules() -> dict[str, Rule]:
+def rules() -> Mapping[str, Rule]:
     """Return every rule by its id: ours first, then ruff's."""
     own = {m.ID: _rule(m) for m in (plugins.load(PACKAGE, name) for name in plugins.names(PACKAGE))}
     return {**dict(sorted(own.items())), **{rule.id: rule for rule in RUFF_RULES}}

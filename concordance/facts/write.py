@@ -13,7 +13,7 @@ import sqlite3
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
@@ -24,13 +24,12 @@ from concordance.base.model import File, FileHistory, Finding
 from concordance.facts import schema
 from concordance.facts.codec import unpack_terms
 from concordance.facts.integrity import checksums
-from concordance.facts.integrity.failures import is_disk_error, is_disk_full
+from concordance.facts.integrity.failures import FAILURES, is_disk_error, is_disk_full
 from concordance.facts.links import rows as links_rows
 from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.links.reads import LinkReads
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import ExtractedFile, FileMacros, Linkable, PreviousFile
-from concordance.facts.updates import file_times
 from concordance.facts.updates.store_delta import Aspect, StoreDelta, StoredFile, round_to_power
 
 
@@ -148,7 +147,7 @@ class StoreWriter:
     def renew(self, files: Iterable[File]) -> None:
         """Write the times of files whose content is unchanged."""
         with self._guarded():
-            file_times.put_times(self._connection, files)
+            put_times(self._connection, files)
 
     def remove(self, path: str) -> None:
         """Remove a file."""
@@ -425,3 +424,32 @@ def _remove(paths: Iterable[str]) -> None:
     for path in paths:
         with suppress(FileNotFoundError):
             os.remove(path)
+
+
+# --- updates the times of files whose content is unchanged, as after a checkout, a copy or `touch`
+# In: rows of the ledger. Out: their rows in the store, with these times. Nothing else depends on the times, so nothing
+# counts as changed.
+
+
+_RENEW = "UPDATE file SET changed = ?, altered = ?, inode = ? WHERE path = ?"
+
+
+def put_times(connection: sqlite3.Connection, files: Iterable[File]) -> None:
+    """Write the times into a store that is being written."""
+    rows = ((file.changed, file.altered, file.inode, schema.stored_path(file.path)) for file in files)
+    connection.executemany(_RENEW, rows)
+
+
+def renew_times(folder: str, files: Iterable[File]) -> None:
+    """Write the times into a store that is otherwise up to date, so that the files need not be hashed again.
+
+    If that fails, the files are hashed again.
+    """
+    path = os.path.join(folder, "index.db")
+    with suppress(OSError, *FAILURES):
+        with closing(schema.connect(path, "rw")) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            put_times(connection, files)
+            connection.execute("COMMIT")
+            checksums.add_committed(path)
+        checksums.note_seen(path)

@@ -16,8 +16,8 @@ from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTa
 FILE_LOADING_LANGUAGES = frozenset((
     "python", "cython", "c", "cpp", "cuda", "objc", "objcpp", "javascript", "typescript", "proto", "shell", "starlark",
 ))  # fmt: skip
-_WAITS = frozenset(("function", "lambda"))
-_NEVER = ("TYPE_CHECKING", "__name__")
+DEFERRING_SCOPES = frozenset(("function", "lambda"))
+UNLOADED_CONDITIONS = ("TYPE_CHECKING", "__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
 _GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
@@ -135,11 +135,11 @@ def loaded_files(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) ->
 
 
 def _is_deferred(file: LoadedFlow, one: Import) -> bool:
-    if one.form == "type" or any(word in one.condition for word in _NEVER):
+    if one.form == "type" or any(word in one.condition for word in UNLOADED_CONDITIONS):
         return True
     scope = one.scope
     while scope > 0:
-        if file.flow.scope_kind[scope] in _WAITS:
+        if file.flow.scope_kind[scope] in DEFERRING_SCOPES:
             return True
         scope = file.scope_parent[scope] - 1
     return False

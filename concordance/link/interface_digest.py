@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target, unpack_column
 from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
 from concordance.link.implicit_runs import FUNCTIONS
 from concordance.link.world import LoadedFlow
 
-C_FAMILY = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 # Languages where links follow values, because any name may hold anything; the others declare types by name.
 VALUE_TRACKING_LANGUAGES = frozenset(("python", "cython"))
 AUTOUSE = "*"

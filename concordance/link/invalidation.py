@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import TYPE_KINDS, Links, Op, SymbolRelation, Target, unpack_column
 from concordance.facts.codec import unpack_flow
 from concordance.facts.records import Linkable, PreviousFile
@@ -19,7 +20,6 @@ from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.scopes import NAMESPACE
 from concordance.link.interface_digest import (
     ANY_OWNER,
-    C_FAMILY,
     OWNERS_COLUMN,
     VALUE_TRACKING_LANGUAGES,
     ExpressionDescriber,

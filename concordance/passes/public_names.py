@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.facts.codec import PublicName
+from concordance.link.paths.tree import enclosing_folders
 from concordance.link.python.exports import SELF_ALIAS, UNUSED, ExportedNames, ReexportedName
 
 _FARTHEST = 40  # modules through which a name is re-exported; a longer chain is a cycle
@@ -59,14 +60,6 @@ def module_of(path: str, packages: frozenset[str], roots: frozenset[str] = froze
         folder = outer
     whole = [*reversed(inner), *parts]
     return ".".join(whole) if found and whole and all(part.isidentifier() for part in whole) else ""
-
-
-def enclosing_folders(folder: str) -> Iterator[str]:
-    """Yield a folder and those around it; the last is the repository's root, ""."""
-    yield folder
-    while folder:
-        folder = folder.rpartition("/")[0]
-        yield folder
 
 
 def is_private(part: str) -> bool:

@@ -24,7 +24,7 @@ from markdown_it.token import Token
 
 from concordance.base.blocks import Cite, Ref
 from concordance.base.characters import escape_hidden
-from concordance.render.code_blocks import render_code
+from concordance.extract.text.highlight import highlight_spans
 
 _BEGINS = re.compile(  # a line that can only begin a paragraph
     r"(?:[^\W\d_]|[(\"'.,;/@$%?{}]|\0|`(?!`)|\*\*(?=[A-Za-z0-9])|\\(?=[!-/:-@\[-`{-~])|\d+(?![\d.)]))(?s:.)*"
@@ -63,11 +63,6 @@ def doc_to_html(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) 
         else:
             parts.append(escape_hidden(one))
     return _Writer(mark, refs, link).html("".join(parts))
-
-
-def parse_to_html(text: str) -> str:
-    """Return the HTML of a text without links of ours, always through the parser."""
-    return _Writer("", [], lambda ref: "").html(text)
 
 
 @cache
@@ -293,3 +288,35 @@ def _is_harmless(text: str, place: int) -> bool:
     if sign == "~":
         return "~" not in (before, behind)
     return sign == "\\" and behind not in ("", "\n") and (behind.isalnum() or behind == " ")
+
+
+# --- code blocks on the site, with syntax highlighting
+# In: text and the name of its language, as in a fence. Out: HTML in which comments, strings, numbers and keywords are
+# marked as on source pages. The block can take the keyboard focus, so that it can be scrolled without a mouse.
+
+
+_LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
+_READ_AS = {  # names used in fences, where the highlighter has another
+    "py": "python", "python3": "python", "pycon": "python", "bash": "shell", "sh": "shell", "zsh": "shell",
+    "c++": "cpp", "cxx": "cpp", "cc": "cpp", "h": "cpp", "hpp": "cpp", "cu": "cuda", "objective-c": "objc",
+    "objective-c++": "objcpp", "js": "javascript", "ts": "typescript", "rs": "rust", "golang": "go", "yml": "yaml",
+    "makefile": "make", "protobuf": "proto", "bzl": "starlark",
+}  # fmt: skip
+_LARGEST = 20_000  # characters; longer code is not highlighted, because it would take too long
+
+
+def render_code(text: str, language: str = "") -> str:
+    """Return the HTML of a code block."""
+    text = escape_hidden(text)
+    if not _LANGUAGE.fullmatch(language):
+        return f'<pre tabindex="0"><code>{escape(text, False)}</code></pre>\n'
+    name = language.lower()
+    name = _READ_AS.get(name, name)
+    told = highlight_spans(text, name) if len(text) <= _LARGEST else []
+    out: list[str] = []
+    place = 0
+    for start, end, letter in told:
+        out += (escape(text[place:start], False), f'<i class="{letter}">', escape(text[start:end], False), "</i>")
+        place = end
+    out.append(escape(text[place:], False))
+    return f'<pre tabindex="0"><code class="language-{language}">{"".join(out)}</code></pre>\n'

@@ -20,7 +20,7 @@ from concordance.base.blocks import Ref, To
 from concordance.base.config import cache_folder
 from concordance.base.errors import ConcordanceError, UserError
 from concordance.query.answers import Option, Row, options_of
-from concordance.query.dispatch import COMMANDS, ask
+from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.resolver import UnknownName

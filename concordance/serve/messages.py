@@ -10,12 +10,11 @@ import asyncio
 import socket
 import struct
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 _LENGTH = struct.Struct("<I")
-Value = TypeVar("Value")
 
 
 class Question(NamedTuple):

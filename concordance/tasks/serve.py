@@ -20,8 +20,7 @@ from concordance.base.config import core_count
 from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.collect.walk import find_root
 from concordance.facts.store import Store
-from concordance.serve import front_page, listener
-from concordance.serve import server as serve_server
+from concordance.serve import front_page, server
 from concordance.serve.reader_pool import End
 from concordance.workflow import store_location
 from concordance.workflow.store_location import check_store, use_store
@@ -32,7 +31,7 @@ _GRACE = 10.0  # seconds that the updating process may take to end
 @click.command("serve")
 @click.argument("repo", required=False, type=click.Path(readable=False))
 @click.option(
-    "--port", type=click.IntRange(0, 65535), help=f"Port to listen on (default: {listener.PORT}, or a free one)."
+    "--port", type=click.IntRange(0, 65535), help=f"Port to listen on (default: {server.PORT}, or a free one)."
 )
 @click.option(
     "--host",
@@ -69,20 +68,20 @@ def command(
         store_location.ask_first(root, yes)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
-    socket = listener.open_socket(host, port)
+    socket = server.open_socket(host, port)
     # The updating process is forked before the readers, so that it does not inherit their sockets.
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, core_count())
-        server = serve_server.Server(
+        web = server.Server(
             root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log
         )
         version = front_page.version_of(root, meta, watch)
-        server.begin_with(version, front_page.cached_front_page(root, version, watch))
-        address = listener.address_of(host, socket)
+        web.begin_with(version, front_page.cached_front_page(root, version, watch))
+        address = server.address_of(host, socket)
         click.echo(f"{address} shows {escape_hidden(root)}; Ctrl-C ends it")
         if not no_browser:  # some browsers return only when they are closed
             forks.Process(target=webbrowser.open, args=(address,), daemon=True).start()
-        received = listener.run(server, socket)
+        received = server.run(web, socket)
     click.echo("stopped", err=True)
     sys.exit(128 + received)
 

@@ -34,13 +34,12 @@ _DOCS, _KEYWORDS = "_docs", "_kw"
 BATCH = 1_000_000  # of pages per batch
 
 
-def check(pages: list[str]) -> PageCheck:
-    """Check some pages."""
-    checker: Checker = forked.shared_data()
+def check(checker: Checker, pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
+    """Check some pages; return them with what was found."""
     found = PageCheck()
     for page in pages:
         checker.check(page, found)
-    return found
+    return tuple(pages), found
 
 
 def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> VerifyResult:
@@ -78,7 +77,7 @@ def _checked(
     """Check pages in parallel."""
     batches = pool.batches(pages, lambda page: ground.written[page].size, BATCH)
     done = 0
-    for result in forked.map_forked(Checker(ground), _named, batches, config.jobs, config.patience):
+    for result in forked.map_forked(Checker(ground), check, batches, config.jobs, config.patience):
         if isinstance(result, pool.FailedItem):
             problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
             yield (result.item,), PageCheck([problem])
@@ -87,10 +86,6 @@ def _checked(
             yield result
             done += len(result[0])
         progress(done, len(pages))
-
-
-def _named(pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
-    return tuple(pages), check(pages)
 
 
 def _missing_and_unlisted(root: str, out: str, ground: CheckedBook, config: Config) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ from concordance.extract import ruleset
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
-from concordance.query.index.counts.totals import count_totals
+from concordance.query.index.ledger import count_totals
 from concordance.query.sections import file_page
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
@@ -31,9 +31,8 @@ from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
 from concordance.workflow.pipeline import GENERATED, Build
 from concordance.workflow.publish import publish
+from concordance.workflow.resident import ResidentState, StoreState
 from concordance.workflow.stages import pages
-from concordance.workflow.state.resident import ResidentState
-from concordance.workflow.state.store_state import StoreState
 from concordance.workflow.store_location import check_store, has_store, store_path
 
 SITE = "site"  # default folder of the site

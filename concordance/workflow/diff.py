@@ -337,9 +337,8 @@ def macro_endings() -> tuple[str, ...]:
     return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
 
 
-def scan(items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
+def scan(desk: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
     """Scan files before any are extracted."""
-    desk: RevisionReader = forked.shared_data()
     found = []
     for side, entry in items:
         try:
@@ -352,9 +351,8 @@ def scan(items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
     return found
 
 
-def compare(works: list[FilePairTask]) -> list[ComparedPair]:
+def compare(desk: RevisionReader, works: list[FilePairTask]) -> list[ComparedPair]:
     """Extract and compare files."""
-    desk: RevisionReader = forked.shared_data()
     return [_compared_file(desk, work) for work in works]
 
 

@@ -32,18 +32,16 @@ from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
-from concordance.facts import code_versions
+from concordance.facts import code_versions, write
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, outdated_paths
 from concordance.facts.integrity import lock
 from concordance.facts.records import ExtractedFile
-from concordance.facts.updates import file_times
-from concordance.facts.updates.last_build import LastBuild, read_last_build
 from concordance.facts.write import StoreWriter
 from concordance.workflow import changed_files
+from concordance.workflow.resident import LastBuild, StoreState, read_last_build
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, link, passes, public_names
-from concordance.workflow.state.store_state import StoreState
 from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
@@ -104,7 +102,7 @@ class Build:
             apart = outdated_paths(folder, before.meta.get("started", ""))
             if settled and apart == frozenset():
                 if len(renewed) > HASHED:
-                    file_times.renew_times(folder, renewed.values())
+                    write.renew_times(folder, renewed.values())
                 return
             changed, gone = _with_astray(entries, changed, gone, apart)
             self.summary.unchanged = len(entries) - len(changed)

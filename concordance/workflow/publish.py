@@ -39,9 +39,8 @@ class _SiteWorkerState:
 Done = list[tuple[str, SiteEntry, bool]]  # address, manifest row, and whether the file changed
 
 
-def write_routes(batch: list[Route]) -> Done:
+def write_routes(at: _SiteWorkerState, batch: list[Route]) -> Done:
     """Render and write some files."""
-    at: _SiteWorkerState = forked.shared_data()
     if at.opened_by != os.getpid():
         at.site.index.facts.reopen()
         at.opened_by = os.getpid()

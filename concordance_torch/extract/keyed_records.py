@@ -27,7 +27,6 @@ class Field:
     name: str
     at: int
     value: str
-    value_at: int
     within: list[Field] = field(default_factory=list)
 
 
@@ -91,7 +90,7 @@ def _field(look: RuleContext, row: Definition) -> Field:
     start = colon.end() if colon else row.end
     while start < row.end and look.data[start : start + 1].isspace():
         start += 1
-    return Field(row.name, row.at, _text(source.slice(start, row.end)), start)
+    return Field(row.name, row.at, _text(source.slice(start, row.end)))
 
 
 def _text(written: str) -> str:

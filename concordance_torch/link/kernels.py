@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from concordance.base.kinds import C_FAMILY, FUNCTION_KINDS
 from concordance.base.model import Kind, Trust
-from concordance.extract.reading.rule_context import C_FAMILY
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, LinkedName
 from concordance_torch.extract.operator_schema import Schema
 
-_FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _NUMBER = re.compile(r"\+\d+$")
 _QUALIFIERS = re.compile(r"\b(?:const|struct|class|typename|at|c10|std|torch)\b|::|[&\s]|\bMaterialized(?=I)")
 _WRAPPED = re.compile(r"(\w+)<(.*)>")
@@ -51,7 +50,9 @@ class Kernels:
         """
         parts = name.split("::")
         defined = [
-            one for one in self._crossing.named(parts[-1], C_FAMILY) if one.kind in _FUNCTIONS and not one.declaration
+            one
+            for one in self._crossing.named(parts[-1], C_FAMILY)
+            if one.kind in FUNCTION_KINDS and not one.declaration
         ]
         for space in spaces:
             wanted = (*space, *parts[:-1])
@@ -93,7 +94,7 @@ class Kernels:
     def _beside(self, declared: SymbolPlace) -> list[SymbolPlace]:
         """Return the definitions of a declared function: same name, same namespace."""
         rows = self._crossing.named(declared.name, C_FAMILY)
-        rows = [one for one in rows if not one.declaration and one.kind in _FUNCTIONS]
+        rows = [one for one in rows if not one.declaration and one.kind in FUNCTION_KINDS]
         return [one for one in rows if enclosing_namespaces(one) == enclosing_namespaces(declared)]
 
     def _takes(self, one: SymbolPlace) -> list[str]:
@@ -102,7 +103,7 @@ class Kernels:
         if stated is None:
             return []
         beside = [row for row in self._crossing.named(one.name, C_FAMILY) if row.path == one.path]
-        own = [row.id for row in beside if row.kind in _FUNCTIONS and not row.declaration]
+        own = [row.id for row in beside if row.kind in FUNCTION_KINDS and not row.declaration]
         number = own.index(one.id) if one.id in own else -1
         return stated.get(number, "").split(";")
 

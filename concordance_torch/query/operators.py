@@ -19,7 +19,7 @@ from concordance.query.index.updates.reads import shared_while, untouched
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
-_IMPLICIT, _EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
+_IMPLICIT = "CompositeImplicitAutograd"
 # What is written for an operator outside its schema and kernels: a bridge's `says`, and the section's title.
 PART_TITLES = {
     "decomposition": "Decomposition", "reference": "Reference", META: "Meta function", "lowering": "Lowering",

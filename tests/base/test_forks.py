@@ -26,12 +26,12 @@ PRELUDE = """
 import fcntl, gc, os, sqlite3, sys, threading
 from concordance.base import forks
 from concordance.workflow.workers import forked, pool as parallel
-def names(items): return [os.getpid() for _ in items]
+def names(shared, items): return [os.getpid() for _ in items]
 def held():
     found = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
     return sorted(os.path.basename(path) for path in found if "lock" in path or "alive" in path)
 def parent_of(pid): return int(open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[1])
-def holding(items): return [held() for _ in items]
+def holding(shared, items): return [held() for _ in items]
 def each(work): return [one for result in forked.map_forked(None, work, [[1], [2]], 2, 60.0) for one in result]
 """
 
@@ -208,7 +208,7 @@ def test_no_update_forks_beside_a_thread(built: Path, tmp_path: Path, update: st
 def test_a_call_that_does_not_return_is_said_and_ended() -> None:
     command = """
 import time
-from concordance.base.watchdog import watch_call
+from concordance.facts.fulltext.index import watch_call
 with watch_call("a thing that is quick"):
     pass
 assert forks.can_fork()

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from concordance.base.model import Category, Language, Skip
-from concordance.collect.classify import Classifier, decode, header_language
+from concordance.collect.classify import Classifier, header_language
+from concordance.collect.encoding import decode
 
 LANGUAGES = (
     Language("python", "Python", (".py", ".pyi", ".pyw"), (), ("python", "pypy")),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from concordance.base.model import FileFacts, Term
 from concordance.extract.engine import extract
 from concordance.extract.terms.english import GENERAL, MODIFIERS, STOP, VERBS, singular
-from concordance.extract.terms.terms import extract_terms, rank, weight
+from concordance.extract.terms.terms import extract_terms, weight
 from concordance.extract.terms.word_split import split_name, tokenize
 
 
@@ -111,12 +111,6 @@ def test_weight_tells_files_apart() -> None:
     assert weight(5, 2, 1000) > weight(5, 200, 1000) > weight(5, 1000, 1000) >= 0
     assert weight(5, 2, 1000) > weight(1, 2, 1000)
     assert weight(10, 5, 100) - weight(9, 5, 100) < weight(2, 5, 100) - weight(1, 5, 100)
-
-
-def test_rank() -> None:
-    found = [Term("tensor", "word", 50, 1), Term("flat parameter", "phrase", 4, 1), Term("bucket", "word", 4, 1)]
-    ranked = rank(found, {"tensor": 990, "flat parameter": 3}, 1000)
-    assert [term.text for term, _ in ranked] == ["bucket", "flat parameter", "tensor"]
 
 
 @given(st.text(max_size=400))

@@ -8,9 +8,8 @@ import pytest
 
 import concordance
 from concordance.base.blocks import Cite, Ref, To
-from concordance.query.index.codeowners import found, parse_codeowners
 from concordance.query.index.file_model import model_of
-from concordance.query.index.owners import describe_owner
+from concordance.query.index.owners import CodeOwners, describe_owner
 from concordance.query.sections.overview import licence, stated_licence
 from tests.support import program
 
@@ -47,7 +46,7 @@ apps/       @apps @other
     ],
 )
 def test_the_last_pattern_that_fits_names_the_owners(path: str, owners: tuple[str, ...]) -> None:
-    rule = found(parse_codeowners(RULES), path)
+    rule = CodeOwners("CODEOWNERS", RULES).rule_of(path)
     assert rule is not None
     assert rule.owners == owners
 

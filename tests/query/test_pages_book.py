@@ -29,7 +29,7 @@ from concordance.extract.ruleset import rules
 from concordance.query.book import glossary
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, order_by_use, plan
 from concordance.query.book.reading_paths import reading_minutes, reading_path, time_in_words
-from concordance.query.index.counts.ledger import ledger
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import book, report, rule
 

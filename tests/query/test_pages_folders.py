@@ -23,7 +23,7 @@ from concordance.query.descriptions.quotations import (
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of
-from concordance.query.index.counts.ledger import format_size, ledger
+from concordance.query.index.ledger import format_size, ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page
 from concordance.query.pages import folder_index

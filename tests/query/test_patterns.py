@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from concordance.extract.engine import extract
-from concordance.query.sections.patterns import find_patterns, pattern_table
+from concordance.query.sections.patterns import TABLES, find_patterns
 from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
 from tests.support import cases
 
@@ -40,14 +40,14 @@ def _said(row: PatternPlace, names: list[str]) -> str:
 def test_patterns(language: str, name: str, text: str, expected: list[str]) -> None:
     facts = extract(text, language)
     names = [cases.qualified(symbol) for symbol in facts.symbols]
-    rows = find_patterns(PatternFile(facts, name, text.split("\n")), pattern_table(language))
+    rows = find_patterns(PatternFile(facts, name, text.split("\n")), TABLES.get(language, ()))
     found = [f"{pattern}: {', '.join(_said(row, names) for row in some)}" for pattern, some in rows]
     assert sorted(found) == sorted(expected)
 
 
 def test_each_language_has_patterns_of_different_names() -> None:
     for language in ("python", "cpp", "c", "cuda", "cmake", "make", "dockerfile", "yaml", "shell", "go", "rust", "java"):
-        names = [name for name, _ in pattern_table(language)]
+        names = [name for name, _ in TABLES.get(language, ())]
         assert names
         assert len(names) == len(set(names))
 

@@ -25,7 +25,7 @@ from concordance import api
 from concordance.base import forks, plugins
 from concordance.base.errors import ConcordanceError, StoreBroken, UserError
 from concordance.facts.store import Store
-from concordance.query.dispatch import COMMANDS
+from concordance.query.commands import COMMANDS
 from concordance.query.index.repository import UnknownPath
 from concordance.render.site import files, openapi
 from concordance.serve import front_page, http_protocol

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.tokens import Tokens
-from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("python", *C_FAMILY)
 WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Kind, Role
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.reading.draft import ROLE_CODES
-from concordance.extract.reading.rule_context import C_FAMILY, SCRIPTS, RuleContext
+from concordance.extract.reading.rule_context import SCRIPTS, RuleContext
 
 # How programs of each language access environment variables: patterns over a file's bytes. Each has a group `name` for
 # a literal, or `constant` for the name of a constant of the file. Matches in strings and comments are excluded later,

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.kinds import C_FAMILY
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.reading.rule_context import C_FAMILY, SCRIPTS, RuleContext, arguments
+from concordance.extract.reading.rule_context import SCRIPTS, RuleContext, arguments
 from concordance.extract.text.message_templates import (
     LONGEST,
     PLACEHOLDER,

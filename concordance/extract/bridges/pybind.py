@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bindings import PYBIND, PYBIND_WORDS, find_bindings
-from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = PYBIND_WORDS
@@ -14,4 +15,4 @@ WORDS = PYBIND_WORDS
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in chains of calls."""
-    return (said for bridge, said in find_bindings(look) if bridge == PYBIND)
+    return (said for bridge, said in look.once(find_bindings) if bridge == PYBIND)

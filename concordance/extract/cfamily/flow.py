@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind, Op, Role, SymbolRelation
 from concordance.extract.cfamily import symbol_flags
 from concordance.extract.cfamily.expressions import (
@@ -47,7 +48,6 @@ _CALLED, _WRITTEN, _TYPE, _FIRST_USE = (
     ROLE_CODES[Role.TYPE],
     ROLE_CODES[Role.CALL],
 )
-_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION))
 _HELD = frozenset((b" ", b"& ", b"* ", b" &", b" *", b"&& ", b" const& ", b" const* "))
@@ -279,7 +279,7 @@ class _CFlow:
         row = woven.symbols[symbol]
         kind = row.kind
         scope = self.home[names.scope[place]]
-        if kind in _FUNCTIONS:
+        if kind in FUNCTION_KINDS:
             first = place
             while first and names.hangs[first]:
                 first -= 1

@@ -7,20 +7,24 @@ names, always from the original text.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
 from tree_sitter import Node, Parser, Query
 
-from concordance.base.model import Kind
-from concordance.extract.cfamily import directives, flow, macro_functions, macros, objective_c, occurrences
+from concordance.base.model import Kind, Role
+from concordance.extract.cfamily import directives, flow, macro_functions, macros, objective_c
 from concordance.extract.cfamily import (
     repair as cfamily_repair,
 )
 from concordance.extract.cfamily.declarations import DeclarationWalk
-from concordance.extract.cfamily.macros import Macros, macros_in
+from concordance.extract.cfamily.directives import Directive, ScannedLines, directive_text
+from concordance.extract.cfamily.macros import KEYWORDS, Macros, macros_in
 from concordance.extract.reading import trees
-from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft
+from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
 
 C = "tree_sitter_c"
@@ -53,9 +57,9 @@ class ParsedFile:
 def tools(package: str) -> Tools:
     """Return the tools for a grammar; created once per process."""
     syntax = trees.load_language(package, "language")
-    words = occurrences.C_NAMES if package == C else occurrences.NAMES
+    words = C_NAMES if package == C else NAMES
     errors = Query(syntax, "(ERROR) @error (MISSING) @missing")
-    return Tools(Parser(syntax), Query(syntax, words + occurrences.SHARED), errors, package == C)
+    return Tools(Parser(syntax), Query(syntax, words + SHARED), errors, package == C)
 
 
 def read(source: Source, package: str, known: Macros | None = None, objects: bool = False) -> Draft:
@@ -72,16 +76,16 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
         calls += _state(draft, lines, parsed, version)
     blanked = parsed.blanked
     draft.forget(blanked.masked)
-    occurrences.add_directives(draft, lines)
+    add_directives(draft, lines)
     for start, end in blanked.taken:
-        occurrences.add_words(draft, start, end)
+        add_words(draft, start, end)
     for start, end, name in blanked.namespaces:
         draft.define(Kind.NAMESPACE, name, start, start, end, signature=f"namespace {name}", occurs=False)
     if parsed.objects is not None:
         parsed.objects.state(draft, lines)
     macro_functions.add_macro_functions(draft)
     draft.blanked_bytes = blanked.size
-    draft.weave = partial(flow.build_c_flow, lists=occurrences.argument_lists(source.data, calls))
+    draft.weave = partial(flow.build_c_flow, lists=argument_lists(source.data, calls))
     return draft
 
 
@@ -114,7 +118,7 @@ def _state(
     walk.run_local(found.get("late", []))
     branches = (node.start_byte for node in found.get("branch", ()))
     draft.branches += branches if main else filter(version.speaks_for, branches)
-    occurrences.add_occurrences(draft, found, walk.bodies, None if main else version.speaks_for)
+    add_occurrences(draft, found, walk.bodies, None if main else version.speaks_for)
     calls = found.get("arguments", [])
     if main:
         return calls
@@ -137,3 +141,220 @@ def _join(draft: Draft, other: Draft, version: cfamily_repair.ParsedVersion) -> 
             one.owner = known.get((parent.at, parent.name), parent)
             one.nests = False  # because it overlaps definitions of the main tree
             draft.definitions.append(one)
+
+
+# --- occurrences of names in a C-family file, and the role of each
+# In: the captures of a syntax tree of the blanked text, and the scanned lines. Out: names, scopes and local bindings in
+# a `Draft`. The tree tells types, variables and fields apart. Whether a name is called or follows a receiver is told by
+# the bytes next to it, which is far cheaper than asking the tree.
+
+
+NAMES = """
+(catch_clause) @branch
+(binary_expression operator: ["and" "or"] @branch)
+(identifier) @name
+(field_identifier) @name
+(namespace_identifier) @name
+(type_identifier) @type
+(base_class_clause (type_identifier) @inherit)
+(base_class_clause (template_type name: (type_identifier) @inherit))
+(base_class_clause (qualified_identifier name: (type_identifier) @inherit))
+(base_class_clause (qualified_identifier name: (template_type name: (type_identifier) @inherit)))
+(using_declaration (identifier) @import)
+(using_declaration (qualified_identifier name: (identifier) @import))
+(using_declaration (qualified_identifier name: (qualified_identifier name: (identifier) @import)))
+(assignment_expression left: (identifier) @write)
+(assignment_expression left: (field_expression field: (field_identifier) @write))
+(assignment_expression left: (subscript_expression argument: (identifier) @write))
+(update_expression argument: (identifier) @write)
+(update_expression argument: (field_expression field: (field_identifier) @write))
+(template_function name: (identifier) @template)
+(template_method name: (field_identifier) @template)
+(structured_binding_declarator (identifier) @local)
+(for_range_loop declarator: (identifier) @local)
+(lambda_capture_initializer left: (identifier) @local)
+(type_parameter_declaration (type_identifier) @local)
+(optional_type_parameter_declaration name: (type_identifier) @local)
+(variadic_type_parameter_declaration (type_identifier) @local)
+(reference_declarator (identifier) @local)
+(variadic_declarator (identifier) @local)
+(optional_parameter_declaration declarator: (identifier) @local)
+(lambda_expression) @lambda
+(for_range_loop) @scope
+(catch_clause) @scope
+(alias_declaration) @late
+(class_specifier body: (_)) @late
+"""
+SHARED = """
+["if" "for" "while" "case" "?"] @branch
+(binary_expression operator: ["&&" "||"] @branch)
+(parameter_declaration declarator: (identifier) @local)
+(pointer_declarator declarator: (identifier) @local)
+(array_declarator declarator: (identifier) @local)
+(init_declarator declarator: (identifier) @local)
+(declaration declarator: (identifier) @local)
+(compound_statement (declaration declarator: (function_declarator declarator: (identifier) @local)))
+(compound_statement) @scope
+(for_statement) @scope
+(type_definition) @late
+(struct_specifier body: (_)) @late
+(union_specifier body: (_)) @late
+(enum_specifier body: (_)) @late
+(argument_list) @arguments
+"""
+C_NAMES = """
+(identifier) @name
+(field_identifier) @name
+(type_identifier) @type
+(assignment_expression left: (identifier) @write)
+(assignment_expression left: (field_expression field: (field_identifier) @write))
+(assignment_expression left: (subscript_expression argument: (identifier) @write))
+(update_expression argument: (identifier) @write)
+(update_expression argument: (field_expression field: (field_identifier) @write))
+"""
+_READ, _CALL, _TYPE, _WRITE = (ROLE_CODES[r] for r in (Role.READ, Role.CALL, Role.TYPE, Role.WRITE))
+_TELLING = (
+    ("write", _WRITE),
+    ("template", _CALL),
+    ("inherit", ROLE_CODES[Role.INHERIT]),
+    ("import", ROLE_CODES[Role.IMPORT]),
+)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_DEFINE = re.compile(rb"[ \t]*([A-Za-z_]\w*)(\([^)]*\))?")
+_INCLUDE = re.compile(rb"[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\"|([A-Za-z_]\w*))")
+_INSIDE_QUOTES = re.compile(
+    rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/|[0-9][\w.]*|([A-Za-z_]\w*)", re.S
+)
+_CONDITIONAL = frozenset((b"if", b"ifdef", b"ifndef", b"elif", b"elifdef", b"elifndef", b"undef"))
+_JOINING = frozenset(b".>:")
+
+
+def add_occurrences(
+    draft: Draft, found: dict[str, list[Node]], bodies: set[int], within: Callable[[int], bool] | None
+) -> None:
+    """Add the names of a tree, or of the part of it that `within` accepts."""
+    data = draft.source.data + b"\0\0"  # so that the bytes after the last name can be read
+    ends: dict[int, int] = {}
+    roles: dict[int, int] = {}
+    members = draft.members
+    for node in found.get("type", ()):
+        start = node.start_byte
+        ends[start], roles[start] = node.end_byte, _TYPE
+        if data[start - 1] == 58:  # ":"
+            members.add(start)
+    for node in found.get("name", ()):
+        start, end = node.start_byte, node.end_byte
+        ends[start] = end
+        after = data[end]
+        called = after == 40 or (after == 32 and data[end + 1] == 40) or (after == 60 and data[end + 2] == 60)
+        roles[start] = _CALL if called else _READ  # "(", " (", "<<<"
+        before = data[start - 1]
+        if before in _JOINING and (before == 46 or data[start - 2] in b"-:"):  # ".", "->", "::"
+            members.add(start)
+    for capture, role in _TELLING:
+        for node in found.get(capture, ()):
+            if capture != "template" or _called(data, node.end_byte):
+                roles[node.start_byte] = role
+    local = [node.start_byte for node in found.get("local", ())]
+    roles.update(dict.fromkeys(local, _WRITE))
+    scopes = [(n.start_byte, n.end_byte, "block") for n in found.get("scope", ()) if n.start_byte not in bodies]
+    scopes += [(n.start_byte, n.end_byte, "lambda") for n in found.get("lambda", ())]
+    if within is not None:
+        ends = {start: end for start, end in ends.items() if within(start)}
+        roles = {start: roles[start] for start in ends}
+        local = [start for start in local if within(start)]
+        scopes = [scope for scope in scopes if within(scope[0])]
+    draft.ends.update(ends)
+    draft.roles.update(roles)
+    draft.bound.update(local)
+    draft.scopes.extend(scopes)
+
+
+def argument_lists(data: bytes, nodes: list[Node]) -> list[tuple[int, int, int]]:
+    """Return the range of each argument list, and its number of arguments."""
+    found = []
+    for node in nodes:
+        start, end, count = node.start_byte, node.end_byte, node.named_child_count
+        if count and data.find(b"/", start, end) >= 0:
+            count = sum(child.type != "comment" for child in node.named_children)
+        found.append((start, end, count))
+    return found
+
+
+def _called(data: bytes, at: int) -> bool:
+    """True if the template arguments that start here are followed by a call's arguments."""
+    depth = 0
+    for place in range(at, min(len(data), at + 400)):
+        sign = data[place]
+        if sign == 60:
+            depth += 1
+        elif sign == 62:
+            depth -= 1
+            if depth == 0:
+                return data[place + 1 : place + 20].lstrip().startswith((b"(", b"<<<"))
+    return False
+
+
+def add_words(draft: Draft, start: int, end: int) -> None:
+    """Add the names in a range that no parser looked at."""
+    data = draft.source.data
+    for match in _INSIDE_QUOTES.finditer(data, start, end):
+        word = match[1]
+        if word and word not in KEYWORDS:
+            called = data[match.end() : match.end() + 1] == b"("
+            draft.ends[match.start(1)] = match.end(1)
+            draft.roles[match.start(1)] = _CALL if called else _READ
+
+
+def add_directives(draft: Draft, lines: ScannedLines) -> None:
+    """Add the macros and includes that preprocessor lines define, and the names in them."""
+    data = lines.data
+    draft.comments.extend(lines.comments)
+    dead = iter(lines.dead)
+    ahead = next(dead, None)
+    for line in lines.directives:
+        while ahead is not None and ahead[1] <= line.start:
+            ahead = next(dead, None)
+        if ahead is not None and ahead[0] <= line.start:
+            continue
+        word = line.word
+        if word == b"define":
+            _macro(draft, lines, line.start, line.rest, line.end)
+        elif word in (b"include", b"import", b"include_next"):
+            match = _INCLUDE.match(data, line.rest, line.end)
+            if match:
+                form = "system" if match[1] else "local" if match[2] else ""
+                said = (match[1] or match[2] or match[3]).decode("utf-8", "replace")
+                draft.add_import(
+                    match.start() + match[0].index(match[1] or match[2] or match[3]),
+                    said,
+                    form=form,
+                    condition=lines.condition(line.start),
+                )
+        elif word in _CONDITIONAL:
+            for match in _INSIDE_QUOTES.finditer(data, line.rest, line.end):
+                if match[1] and match[1] not in KEYWORDS:
+                    draft.ends[match.start(1)] = match.end(1)
+                    draft.roles[match.start(1)] = _READ
+
+
+def _macro(draft: Draft, lines: ScannedLines, start: int, rest: int, end: int) -> None:
+    data = lines.data
+    match = _DEFINE.match(data, rest, end)
+    if match is None:
+        return
+    name = match[1].decode("utf-8", "replace")
+    head = f"#define {name}" + (one_line(match[2].decode("utf-8", "replace")) if match[2] else "")
+    body = data[match.end() : end]
+    if not match[2] and b"\n" not in body:
+        head = directive_text(data, Directive(start, end, b"define", rest))
+    draft.define(
+        Kind.MACRO, name, match.start(1), start, end, signature=head, condition=lines.condition(start), nests=False
+    )
+    if match[2]:
+        draft.scopes.append((match.start(2), end, "block"))
+        for inner in _WORD.finditer(data, match.start(2), match.end(2)):
+            draft.ends[inner.start()] = inner.end()
+            draft.roles[inner.start()] = _WRITE
+            draft.bound.add(inner.start())
+    add_words(draft, match.end(), end)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from zlib import crc32
 
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind, Symbol, pack_column
 from concordance.extract.reading.draft import Draft
 
@@ -23,7 +24,6 @@ FRIEND = 16  # written in a class, but belongs to the enclosing namespace
 ALIAS = 32  # an alias of a namespace
 SPECIAL = 64  # a template specialisation
 VIRTUAL = 128
-_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _STATIC = frozenset((Kind.FUNCTION, Kind.VARIABLE, Kind.CONSTANT))
 _VIRTUAL = frozenset(("virtual", "override", "final", "= 0", "=0"))
 _QUALIFIERS = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")
@@ -35,7 +35,7 @@ def columns(draft: Draft, symbols: Sequence[Symbol], special: set[int], word: Ca
     within = {d.place: word("::".join(d.within)) + 1 for d in draft.definitions if d.within}
     arity, forms = [], []
     for symbol in symbols:
-        function = symbol.kind in _FUNCTIONS
+        function = symbol.kind in FUNCTION_KINDS
         arity.append(_arity(symbol) if function else 0)
         forms.append(_form(symbol) if function else 0)
     return {

@@ -19,7 +19,7 @@ _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v"
 _SIGNATURE = re.compile(r"[A-Za-z_][\w.]*+\(")
 _BEHIND_SIGNATURE = re.compile(r"\A\s*[A-Za-z_][\w.]*+\([^()\n]*+\)[^\n]*?(?:\s--|\.)\s+(\w[^\n]*)")
 _BRACKET = re.compile(r"[()\[\]]")
-_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
+UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
 _BLANK = re.compile(r"\n[ \t]*+\n")
 _BRIEF = re.compile(r"[@\\](?:brief|short|summary|desc|description|details?)\b:?\s*", re.I)
 _NO_PROSE = re.compile(
@@ -28,7 +28,7 @@ _NO_PROSE = re.compile(
     re.I,
 )
 _SENTENCE_END = re.compile(r"`|[.!?][\"')\]]*(?=\s|$)|[。！？]")
-_WORD_BEFORE = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
+WORD_BEFORE = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
 _ABBREVIATIONS = frozenset(
     ("e.g", "eg", "i.e", "ie", "cf", "vs", "resp", "approx", "fig", "figs", "eq", "sec", "dr", "mr", "vol", "pp")
 )
@@ -81,9 +81,9 @@ def summary(doc: str) -> str:
     title = ""
     for paragraph in _BLANK.split(doc):
         lines = [line.strip() for line in paragraph.strip().split("\n")]
-        if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]):
+        if len(lines) > 1 and UNDERLINE.fullmatch(lines[1]):
             title, lines = title or lines[0], lines[2:]
-        while lines and (_UNDERLINE.fullmatch(lines[0]) or not lines[0]):
+        while lines and (UNDERLINE.fullmatch(lines[0]) or not lines[0]):
             lines = lines[1:]
         if lines and lines[0].startswith("# "):
             title, lines = title or lines[0].strip("# "), lines[1:]
@@ -134,7 +134,7 @@ def _first_sentence(text: str) -> str:
             continue
         rest = text[match.end() : match.end() + 2].lstrip()
         if match[0][0] == "." and rest:
-            before = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+            before = WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
             word = before[0].lower() if before else ""
             if word in _ABBREVIATIONS or (len(word) == 1 and before and before[0].isupper()):
                 continue

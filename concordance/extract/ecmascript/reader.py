@@ -53,9 +53,9 @@ def describe(source: Source, node: Node, definition: Definition) -> None:
         elif kind == "pair" and body is not None and definition.kind == Kind.METHOD:
             definition.modifiers = read_head(body)[0]
             definition.signature = _signature(source, node, start, body.child_by_field_name("body"))
-            _describe_function(source, body, definition)
+            _describe_function(body, definition)
         elif kind in _MEMBERS or definition.kind == Kind.FUNCTION:
-            _describe_function(source, node, definition)
+            _describe_function(node, definition)
             definition.declaration = kind in _SIGNATURES
             if "get" in modifiers or "set" in modifiers:
                 definition.kind = Kind.PROPERTY
@@ -80,7 +80,7 @@ def _name(node: Node, definition: Definition) -> None:
         definition.occurs = False
 
 
-def _describe_function(source: Source, node: Node, definition: Definition) -> None:
+def _describe_function(node: Node, definition: Definition) -> None:
     """Fill in what a function node says, whatever it is bound to."""
     definition.parameters = parameters(node)
     returned = node.child_by_field_name("return_type")
@@ -123,7 +123,7 @@ def _describe_variable(source: Source, node: Node, definition: Definition) -> No
         definition.kind = Kind.FUNCTION
         definition.modifiers = read_head(value)[0]
         definition.signature = before + _bound_signature(source, node, value)
-        _describe_function(source, value, definition)
+        _describe_function(value, definition)
     elif value is not None and value.type == "class":
         definition.signature = before + _bound_signature(source, node, value)
         _describe_class(value, definition)
@@ -155,7 +155,7 @@ def _describe_field(source: Source, node: Node, definition: Definition, start: i
         definition.kind = Kind.METHOD
         definition.modifiers += read_head(value)[0]
         definition.signature = _signature(source, node, start, value.child_by_field_name("body"))
-        _describe_function(source, value, definition)
+        _describe_function(value, definition)
         return
     kind = node.child_by_field_name("type")
     definition.returns = trees.one_line(trees.text(kind)).removeprefix(":").strip() if kind is not None else ""
@@ -194,7 +194,7 @@ def _describe_assignment(source: Source, node: Node, definition: Definition) -> 
     if value.type == "class":
         _describe_class(value, definition)
     else:
-        _describe_function(source, value, definition)
+        _describe_function(value, definition)
 
 
 def _describe_default(source: Source, node: Node, definition: Definition) -> None:
@@ -210,7 +210,7 @@ def _describe_default(source: Source, node: Node, definition: Definition) -> Non
     if node.type == "class":
         _describe_class(node, definition)
     else:
-        _describe_function(source, node, definition)
+        _describe_function(node, definition)
 
 
 def read(source: Source, grammar: trees.Grammar) -> Draft:

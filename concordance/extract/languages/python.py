@@ -8,12 +8,13 @@ is used for both kinds of file, because two readers could disagree.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from tree_sitter import Tree
 
 from concordance.base.model import Language
-from concordance.extract.python import definitions, flow, occurrences, repair
+from concordance.extract.python import definitions, flow, occurrences
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
@@ -107,10 +108,10 @@ def _tree(tools: trees.Compiled, draft: Draft) -> Tree:
     data = draft.source.data
     tree = tools.parser.parse(data)
     if tree.root_node.has_error:
-        joined = tools.parser.parse(repair.join_brackets(data))
+        joined = tools.parser.parse(join_brackets(data))
         if not joined.root_node.has_error:
             return joined
-        text, gone = repair.remove_unclosed(data)
+        text, gone = remove_unclosed(data)
         without = tools.parser.parse(text) if gone else tree
         if gone and trees.error_bytes(without, tools.errors) < trees.error_bytes(tree, tools.errors):
             tree = without
@@ -118,3 +119,64 @@ def _tree(tools: trees.Compiled, draft: Draft) -> Tree:
                 draft.problem(start, end, "syntax error: a bracket is never closed")
     trees.note_errors(draft, tree, tools.errors)
     return tree
+
+
+# --- repairs Python text that the grammar fails on
+# In: a file's bytes. Out: bytes of the same length that parse better, so that offsets still fit the original text. Used
+# only if the first parse has errors.
+#
+# There are two repairs. One replaces line ends inside brackets with spaces: indentation there means nothing to Python,
+# but ends a block for the grammar. The other removes statements whose bracket is never closed: a line that starts with
+# `def` or `class` cannot be inside brackets, and would otherwise be lost in them.
+
+
+_PIECES = re.compile(
+    rb"""(?P<string>[rRbBuUfFtT]{0,2}(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*'))"""
+    rb"""|(?P<comment>\#[^\r\n]*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[\r\n]+)""",
+    re.S,
+)
+_FUTURE_STAR = re.compile(rb"__future__(?=\s+import\s*\*)")
+_STATEMENT = re.compile(
+    rb"[ \t]*(?:@[A-Za-z_]|(?:async[ \t]+)?def[ \t]+\w+[ \t]*[\[(]|class[ \t]+\w+[ \t]*[(:\[]|import[ \t]+\w|"
+    rb"from[ \t]+[\w.]+[ \t]+import\b|return\b|raise\b|pass\b|with[ \t]|while[ \t]|try[ \t]*:|del[ \t]|assert[ \t])"
+)
+
+
+def join_brackets(data: bytes) -> bytes:
+    """Return the text with each bracketed range on one line."""
+    result = bytearray(_FUTURE_STAR.sub(b"__Future__", data))
+    depth = 0
+    for piece in _PIECES.finditer(data):
+        kind = piece.lastgroup
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth = max(0, depth - 1)
+        elif depth and kind in ("comment", "end"):
+            result[piece.start() : piece.end()] = b" " * (piece.end() - piece.start())
+    return bytes(result)
+
+
+def remove_unclosed(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """Return the text without the statements whose bracket is never closed, and where they were."""
+    result = bytearray(data)
+    gone: list[tuple[int, int]] = []
+    opened: list[int] = []
+    line = 0  # start of the logical line
+    for piece in _PIECES.finditer(data):
+        kind = piece.lastgroup
+        if kind == "open":
+            opened.append(line)
+        elif kind == "close" and opened:
+            opened.pop()
+        elif kind == "end":
+            if opened and _STATEMENT.match(data, piece.end()):
+                gone.append((opened[0], piece.start()))
+                opened.clear()
+            if not opened:
+                line = piece.end()
+    if opened:
+        gone.append((opened[0], len(data)))
+    for start, end in gone:
+        result[start:end] = re.sub(rb"[^\r\n]", b" ", data[start:end])
+    return bytes(result), gone

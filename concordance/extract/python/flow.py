@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Op, Symbol, SymbolRelation
+from concordance.base.kinds import FUNCTION_KINDS
+from concordance.base.model import Op, Symbol, SymbolRelation
 from concordance.extract.python.expressions import PythonExpressions
 from concordance.extract.python.occurrences import Captures
 from concordance.extract.reading.draft import Draft, innermost
@@ -27,7 +28,6 @@ _FIXTURE = re.compile(r"(?:^|[.\w])fixture\b")
 _NAME = re.compile(r"""\bname\s*=\s*["'](\w+)["']""")
 _AUTOUSE = re.compile(r"\bautouse\s*=\s*True\b")
 _USED = re.compile(r"""["'](\w+)["']""")
-_FUNCTIONS = (Kind.FUNCTION, Kind.METHOD)
 _CLOSED = frozenset(("return_statement", "raise_statement", "continue_statement", "break_statement"))
 _PATTERNS = frozenset(("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"))
 
@@ -265,18 +265,18 @@ class _PythonFlow:
 
     def _modules(self) -> None:
         """Give names in import statements the module or member that they refer to."""
-        woven, data = self.woven, self.draft.source.data
+        woven = self.woven
         at = 0
         starts = [start for start, _ in sorted(self.draft.imports, key=lambda pair: pair[0])]
         for n, (row, start) in enumerate(zip(woven.imports, starts, strict=True)):
             at = max(at, start) if n and starts[n - 1] == start else start
             if row.name:
                 if n == 0 or starts[n - 1] != start:
-                    at = self._parts(n, row.module.lstrip("."), data, start)
+                    at = self._parts(n, row.module.lstrip("."), start)
                 if row.name != "*":
                     at = self._named_in(row.name, at, self.woven.expression(Op.IMPORT, n))
             else:
-                at = self._parts(n, row.module, data, at)
+                at = self._parts(n, row.module, at)
             if row.alias:
                 at = self._named_in(row.alias, at, self.woven.expression(Op.IMPORT, n))
 
@@ -292,7 +292,7 @@ class _PythonFlow:
         first = bisect_left(self.woven.names.starts, at)
         return iter(range(first, min(first + 64, len(self.woven.names.starts))))
 
-    def _parts(self, n: int, module: str, data: bytes, at: int) -> int:
+    def _parts(self, n: int, module: str, at: int) -> int:
         for count, part in enumerate(module.split(".") if module else (), 1):
             at = self._named_in(part, at, self.woven.expression(Op.PACKAGE, n, count))
         return at
@@ -380,7 +380,7 @@ def _leaves(body: Node) -> bool:
 def record_fixtures(woven: FlowBuilder) -> None:
     """Record what the tests and fixtures of a file ask for and provide."""
     for place, symbol in enumerate(woven.symbols):
-        if symbol.kind not in _FUNCTIONS:
+        if symbol.kind not in FUNCTION_KINDS:
             continue
         made = _fixture_decorator(symbol)
         if made is None and not symbol.name.startswith("test"):
@@ -397,7 +397,7 @@ def record_fixtures(woven: FlowBuilder) -> None:
 def record_decorator_names(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
     """Record the names inside a decorator of a test or fixture."""
     row = woven.symbols[symbol]
-    if row.kind in _FUNCTIONS and (row.name.startswith("test") or _fixture_decorator(row) is not None):
+    if row.kind in FUNCTION_KINDS and (row.name.startswith("test") or _fixture_decorator(row) is not None):
         starts = woven.names.starts
         for place in range(bisect_left(starts, start), bisect_left(starts, end)):
             woven.say(symbol, SymbolRelation.HANDS, woven.use[place])

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tree_sitter import Node
 
 from concordance.base.model import Import
 from concordance.extract.reading.draft import Draft
 
-C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
+Value = TypeVar("Value")
 SCRIPTS = ("javascript", "typescript")
 PYTHON = ("python",)
 
@@ -132,6 +132,14 @@ class RuleContext:
         self.data = draft.source.data
         self.language = draft.source.language
         self.imports = imports
+        self._computed: dict[object, Any] = {}
+
+    def once(self, compute: Callable[[RuleContext], Value]) -> Value:
+        """Return what a function returns for this context; it is called once."""
+        if compute not in self._computed:
+            self._computed[compute] = compute(self)
+        found: Value = self._computed[compute]
+        return found
 
     def at(self, node: Node, message: str, severity: str = "") -> Match:
         """Return a match that covers a node."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Category, FileFacts, Kind, Symbol
 
 WHOLE_FILE_LANGUAGES = frozenset(("javascript", "typescript"))  # languages in which the whole file is a test
-_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _FRAMEWORKS = frozenset(("pytest", "unittest", "hypothesis", "nose"))
 _C_MACRO = re.compile(r"(?:[A-Z]+_)*TEST(?:_[A-Z]+)*\s*\(|(?:SCENARIO|SUBCASE)\s*\(")
 _GO = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
@@ -43,7 +43,7 @@ def _python(symbols: Sequence[Symbol]) -> list[int]:
     found = []
     for place, symbol in enumerate(symbols):
         is_fixture = any("fixture" in modifier for modifier in symbol.modifiers)
-        if symbol.kind in _FUNCTIONS and symbol.name.startswith("test") and not is_fixture:
+        if symbol.kind in FUNCTION_KINDS and symbol.name.startswith("test") and not is_fixture:
             around = symbols[symbol.parent] if symbol.parent >= 0 else None
             if around is None or (around.kind == Kind.CLASS and (around.bases or around.name.startswith("Test"))):
                 found.append(place)
@@ -55,7 +55,7 @@ def _c(symbols: Sequence[Symbol]) -> list[int]:
 
 
 def _go(symbols: Sequence[Symbol]) -> list[int]:
-    return [n for n, symbol in enumerate(symbols) if symbol.kind in _FUNCTIONS and _GO.match(symbol.name)]
+    return [n for n, symbol in enumerate(symbols) if symbol.kind in FUNCTION_KINDS and _GO.match(symbol.name)]
 
 
 def _java(symbols: Sequence[Symbol]) -> list[int]:
@@ -69,7 +69,7 @@ def _java(symbols: Sequence[Symbol]) -> list[int]:
 
 
 def _rust(symbols: Sequence[Symbol]) -> list[int]:
-    return [n for n, s in enumerate(symbols) if s.kind in _FUNCTIONS and any(map(_RUST.search, s.modifiers))]
+    return [n for n, s in enumerate(symbols) if s.kind in FUNCTION_KINDS and any(map(_RUST.search, s.modifiers))]
 
 
 _RULES = {"python": _python, "c": _c, "cpp": _c, "cuda": _c, "objcpp": _c, "go": _go, "java": _java, "rust": _rust}

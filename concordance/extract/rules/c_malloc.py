@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Severity
-from concordance.extract.reading.rule_context import C_FAMILY, Call, Match, RuleContext
+from concordance.extract.reading.rule_context import Call, Match, RuleContext
 
 ID = "C-MALLOC"
 TITLE = "Allocated memory used unchecked"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Severity
-from concordance.extract.reading.rule_context import C_FAMILY, Match, RuleContext
+from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "C-STRNCPY"
 TITLE = "Bound of a copy taken from its source"

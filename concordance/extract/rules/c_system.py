@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Severity
-from concordance.extract.reading.rule_context import C_FAMILY, LITERALS, Match, RuleContext
+from concordance.extract.reading.rule_context import LITERALS, Match, RuleContext
 
 ID = "C-SYSTEM"
 TITLE = "A shell runs a line made at run time"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Severity
-from concordance.extract.reading.rule_context import C_FAMILY, Match, RuleContext
+from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "C-TMPNAM"
 TITLE = "Temporary file named before it is made"

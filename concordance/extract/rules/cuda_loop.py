@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Severity
-from concordance.extract.reading.rule_context import C_FAMILY, Match, RuleContext
+from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "CUDA-LOOP"
 TITLE = "Device allocation or synchronisation in a loop"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Severity
-from concordance.extract.reading.rule_context import C_FAMILY, Call, Match, RuleContext
+from concordance.extract.reading.rule_context import Call, Match, RuleContext
 
 ID = "CUDA-UNCHECKED"
 TITLE = "Result of a CUDA call not checked"

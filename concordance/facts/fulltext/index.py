@@ -18,6 +18,7 @@ import hashlib
 import math
 import os
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -30,8 +31,8 @@ import tantivy
 
 from concordance.base.confined_folder import remove_tree
 from concordance.base.errors import StoreBroken, StoreFailed
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Category, FileFacts, Kind
-from concordance.base.watchdog import watch_call
 from concordance.facts.fulltext import words as fulltext_words
 from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.integrity import checksums
@@ -41,7 +42,6 @@ FIELDS = ("base", "dir", "names", "docs", "body")  # split into words; "defs" an
 PURPOSES = tuple(Category)  # a file's category is stored as an index into this list
 _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
 _UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
-_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 # Messages of tantivy if files of an index are missing, damaged, or left by a killed build.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
 _LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
@@ -91,7 +91,7 @@ def prepare_file(path: str, text: str, facts: FileFacts, words: WordNormalizer) 
 
 
 def _is_of_tests(facts: FileFacts) -> bool:
-    functions = [symbol.name for symbol in facts.symbols if symbol.kind in _FUNCTIONS]
+    functions = [symbol.name for symbol in facts.symbols if symbol.kind in FUNCTION_KINDS]
     return len(functions) > 1 and sum(name.lower().startswith("test") for name in functions) * 2 > len(functions)
 
 
@@ -406,3 +406,42 @@ def open_shards(folder: str) -> list[IndexShard]:
     if os.path.lexists(place):
         raise StoreBroken(f"the text index {place} is damaged", "Rebuild it with: concord build")
     return []
+
+
+# --- watches calls into native libraries, which cannot be interrupted
+# In: a description of what is being waited for. Out: nothing if the call returns in time. Otherwise a message says what
+# is being waited for, and after a long time the program is ended with a message: only `kill -9` could end it otherwise,
+# and the store is designed to survive that. The watching thread ends with the call, so that the process may fork again.
+
+
+NOTICE = 60.0  # seconds between two notices
+LIMIT = 1800.0  # seconds after which the program is ended
+
+
+@contextmanager
+def watch_call(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
+    """Watch the call that is made in the block."""
+    done = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(what, done, notice, limit), name="watchdog", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _watch(what: str, done: threading.Event, notice: float, limit: float) -> None:
+    waited = 0.0
+    while not done.wait(notice):
+        waited += notice
+        if waited >= limit:
+            _say(f"concord: gave up waiting for {what} after {waited:,.0f} s; the last complete store is unchanged")
+            os._exit(1)
+        _say(f"still waiting for {what} after {waited:,.0f} s")
+
+
+def _say(word: str) -> None:
+    """Write a line to standard error by a direct system call: the main thread may hold any lock."""
+    with suppress(OSError):
+        os.write(2, f"{word}\n".encode("utf-8", "backslashreplace"))

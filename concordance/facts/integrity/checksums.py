@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from concordance.base.confined_folder import open_regular_file
 from concordance.base.errors import StoreBroken
 from concordance.facts import schema
 from concordance.facts.integrity import lock
@@ -85,19 +86,13 @@ def write_record(path: str, record: object, durable: bool = False) -> None:
 def read_record(path: str, kind: type[Row]) -> Row | None:
     """Return a value that `write_record` wrote; None if there is none, or if it is damaged."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with open_regular_file(path, follow=False) as file:
             data = file.read()
         if _digest(data[_OWN:], _OWN) != data[:_OWN]:
             return None
         return msgspec.msgpack.decode(data[_OWN:], type=kind)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
-
-
-def seal(path: str) -> None:
-    """Record the digests of a database that was written as a whole and has no log."""
-    write_record(path + SUMS, _whole(path))
-    note_seen(path)
 
 
 def move_sealed(aside: str, path: str) -> None:
@@ -360,7 +355,7 @@ def _found(place: str) -> dict[str, tuple[int, ...]]:
 
 def _file_digest(path: str) -> bytes:
     digest = blake2b(digest_size=16)
-    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
+    with open_regular_file(path, follow=False) as file:
         while block := file.read(_READ_BYTES):
             digest.update(block)
     return digest.digest()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 
-_C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 _ROLES = {"calls": Role.CALL, "reads": Role.READ, "declares": ""}
 _MOST = 3
 
@@ -40,7 +40,7 @@ def _imported(crossing: BridgeContext, one: StatedEnd, library: str) -> tuple[st
 
 def _functions(crossing: BridgeContext, one: StatedEnd, plain: set[str]) -> Iterator[Bridge]:
     name = one.end.name
-    found = [place for place in crossing.named(name, _C_FAMILY) if place.kind == "function"]
+    found = [place for place in crossing.named(name, C_FAMILY) if place.kind == "function"]
     defined = [place for place in found if not place.declaration] or found
     keeping = [place for place in defined if place.language == "c" or name in plain]
     for place in (keeping or defined)[: _MOST + 1] if len(keeping or defined) <= _MOST else ():

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import ROLES, Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 
-_C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 _STUBS = (".pyi", ".pyi.in")
 _CALL, _IMPORT = (1 << ROLES.index(role) for role in (Role.CALL, Role.IMPORT))
 _BY = "defined in Cython"
@@ -45,7 +45,7 @@ def _functions(crossing: BridgeContext, one: StatedEnd) -> Iterator[Bridge]:
     """Join a declaration with its C function, if only one has its name; trusted more if the declared header has it."""
     name = one.end.name.rpartition("::")[2]
     header = dict(one.end.more).get("header", "")
-    found = [place for place in crossing.named(name, _C_FAMILY) if place.kind in ("function", "macro")]
+    found = [place for place in crossing.named(name, C_FAMILY) if place.kind in ("function", "macro")]
     shown = bool(header) and any(place.path.endswith(header) for place in found)
     defined = [place for place in found if not place.declaration] or found
     own = [place for place in defined if not place.category.startswith("test")]

@@ -8,14 +8,13 @@ only one definition has its qualified name; a path is relative to the repository
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Bridge, Trust
 from concordance.facts.read import SymbolPlace
-from concordance.link.bridge_context import BridgeContext, StatedEnd
+from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance.link.paths.tree import join_path
-from concordance.link.python.documented_names import DocumentedName, DocumentedNames
-
-_C = ("c", "cpp", "cuda", "objc", "objcpp")
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
@@ -58,8 +57,132 @@ def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
         heads = [part for part in parts[:-1] if part]
         return home[len(home) - len(heads) :] == heads if heads else True
 
-    found = [place for place in crossing.named(parts[-1], _C) if fits(place)]
+    found = [place for place in crossing.named(parts[-1], C_FAMILY) if fits(place)]
     found = [place for place in found if not place.declaration] or found
     if len({(place.path, place.home) for place in found}) != 1:
         return None
     return DocumentedName(found[0].id, Trust.UNIQUE_NAME, "only definition of this name")
+
+
+# --- resolve a dotted Python name as documents write it: under the module from which users import it
+# In: a name like `torch.nn.Module.forward`. Out: the symbol, or the file of a module, with its trust. The longest
+# prefix that is a module is searched: its definitions, its imports by name, and its star imports. A name that another
+# language defines is not found, even if some submodule defines one like it.
+
+
+_FARTHEST = 12  # modules through which a name is re-exported
+_ENDINGS = (".py", ".pyx", ".pyi")
+
+
+class DocumentedName(NamedTuple):
+    """The target of a documented name."""
+
+    id: int
+    trust: Trust
+    by: str
+
+
+class DocumentedNames:
+    """Resolves documented names of one repository."""
+
+    def __init__(self, crossing: BridgeContext) -> None:
+        self._crossing = crossing
+        self._modules: dict[str, str] = {}
+        self._name_of: dict[str, str] = {}
+        rows = [row for row in crossing.files if row.path.endswith(_ENDINGS)]
+        for row in sorted(rows, key=lambda one: (_ENDINGS.index("." + one.path.rpartition(".")[2]), one.path)):
+            name = crossing.module_of(row.path)
+            if name:
+                self._modules.setdefault(name, row.path)
+                self._name_of[row.path] = name
+        self._handed: dict[str, list[StatedEnd]] = {}
+        for one in crossing.ends("documents", "hands on"):
+            self._handed.setdefault(one.file.path, []).append(one)
+        self._keys: dict[str, dict[str, int]] = {}
+        self._known: dict[str, DocumentedName | None] = {}
+
+    def module(self, dotted: str) -> DocumentedName | None:
+        """Return the module of a name."""
+        path = self._modules.get(dotted)
+        return DocumentedName(self._row(path).base, Trust.EXACT, "module of this name") if path is not None else None
+
+    def meant(self, dotted: str) -> DocumentedName | None:
+        """Return the target of a dotted name; None if it is not known.
+
+        A name that a package re-exports hides the submodule of the same name.
+        """
+        if dotted not in self._known:
+            parts = dotted.split(".")
+            around = self._modules.get(".".join(parts[:-1])) if dotted in self._modules else None
+            handed = self._inside(around, parts[-1:], 0) if around is not None else None
+            self._known[dotted] = handed or self._meant(parts)
+        return self._known[dotted]
+
+    def _meant(self, parts: list[str]) -> DocumentedName | None:
+        for count in range(len(parts), 0, -1):
+            path = self._modules.get(".".join(parts[:count]))
+            if path is None:
+                continue
+            if count == len(parts):
+                return self.module(".".join(parts))
+            return self._inside(path, parts[count:], 0)
+        return None
+
+    def _row(self, path: str) -> BridgeFile:
+        return self._crossing.file_of[path]
+
+    def _symbols(self, path: str) -> dict[str, int]:
+        """Return the symbols of a file by their qualified names."""
+        if path not in self._keys:
+            found: dict[str, int] = {}
+            for place in self._crossing.symbols(self._row(path)):
+                found.setdefault(f"{place.home}.{place.name}" if place.home else place.name, place.id)
+            self._keys[path] = found
+        return self._keys[path]
+
+    def _inside(self, path: str, rest: list[str], depth: int) -> DocumentedName | None:
+        """Resolve a name in a module."""
+        own = self._symbols(path).get(".".join(rest))
+        if own is not None:
+            return DocumentedName(
+                own, Trust.VIA_IMPORT if depth else Trust.EXACT, "handed on" if depth else "full name"
+            )
+        if depth > _FARTHEST:
+            return None
+        for one in self._handed.get(path, ()):
+            found = None
+            if one.end.name == rest[0]:
+                found = self._through(one, rest[1:], depth)
+            elif one.end.name == "*":
+                found = self._all_of(path, one.end.text, rest, depth)
+            if found is not None:
+                return found
+        return None
+
+    def _through(self, one: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
+        """Return the linker's target of an imported name, or a member of it."""
+        for meant in self._crossing.meant(one)[:1]:
+            place = self._crossing.place(meant.target)
+            if place is None:
+                if not rest:
+                    return DocumentedName(meant.target, Trust.VIA_IMPORT, "handed on")
+                return self._inside(self._crossing.file_with(meant.target).path, rest, depth + 1)
+            if not rest:
+                return DocumentedName(place.id, min(meant.trust, Trust.VIA_IMPORT), "handed on")
+            key = ".".join(filter(None, (place.home, place.name, *rest)))
+            own = self._symbols(place.path).get(key)
+            return DocumentedName(own, Trust.VIA_IMPORT, "handed on") if own is not None else None
+        return None
+
+    def _all_of(self, path: str, written: str, rest: list[str], depth: int) -> DocumentedName | None:
+        """Resolve a name through a star import."""
+        name = written
+        if written.startswith("."):
+            level = len(written) - len(written.lstrip("."))
+            around = self._name_of.get(path, "").split(".")
+            if "/__init__." not in f"/{path}":
+                around = around[:-1]
+            home = around[: len(around) - level + 1]
+            name = ".".join(filter(None, (*home, written.lstrip("."))))
+        other = self._modules.get(name)
+        return self._inside(other, rest, depth + 1) if other is not None and other != path else None

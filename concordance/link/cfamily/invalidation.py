@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Target
 from concordance.link.cfamily.include_graph import IncludeGraph, included_files, is_header
 from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.scopes import NAMESPACE, SHIFT, CScope
-from concordance.link.interface_digest import C_FAMILY, FileInterface, FileVersion, Path, build_interface
+from concordance.link.interface_digest import FileInterface, FileVersion, Path, build_interface
 from concordance.link.world import LinkWorld
 
 

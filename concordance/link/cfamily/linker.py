@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Trust, unpack_column
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.cfamily.include_graph import IncludeGraph
@@ -33,7 +34,6 @@ from concordance.link.cfamily.scopes import (
     ScopeMember,
 )
 from concordance.link.cfamily.symbol_table import SymbolTable
-from concordance.link.interface_digest import C_FAMILY
 from concordance.link.paths.tree import shared_prefix_length
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Flow, unpack_column
 from concordance.extract.cfamily.symbol_flags import ALIAS, FRIEND, INLINE
 from concordance.facts.records import Linkable
@@ -26,7 +27,6 @@ from concordance.link.cfamily.scopes import (
     ScopeMember,
 )
 from concordance.link.cfamily.symbol_table import SymbolTable
-from concordance.link.interface_digest import C_FAMILY
 from concordance.link.world import LinkWorld, LoadedFlow
 
 _MOST = 50  # files that are updated one by one; for more, everything is rebuilt

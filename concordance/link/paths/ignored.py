@@ -6,32 +6,19 @@ the tree and is ignored is one that a build generates. A pattern that also match
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
-from typing import NamedTuple
 
+from concordance.collect.path_patterns import Patterns
 from concordance.link.paths.tree import Tree, enclosing_folders
-
-_MOST = 2_000  # lines that are read; people write a few dozen
-_STARS = 6  # stars in one pattern; more would take extremely long to match
-
-
-class _Rule(NamedTuple):
-    pattern: str
-    ignores: bool
-    whole: bool  # True if it applies to the whole path, not to a name in any folder
 
 
 class _Rules:
-    """The lines of one `.gitignore`. Most paths match none, so one combined pattern is tried before the single ones."""
+    """The lines of one `.gitignore`."""
 
-    def __init__(self, lines: list[str], there: Callable[[str], Iterable[str]]) -> None:
+    def __init__(self, lines: Iterable[str], there: Callable[[str], Iterable[str]]) -> None:
         self.there = there  # returns the files in a folder; both are relative to the `.gitignore`
-        self.rules = [rule for rule in map(_rule, lines[:_MOST]) if rule is not None]
-        self.whole = _match_any(rule.pattern for rule in self.rules if rule.ignores and rule.whole)
-        self.name = _match_any(rule.pattern for rule in self.rules if rule.ignores and not rule.whole)
-        self.last_word = any(not rule.ignores for rule in self.rules)
+        self.patterns = Patterns(line for line in map(str.rstrip, lines) if line and not line.startswith("#"))
         self.folders: dict[str, bool] = {"": False}
 
     def ignore(self, path: str) -> bool:
@@ -40,30 +27,16 @@ class _Rules:
         if self._folder(folder):
             return True
         ending = f".{name.rpartition('.')[2]}"
-        return self._one(path, "") and not any(self._one(one, "") for one in self.there(folder) if one.endswith(ending))
+        return self.patterns.matches(path) and not any(
+            self.patterns.matches(one) for one in self.there(folder) if one.endswith(ending)
+        )
 
     def _folder(self, path: str) -> bool:
         said = self.folders.get(path)
         if said is None:
             around = self._folder(path.rpartition("/")[0])
-            said = self.folders[path] = around or (not any(self.there(path)) and self._one(path, "/"))
+            said = self.folders[path] = around or (not any(self.there(path)) and self.patterns.matches(path, True))
         return said
-
-    def _one(self, path: str, slash: str) -> bool:
-        name = path.rpartition("/")[2]
-        tried = {True: (path, path + slash), False: (name, name + slash)}
-        hit = any(map(self.whole.fullmatch, tried[True])) or any(map(self.name.fullmatch, tried[False]))
-        if not hit or not self.last_word:
-            return hit
-        said = False
-        for rule in self.rules:
-            if any(re.fullmatch(rule.pattern, one) for one in tried[rule.whole]):
-                said = rule.ignores
-        return said
-
-
-def _match_any(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(patterns) or r"(?!)")
 
 
 class GitIgnore:
@@ -98,41 +71,3 @@ class GitIgnore:
             if home in rules and rules[home].ignore(path[len(home) + 1 :] if home else path):
                 return f"{home}/.gitignore" if home else ".gitignore"
         return ""
-
-
-def _rule(line: str) -> _Rule | None:
-    """Parse a line of a `.gitignore` by git's rules."""
-    line = line.rstrip()
-    if not line or line.startswith("#") or line.count("*") > _STARS:
-        return None
-    ignores = not line.startswith("!")
-    line = line.removeprefix("!").removeprefix("\\")
-    whole = "/" in line.rstrip("/")
-    text = _glob_to_regex(line.lstrip("/"))
-    try:
-        re.compile(text)
-    except re.error:
-        return None
-    return _Rule(text, ignores, whole)
-
-
-def _glob_to_regex(glob: str) -> str:
-    made, at = "", 0
-    while at < len(glob):
-        sign = glob[at]
-        if glob.startswith("**/", at):
-            made, at = made + "(?:.*/)?", at + 3
-        elif glob.startswith("**", at):
-            made, at = made + ".*", at + 2
-        elif sign == "*":
-            made, at = made + "[^/]*", at + 1
-        elif sign == "?":
-            made, at = made + "[^/]", at + 1
-        elif sign == "[" and "]" in glob[at + 2 :]:
-            end = glob.index("]", at + 2)
-            inner = glob[at + 1 : end].replace("\\", "\\\\")
-            inner = f"^{inner[1:]}" if inner.startswith(("!", "^")) else inner
-            made, at = made + f"[{inner}]", end + 1
-        else:
-            made, at = made + re.escape(sign), at + 1
-    return made

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import SymbolRelation
+from concordance.link.interface_digest import AUTOUSE
 from concordance.link.python.classes import ClassTable
 from concordance.link.world import LoadedFlow
 
-AUTOUSE = "*"
 _CONFTEST = "conftest.py"
 
 Function = tuple[LoadedFlow, int]  # a file, and a symbol in it

@@ -42,8 +42,8 @@ from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.repository import name_of
 from concordance.query.folders.sections import dependency_diagram, important_table
 from concordance.query.folders.terms import distinctive_terms
-from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW, RENUMBERED, memoised, shared_while, untouched
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from concordance.base.model import Category
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders import NOT_READ, Folder, folders
-from concordance.query.index.counts.ledger import ledger
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import RENUMBERED, incremental, shared_while, unrecorded_copy, untouched
 

@@ -25,8 +25,8 @@ from concordance.query.descriptions.quotations import (
 )
 from concordance.query.folders import folders
 from concordance.query.folders.terms import acronyms
-from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import WHOLE_TABLE
 
@@ -102,12 +102,12 @@ def _documents(index: Index) -> Iterator[GlossaryEntry]:
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
         lines = text.split("\n")
         if "glossary" in path.rpartition("/")[2].lower() or ".. glossary::" in text:
-            yield from _glossary_document(index, path, lines)
+            yield from _glossary_document(path, lines)
         else:
             yield from _defined_in_prose(path, lines)
 
 
-def _glossary_document(index: Index, path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
+def _glossary_document(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """Yield the entries of a glossary: headings with the text below them, or reST terms with indented definitions."""
     inside = -1  # the indentation of a reST glossary directive, -1 before one is found
     for number, line in enumerate(lines):

@@ -10,7 +10,7 @@ from concordance.base.model import TYPE_KINDS
 from concordance.facts.codec import SymbolHead
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
 from concordance.query.folders import Folder, folders
-from concordance.query.index.counts.ledger import outline
+from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised
 

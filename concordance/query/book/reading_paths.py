@@ -15,7 +15,7 @@ from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, co
 from concordance.query.book.chapters import Chapter, order_by_use
 from concordance.query.descriptions import describe
 from concordance.query.folders import folders
-from concordance.query.index.counts.ledger import outline
+from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 
 LINES_PER_MINUTE = 40  # lines read in a minute

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from concordance.query.answers import Answer, AnswerPage
+from concordance.base import plugins
+from concordance.base.errors import UserError
+from concordance.query.answers import Answer, AnswerPage, page_for
 from concordance.query.index.repository import Index
 
 
@@ -34,3 +36,16 @@ class QueryCommand(Protocol):
 
 
 PROTOCOL = QueryCommand
+
+COMMANDS = "concordance.query.commands"
+
+
+def ask(
+    index: Index, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
+) -> Answer:
+    """Run a command by name, however the question came here, and return one page of its answer."""
+    module = plugins.load(COMMANDS, command)
+    if asked is None and module.ARGUMENT and not module.ARGUMENT.startswith("["):
+        raise UserError(f"`{command}` needs an argument", f"Give it {module.ARGUMENT}")
+    answer: Answer = module.answer(index, asked, page_for(module, limit, cursor, options))
+    return answer

@@ -7,11 +7,16 @@ author's words too. A file with only a few words of its own gets both.
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, join_in_sentence
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.registry import language_of
-from concordance.facts.codec import FileOutline
-from concordance.query.descriptions.config_files import config_summary
+from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.query.descriptions.definitions import (
     definition_summary,
     implementation_summary,
@@ -29,10 +34,10 @@ from concordance.query.descriptions.quotations import (
     quote_sentence,
     sentence_pieces,
 )
-from concordance.query.descriptions.test_files import summarize_tests
-from concordance.query.index.counts.ledger import format_size, ledger, outline
+from concordance.query.index.ledger import format_size, ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised
+from concordance.query.search.related_files import stem_of
 
 _MAX_TITLE = 30  # characters up to which a sentence is no more than a title
 _TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
@@ -117,7 +122,7 @@ def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a file's type and length, what it imports, and which files use it or, for prose, its first line."""
     found: list[Piece] = [f"{file.type}, {count_noun(file.lines, 'line')}"]
     if facts.imports and file.language not in _PROSE:
-        found += _imports(index, file, facts)
+        found += _imports(file, facts)
     users = _users(index, file.path)
     if users:
         names: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in users[:2]]
@@ -135,14 +140,14 @@ def _users(index: Index, path: str) -> list[str]:
     return sorted(map(index.path_of_base, index.neighbours.users.get(index.base_of(path), ())))
 
 
-def _imports(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+def _imports(file: File, facts: FileOutline) -> list[Piece]:
     """Return what is imported by a file that defines nothing itself."""
     modules = list(dict.fromkeys(row.module for row in facts.imports if row.module))
     if not modules:
         return []
     names: list[Piece] = [Mono(module) for module in modules[:2]]
     more = [count_noun(len(modules) - 2, "more")] if len(modules) > 2 else []
-    verb = "includes" if file.language in ("c", "cpp", "cuda", "objc", "objcpp") else "imports"
+    verb = "includes" if file.language in C_FAMILY else "imports"
     return [f", {verb} ", *join_in_sentence([*names, *(one.removesuffix("s") for one in more)])]
 
 
@@ -175,3 +180,198 @@ def _named_by(index: Index, file: File) -> list[Piece]:
     path = users[0]
     more = f" and {count_noun(len(users) - 1, 'more file', 'more files')}" if len(users) > 1 else ""
     return [", shown in " if file.category == Category.DOCUMENTATION else ", used by ", Ref(To.FILE, path), more]
+
+
+# --- one-line summaries of test files: how many tests, in which classes or suites, and the file they test
+# In: a file and its outline. Out: pieces such as "34 tests in `TestLinear` and 2 more, of `linear.py`". The tested file
+# is the one with the same stem, or else one that this test uses much and few other files use.
+
+
+_SUITE = re.compile(r"(?=\w*TEST)\w++\s*+\(\s*(\w+)\s*,\s*\w+\s*\)")
+_ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
+_STANDS_OUT = 1.2  # least ratio of a test's uses of a file to the number of its users (both logarithmic)
+
+
+def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+    """Return a summary of the tests in a file; nothing if it contains none."""
+    number = ledger(index).tests[file.path]
+    if not number:
+        return []
+    names = _suites(facts)
+    found: list[Piece] = [count_noun(number, "test")]
+    if names:
+        shown: list[Piece] = [*names[:2]]
+        more = [f"{len(names) - 2} more"] if len(names) > 2 else []
+        found += [
+            " in ",
+            *join_in_sentence(
+                [
+                    Ref(To.SYMBOL, file.path, n.partition("\0")[2], n.partition("\0")[0]) if "\0" in n else Mono(n)
+                    for n in map(str, shown)
+                ]
+                + [*more]
+            ),
+        ]
+    about, is_named = file_under_test(index, file.path)
+    return [*found, *([", of " if is_named else ", using ", Ref(To.FILE, about)] if about else [])]
+
+
+def _suites(facts: FileOutline) -> list[str]:
+    """Return the classes with tests, each with its key after a NUL, or else suite names from macros; largest first."""
+    inside: Counter[int] = Counter(
+        s.parent for s in facts.symbols if s.kind == Kind.METHOD and s.name.startswith("test")
+    )
+    if inside:
+        return [f"{facts.symbols[p].name}\0{facts.symbols[p].key}" for p, _ in inside.most_common() if p >= 0]
+    suites = Counter(match[1] for s in facts.symbols if (match := _SUITE.match(s.name)))
+    return [name for name, _ in suites.most_common()]
+
+
+def file_under_test(index: Index, path: str) -> tuple[str, bool]:
+    """Return the file that a test file tests, and whether their names match; "" if no file stands out."""
+    uses = index.neighbours.uses.get(index.base_of(path), {})
+    stem = stem_of(path).lower()
+    rows = []
+    for target, times in uses.items():
+        other = index.path_of_base(target)
+        if not other or index.category_of(other) not in _ABOUT or "test" in other.rpartition("/")[0]:
+            continue
+        alike = stem_of(other).lower() == stem
+        weight = (1 + math.log2(times)) / math.log2(2 + len(index.neighbours.users.get(target, ())))
+        rows.append((alike, weight, other))
+    rows.sort(key=lambda row: (not row[0], -row[1], row[2]))
+    if not rows or not (rows[0][0] or rows[0][1] > _STANDS_OUT):
+        return "", False
+    return rows[0][2], rows[0][0]
+
+
+# --- one-line summaries of configuration and build files: their jobs, targets or keys
+# In: a file and its outline. Out: pieces such as "workflow `pull`, on push: the jobs `a`, `b` and 12 more". If the file
+# has a key for its description, that is the author's own text and is quoted instead.
+
+
+_SHOWN = 3
+_DESCRIBED = frozenset(("description", "about", "summary"))
+
+
+def config_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
+    """Return a summary of a configuration or build file; nothing if it has no keys and no targets."""
+    way: Callable[[File, FileOutline], list[Piece]]
+    if file.language == "cmake":
+        way = _cmake
+    elif file.language in ("make", "starlark", "dockerfile"):
+        way = _targets
+    else:
+        way = _workflow if _jobs(facts) else _keys
+    return way(file, facts)
+
+
+def _top(facts: FileOutline, *kinds: str) -> list[SymbolHead]:
+    return [symbol for symbol in facts.symbols if symbol.parent < 0 and (not kinds or symbol.kind in kinds)]
+
+
+def _below(facts: FileOutline, name: str) -> list[SymbolHead]:
+    """Return the keys directly below a top-level key."""
+    place = next((n for n, s in enumerate(facts.symbols) if s.parent < 0 and s.name == name), -1)
+    return [symbol for symbol in facts.symbols if symbol.parent == place] if place >= 0 else []
+
+
+def _value(symbol: SymbolHead) -> str:
+    return symbol.signature.partition(" = ")[2].strip().strip("\"'")
+
+
+def _names(path: str, symbols: list[SymbolHead], shown: int = _SHOWN) -> list[Piece]:
+    """Return a list of names: all if there are few, else the first ones and how many more there are."""
+    distinct = list({symbol.name: symbol for symbol in symbols}.values())
+    few = distinct[: shown + (len(distinct) == shown + 1)]
+    left = len(distinct) - len(few)
+    names: list[Piece] = [Ref(To.SYMBOL, path, symbol.key, symbol.name) for symbol in few]
+    return join_in_sentence([*names, *([f"{left:,} more"] if left else [])])
+
+
+# --- YAML, JSON, TOML, INI
+
+
+def _jobs(facts: FileOutline) -> bool:
+    return bool(_below(facts, "jobs"))
+
+
+def _workflow(file: File, facts: FileOutline) -> list[Piece]:
+    """Return a workflow's name, events and jobs."""
+    jobs = _below(facts, "jobs")
+    named = next((s for s in _top(facts) if s.name == "name" and _value(s)), None)
+    events = _below(facts, "on") or _below(facts, "true")  # in YAML 1.1, `on` means true
+    on = next((s for s in _top(facts) if s.name == "on"), None)
+    found: list[Piece] = ["workflow"]
+    if named is not None:
+        found += [" ", Mono(_value(named)), Cite(file.path, named.line)]
+    if events:
+        found += [", on ", *join_in_sentence([Mono(symbol.name) for symbol in events])]
+    elif on is not None and re.fullmatch(r"[\w-]+", _value(on)):
+        found += [", on ", Mono(_value(on))]
+    return [*found, f": the job{'s' if len(jobs) > 1 else ''} ", *_names(file.path, jobs)]
+
+
+def _keys(file: File, facts: FileOutline) -> list[Piece]:
+    """Return the description key of a file of settings or data, or else its top-level keys."""
+    top = _top(facts)
+    for symbol in [*top, *_below(facts, "project"), *_below(facts, "package"), *_below(facts, "metadata")]:
+        if symbol.name.lower() in _DESCRIBED and is_statement(_value(symbol)):
+            return ["“", *sentence_pieces(_value(symbol)), "”", Cite(file.path, symbol.line)]
+    if not top:
+        return []
+    title = language_of(file.language).title
+    times = re.search(r"\((\d+) times\)", top[0].signature)
+    if times:
+        return [f"{title}, {times[1]} entries of ", Ref(To.SYMBOL, file.path, top[0].key, top[0].name)]
+    count = len({symbol.name for symbol in top})
+    return [f"{title} with {'the key' if count == 1 else 'the keys'} ", *_names(file.path, top)]
+
+
+# --- builds
+
+
+def _cmake(file: File, facts: FileOutline) -> list[Piece]:
+    """Return what a CMake file builds, defines, adds or sets."""
+    parts: list[list[Piece]] = []
+    targets = _top(facts, Kind.TARGET)
+    if targets:
+        parts.append(["builds ", *_names(file.path, targets)])
+    functions = [s for s in facts.symbols if s.kind in (Kind.FUNCTION, Kind.MACRO)]
+    if functions:
+        parts.append(["defines ", *_names(file.path, functions)])
+    added = [row for row in facts.imports if "subdirectory" in row.form or row.module.endswith("/CMakeLists.txt")]
+    if added:
+        parts.append([f"adds {count_noun(len(added), 'subfolder')}"])
+    options = [s for s in facts.symbols if s.kind == Kind.VARIABLE and s.signature.lower().startswith("option(")]
+    if options:
+        parts.append([f"offers {count_noun(len(options), 'option')}"])
+    if not parts:
+        variables = [s for s in facts.symbols if s.kind == Kind.VARIABLE]
+        if variables:
+            parts.append(["sets ", *_names(file.path, variables)])
+    return _joined(parts[:3])
+
+
+def _targets(file: File, facts: FileOutline) -> list[Piece]:
+    """Return what a Make, Bazel, Buck or Docker file builds, defines or sets."""
+    parts: list[list[Piece]] = []
+    targets = [s for s in facts.symbols if s.kind == Kind.TARGET]
+    if targets:
+        verb = "builds the stages " if file.language == "dockerfile" and len(targets) > 1 else "builds "
+        parts.append([verb, *_names(file.path, targets)])
+    functions = [s for s in _top(facts) if s.kind in (Kind.FUNCTION, Kind.MACRO)]
+    if functions:
+        parts.append(["defines ", *_names(file.path, functions)])
+    if not parts:
+        variables = [s for s in _top(facts) if s.kind in (Kind.VARIABLE, Kind.CONSTANT)]
+        if variables:
+            parts.append(["sets ", *_names(file.path, variables)])
+    return _joined(parts[:3])
+
+
+def _joined(parts: list[list[Piece]]) -> list[Piece]:
+    found: list[Piece] = []
+    for number, part in enumerate(parts):
+        found += ([" and " if len(parts) == 2 else ", "] if number else []) + part
+    return found

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_sentence
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import File, Kind
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.store_delta import Aspect
@@ -34,7 +35,6 @@ _WHOLE = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUN
 _OPEN = frozenset((Kind.NAMESPACE, Kind.MODULE))
 _SHOWN = (3, 2)  # names shown of the first and of the second group
 _SCRIPTS = frozenset(("shell", "make"))
-_C = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
 
 
 def top_level_symbols(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
@@ -116,7 +116,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         if handed:
             return handed
     if (
-        file.language in _C
+        file.language in C_FAMILY
         and sum(len(group[2]) for group in heavy) < 3
         and (done := implementation_summary(file, facts))
     ):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Doc, Quote
 from concordance.query.descriptions.quotations import find_lines, is_statement
-from concordance.query.index.counts.ledger import ledger, outline
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 

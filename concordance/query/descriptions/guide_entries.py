@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from concordance.base.blocks import Cite, Piece
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.descriptions.quotations import first_sentence, is_statement, sentence_pieces
-from concordance.query.index.counts.ledger import ledger
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import RecordedTable, shared_while
 

@@ -22,7 +22,7 @@ from concordance.base import plugins
 from concordance.base.config import Roots
 from concordance.base.errors import Unreadable
 from concordance.base.model import File, Import, Origin, Scope, Target
-from concordance.link.implicit_runs import FILE_LOADING_LANGUAGES
+from concordance.link.implicit_runs import DEFERRING_SCOPES, FILE_LOADING_LANGUAGES, UNLOADED_CONDITIONS
 from concordance.link.paths.tree import Tree
 from concordance.passes.cycles import strongly_connected_components
 from concordance.query.diff.comparison import Comparison, ReadFile
@@ -35,8 +35,6 @@ _MODULES = (".py", "/__init__.py", ".pyx", ".pyi", "/__init__.pyi")
 _HOMES = frozenset(("__init__", "index", "mod"))  # files that represent their folder
 _SIGNS = (".", "/", ":")
 _APART = re.compile(r"::|[./:]+")
-_DEFERRING_SCOPES = frozenset(("function", "lambda"))
-_UNLOADED_CONDITIONS = ("TYPE_CHECKING", "__name__")
 _FOLDERS = frozenset(("go", "java"))  # languages whose imports refer to all files of a folder
 Imports = Sequence[tuple[Import, bool]]  # each with whether it is deferred
 Edge = tuple[str, str]
@@ -143,11 +141,11 @@ class ImportNameFilter:
 
 def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
     """True if an import is deferred: not executed when its file is loaded."""
-    if one.form == "type" or any(word in one.condition for word in _UNLOADED_CONDITIONS):
+    if one.form == "type" or any(word in one.condition for word in UNLOADED_CONDITIONS):
         return True
     scope = one.scope
     while 0 < scope < len(scopes):
-        if scopes[scope].kind in _DEFERRING_SCOPES:
+        if scopes[scope].kind in DEFERRING_SCOPES:
             return True
         scope = scopes[scope].parent
     return False

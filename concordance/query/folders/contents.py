@@ -26,7 +26,7 @@ from concordance.base.model import Category
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.description import describe_folder, file_counts_in_words, most_used_names
-from concordance.query.index.counts.ledger import format_size, ledger
+from concordance.query.index.ledger import format_size, ledger
 from concordance.query.index.repository import Index
 
 

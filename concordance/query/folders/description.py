@@ -16,8 +16,8 @@ from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, quote_sentence
 from concordance.query.folders import Folder, folders
-from concordance.query.index.counts.ledger import ledger, outline
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW, memoised
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category, Kind
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
 from concordance.query.index.owners import describe_owner
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import RENUMBERED, memoised, shared_while, untouched
@@ -49,7 +49,7 @@ def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
         rows = testers(index, path)
         if rows:
             found.testers.append(rows)
-        people = describe_owner(index, path) if index.owners[0] else None
+        people = describe_owner(index, path)
         if people:
             key = str(people[0])
             found.owners[key] = (people, found.owners.get(key, ([], 0))[1] + 1)

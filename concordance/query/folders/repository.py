@@ -32,7 +32,7 @@ from concordance.query.descriptions.document_opening import DocumentOpening, rea
 from concordance.query.folders import folders
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
-from concordance.query.index.counts.ledger import ledger, outline
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 

@@ -27,8 +27,8 @@ from concordance.base.model import Category
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
-from concordance.query.index.counts.ledger import ledger
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 
 _BOXES = 24  # parts in a diagram

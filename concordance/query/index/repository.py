@@ -30,8 +30,7 @@ from concordance.facts.read import Facts
 from concordance.facts.updates.store_delta import Aspect, round_to_power
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
-from concordance.query.index.codeowners import CODEOWNERS_PATHS, OwnerRule, parse_codeowners
-from concordance.query.index.counts.file_counts import FileCounts
+from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters_by_path, folder_edges
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import RunnerCommands
@@ -312,17 +311,6 @@ class Index:
         """
         self.reads.note("edges", folder)
         return self._folder_edges.get(folder, {})
-
-    @property
-    def owners(self) -> tuple[str, list[OwnerRule]]:
-        """The path of the `CODEOWNERS` file and its rules."""
-        self.reads.note("owners", "")
-        return self._owners
-
-    @SharedProperty
-    def _owners(self) -> tuple[str, list[OwnerRule]]:
-        place = next((place for place in CODEOWNERS_PATHS if place in self._ids), "")
-        return place, parse_codeowners(self.runners.text(place).decode(errors="replace")) if place else []
 
     @SharedProperty
     def licences(self) -> dict[str, str]:

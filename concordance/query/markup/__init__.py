@@ -13,13 +13,13 @@ import re
 
 from concordance.base.blocks import Ref
 from concordance.base.characters import HIDDEN
+from concordance.base.kinds import C_FAMILY
 from concordance.query.markup.blocks import BlockParser, Dialect
 from concordance.query.markup.doxygen import html_to_markdown, single_member_text
 from concordance.query.markup.inline import InlineReader, LinkResolver
 from concordance.query.markup.lines import collect_targets
 from concordance.query.markup.markdown_shapes import join_blocks
 from concordance.query.markup.summary import first_sentence as first_sentence
-from concordance.query.markup.summary import is_licence as is_licence
 from concordance.query.markup.summary import without_licence as without_licence
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
@@ -39,8 +39,7 @@ _TOOL_LINE = re.compile(  # lines that are instructions to tools
 _TAGS = re.compile(r"</?[a-zA-Z]\w*[^<>]*>|&\w+;|&#\d+;")
 
 _PYTHON = frozenset(("python", "cython", "rst", "starlark", "cmake", "text", "toml"))
-_C = frozenset(("c", "cpp", "cuda", "objc", "objcpp"))
-_COMMANDED = _C | frozenset(
+_COMMANDED = frozenset(C_FAMILY) | frozenset(
     (
         "java",
         "javascript",
@@ -73,12 +72,12 @@ def markdown(doc: str, language: str, link: LinkResolver = _no_link) -> tuple[st
         return (doc,)
     dialect = _dialect(doc, language)
     words = InlineReader(
-        link, rest=dialect.rest, commands=dialect.commands, intra=language in ("rust", "go"), calls=language in _C,
-        arguments=language == "c",
+        link, rest=dialect.rest, commands=dialect.commands, intra=language in ("rust", "go"),
+        calls=language in C_FAMILY, arguments=language == "c",
     )  # fmt: skip
     if (dialect.commands or dialect.headings) and _TAGS.search(doc):
         doc = show_hidden(html_to_markdown(doc))
-    if language in _C and doc.startswith("@"):
+    if language in C_FAMILY and doc.startswith("@"):
         doc = single_member_text(doc)
     lines = [line.rstrip() for line in doc.expandtabs(8).split("\n")]
     if _TOOL_LINE.search(doc):

@@ -13,12 +13,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from concordance.extract.documents.docstrings import UNDERLINE
 from concordance.query.markup import doxygen, sections, tables
 from concordance.query.markup.inline import InlineReader, code, link_text
 from concordance.query.markup.lines import (
     DIRECTIVE,
     STARTS,
-    UNDERLINE,
     block_end,
     doctest_end,
     field_groups,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from concordance.extract.documents.docstrings import UNDERLINE
 from concordance.query.markup import sections
 from concordance.query.markup.inline import InlineReader
 
@@ -16,7 +17,6 @@ DIRECTIVE = re.compile(r"\.\.[ ]+(?:\|([^|\n]+)\|[ ]+)?([A-Za-z][\w:.+-]*?)[ ]?:
 STARTS = re.compile(  # what may open a block in the middle of a paragraph
     r"[-*+•‣] |(?:\d{1,4}|#)[.)] |>>>|```|~~~|\.\. ?\S|:[A-Za-z]|[@\\][\w{}.]|[=\-~^\"'`#*+.:_|]{3,}|#+ "
 )
-UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
 _TARGET = re.compile(r"\.\.[ ]+_`?([^`:]+)`?:(?:[ ]+(\S.*)|$)")
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.extract.documents.docstrings import UNDERLINE, WORD_BEFORE
 from concordance.query.markup.doxygen import member_text
 
 _BLANK = re.compile(r"\n[ \t]*\n")
 _RULER = re.compile(r"\W{3,}|(?:[-=*#~_+.^]\s*){3,}")
-_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}")
 _TO_TOOLS = re.compile(
     r"-\*-|vim?:|.{0,12}\bcoding[:=]|\$\w+:.*\$$|#!|/?usr/bin/|pylint:|flake8|mypy:|ruff:|noqa|NOLINT|clang-format|eslint|"
     r"type: ignore|@(?:ts-|flow|jsx|format|generated\b|nolint|oncall)|IWYU|prettier|isort:|fmt:|@\(\#\)|"
@@ -97,7 +97,6 @@ _BLOCK_TAG = re.compile(r"(?<!\s)\s*+</?(?:p|br|ul|ol|li|pre|div|h\d|table|dl)\b
 _LOOSE = re.compile(r" +(?=[.,;](?:\s|$))")
 _KEPT_CODE = re.compile(r"\0(\d+)\0")
 _END = re.compile(r"[(\[{]|[)\]}]|(?<!\.)\.{2,}+(?=[\"')\]]*(?:\s|$))|[.!?][\"')\]”’]*(?=\s|$)|[。！？]")
-_WORD_BEFORE = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
 _MAX_PARAGRAPH = 4000  # characters of a paragraph that are searched for the end of a sentence
 _ABBREVIATIONS = frozenset(
     ("e.g", "eg", "i.e", "ie", "cf", "vs", "resp", "approx", "fig", "figs", "eq", "eqs", "sec", "dr", "mr", "mrs", "ms",
@@ -142,11 +141,6 @@ def _has_prose(text: str) -> bool:
     return len(words) >= 2 or (
         len(text.split()) < 8 and any(c.isalpha() for c in text) and not re.search(r"@|\d{4}", text)
     )
-
-
-def is_licence(doc: str) -> bool:
-    """True if a comment consists of nothing but copyright and licence statements."""
-    return bool(doc.strip()) and not without_licence(doc).strip()
 
 
 def first_sentence(doc: str, language: str, name: str = "") -> str:
@@ -200,9 +194,9 @@ def _paragraphs(doc: str) -> Iterator[list[str]]:
 
 def _without_title(lines: list[str]) -> tuple[list[str], str]:
     """Return a paragraph without its title, and the title."""
-    if len(lines) > 2 and _UNDERLINE.fullmatch(lines[0]) and _UNDERLINE.fullmatch(lines[2]):
+    if len(lines) > 2 and UNDERLINE.fullmatch(lines[0]) and UNDERLINE.fullmatch(lines[2]):
         return lines[3:], lines[1]
-    if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]):
+    if len(lines) > 1 and UNDERLINE.fullmatch(lines[1]):
         return lines[2:], lines[0]
     if re.match(r"#{1,6} \S", lines[0]):
         return lines[1:], lines[0].strip("# ")
@@ -211,7 +205,7 @@ def _without_title(lines: list[str]) -> tuple[list[str], str]:
 
 def _without_signature(lines: list[str], language: str) -> list[str]:
     """Return a paragraph without a leading signature, command, file name or kernel-doc name."""
-    while lines and (_PLACES.fullmatch(lines[0]) or _UNDERLINE.fullmatch(lines[0])):
+    while lines and (_PLACES.fullmatch(lines[0]) or UNDERLINE.fullmatch(lines[0])):
         lines = lines[1:]
     if not lines:
         return lines
@@ -341,7 +335,7 @@ def _is_sentence_end(text: str, match: re.Match[str]) -> bool:
         return True
     if match[0].startswith(".."):
         return rest[0].isupper()
-    before = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+    before = WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
     if before is None:
         return not text[: match.start()].isdigit()
     word = before[0].lower()

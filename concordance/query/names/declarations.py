@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind, Symbol
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
@@ -16,7 +17,6 @@ from concordance.query.answers import split_key
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised
 
-_FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
 _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _MOST = 32  # symbols of one qualified name above which they are different things
@@ -69,7 +69,7 @@ def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     mine = _symbol(index, place)
     if "static" in mine.modifiers and not home:
         same = [other for other in same if other.path == place.path]
-    if place.kind in _FUNCTIONS:
+    if place.kind in FUNCTION_KINDS:
         same = [other for other in same if _fits(mine, _symbol(index, other), other.path == place.path, bool(home))]
     return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
 
@@ -80,7 +80,7 @@ def _is_same_symbol(one: SymbolPlace, other: SymbolPlace, home: list[str]) -> bo
 
 
 def _family(place: SymbolPlace) -> int:
-    return next((n for n, kinds in enumerate((_FUNCTIONS, _TYPES, _VALUES)) if place.kind in kinds), -1)
+    return next((n for n, kinds in enumerate((FUNCTION_KINDS, _TYPES, _VALUES)) if place.kind in kinds), -1)
 
 
 def _symbol(index: Index, place: SymbolPlace) -> Symbol:

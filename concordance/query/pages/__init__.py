@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Protocol
@@ -42,7 +42,7 @@ PROTOCOL = PageKind
 
 
 @cache
-def kinds() -> dict[str, str]:
+def kinds() -> Mapping[str, str]:
     """What links to each kind of page say, by the kinds' names."""
     return {name: plugins.load(PAGES, name).TO for name in plugins.names(PAGES)}
 

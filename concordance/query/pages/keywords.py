@@ -67,7 +67,7 @@ def _blocks(one: FileModel) -> list[Block]:
     for title, names in groups.items():
         found += [Heading(3, [title]), _group(one, names, uses)]
     if imports:
-        found += [Heading(3, [_imports_title(imports)]), Items([_import(one, row) for row in imports])]
+        found += [Heading(3, [_imports_title(imports)]), Items([_import(row) for row in imports])]
     if mentioned:
         found += [Heading(3, [file_keywords.IDENTIFIERS]), Items(_identifiers(one, mentioned))]
     if concepts:
@@ -163,7 +163,7 @@ def _file(path: str) -> Ref:
     return Ref(To.FILE, path, "", path.rpartition("/")[2])
 
 
-def _import(one: FileModel, row: ImportedName) -> Item:
+def _import(row: ImportedName) -> Item:
     pieces: list[Piece] = [
         row.ref if row.ref and row.form not in file_keywords.INCLUDED else Mono(row.module),
         f" L{row.line}",

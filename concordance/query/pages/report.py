@@ -35,9 +35,9 @@ from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders import folders
-from concordance.query.index.counts.file_counts import RowsByPath
-from concordance.query.index.counts.ledger import format_size, ledger, outline
+from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
+from concordance.query.index.ledger import format_size, ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANYTHING, WHOLE_TABLE, shared, shared_while, untouched
 

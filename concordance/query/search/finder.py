@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import NamedTuple
 
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.fulltext.words import CHUNK
@@ -49,7 +50,6 @@ _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR)
 _WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # kinds with many definitions, or whose names are prose
 _OF_CODE = EXECUTABLE_KINDS | TYPE_KINDS
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
-_BODIES = frozenset((Kind.FUNCTION, Kind.METHOD))
 _FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
 _HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
 _BEGINNING = 60  # definitions whose names begin with the question
@@ -328,7 +328,7 @@ def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset
         return spot
     place = opened.symbol_at(spot.line)
     found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
-    if found is None or found.kind not in _BODIES:  # perhaps a constant or a field, which has no scope
+    if found is None or found.kind not in FUNCTION_KINDS:  # perhaps a constant or a field, which has no scope
         own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == spot.line), place)
         found = found if own == place else index.facts.place(opened.base + 1 + own)
     if found is None:

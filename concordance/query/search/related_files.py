@@ -153,7 +153,7 @@ class Neighbours:
         yield from self._together(me)
         if history:
             yield from self._changed(path)
-        yield from self._named(me, path)
+        yield from self._named(path)
         yield from self._defined(path)
         yield from self._beside(path)
 
@@ -191,7 +191,7 @@ class Neighbours:
             if identity is not None and change is not None:
                 yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Relation.CHANGED, times)
 
-    def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _named(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         """The test or the header of a source: equal names, apart from what marks a test."""
         stem, same = stem_of(path), self._stems[stem_of(path)]
         self.reads.note("stem", stem)

@@ -183,8 +183,7 @@ def _bases(one: FileModel, place: int) -> Iterator[Block]:
     index, symbol = one.index, one.symbols[place]
     known = {split_key(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
     rows = [
-        Item([definition_link(index, base.id), *_where(index, base)])
-        for base in ancestors_of(index, one.base + 1 + place)
+        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, one.base + 1 + place)
     ]
     for said in symbol.bases:
         bare = said.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
@@ -194,7 +193,7 @@ def _bases(one: FileModel, place: int) -> Iterator[Block]:
         yield Items(rows)
 
 
-def _where(index: Index, base: Ancestor) -> list[Piece]:
+def _where(base: Ancestor) -> list[Piece]:
     steps = "" if base.far == 1 else f", {base.far} levels above"
     return [f"{steps} in ", Ref(To.FILE, base.path, "", base.path)]
 

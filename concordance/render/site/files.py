@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from time import gmtime, strftime
@@ -16,17 +17,21 @@ from typing import NamedTuple
 
 from concordance import render
 from concordance.base import plugins
-from concordance.base.blocks import Page, Ref, To
+from concordance.base.blocks import Line, Page, Pieces, Ref, To, count_noun
 from concordance.base.characters import escape_hidden
+from concordance.query.book.chapters import plan
+from concordance.query.commands import COMMANDS
+from concordance.query.folders import folders
+from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of
 from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.pages import PAGES, kinds, listed_kinds
 from concordance.query.sections.listing import blame_lines, build_listing, page_count
 from concordance.query.sections.structure import plain_files
-from concordance.render.addresses import anchor
+from concordance.render.addresses import Addresses, anchor
 from concordance.render.formats import markdown
-from concordance.render.site import html, llms_txt, openapi, page_frame
+from concordance.render.site import html, openapi, page_frame
 from concordance.render.site import source_listing as listings
 from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
 from concordance.render.site.page_frame import frame_links
@@ -75,8 +80,8 @@ class Site:
         """Return the file at an address; None if there is none."""
         if address in assets():
             return SiteFile(*assets()[address])
-        if address == llms_txt.ADDRESS:
-            return SiteFile(_bytes(llms_txt.text(self.index, self.book, self.api)), PLAIN)
+        if address == ADDRESS:
+            return SiteFile(_bytes(text(self.index, self.book, self.api)), PLAIN)
         if address == openapi.ADDRESS and self.api:
             return SiteFile(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
@@ -110,7 +115,7 @@ class Site:
 
     def rest(self) -> Iterator[tuple[str, SiteFile]]:
         """Yield the files that belong to no route."""
-        for address in (*assets(), llms_txt.ADDRESS):
+        for address in (*assets(), ADDRESS):
             found = self.answer(address)
             if found is not None:
                 yield address, found
@@ -257,10 +262,77 @@ def _bytes(text: str) -> bytes:
 
 
 @cache
-def assets() -> dict[str, tuple[bytes, str]]:
+def assets() -> Mapping[str, tuple[bytes, str]]:
     """Return bytes and type of each asset by its address in the site."""
     found = {}
     for path in sorted(Path(os.path.dirname(render.__file__), FOLDER).iterdir()):
         if path.suffix in _TYPES and path.is_file():
             found[f"{FOLDER}/{path.name}"] = path.read_bytes(), _TYPES[path.suffix]
     return found
+
+
+# --- `llms.txt`: an entry point for language models, in the format of llmstxt.org
+# In: an index and the addresses of the site's Markdown pages. Out: the text of the file: the repository's name and
+# description, then links to Markdown pages: the book's chapters in reading order, the top-level folders, and the
+# commands that a server answers.
+
+
+ADDRESS = "llms.txt"
+_MARKUP = re.compile(r"[\[\]<>]")
+
+
+def text(index: Index, addresses: Addresses, has_api: bool) -> str:
+    """Return the whole file."""
+    return "\n".join(_lines(index, addresses, has_api)) + "\n"
+
+
+def _lines(index: Index, addresses: Addresses, has_api: bool) -> Iterator[str]:
+    def link(label: str, ref: Ref, said: str = "") -> str:
+        return f"- [{_safe(label)}]({addresses.link(ADDRESS, ref)})" + (f": {said}" if said else "")
+
+    root = folders(index).all[""]
+    yield f"# {_safe(name_of(index))}"
+    yield ""
+    yield f"> {_plain(describe_folder(index, '')) or count_noun(root.count, 'file')}"
+    yield ""
+    yield "Every file, folder and name of this repository is documented from its source, with file and line."
+    yield "Each page is also available as HTML: replace `.md` with `.html`. `<file>_docs.md` is the page of a file."
+    yield ""
+    yield "## Start"
+    yield ""
+    yield link("Contents", Ref(To.INDEX, ""), "what the repository is, how it is laid out, where to start")
+    yield link("Book", Ref(To.BOOK, ""), "all chapters, in reading order")
+    yield link("Keywords", Ref(To.LETTERS, ""), "every name from A to Z")
+    yield link("Checks", Ref(To.REPORT, ""), "what was read, what was not, and what does not resolve")
+    yield from ["", "## Chapters", ""]
+    for chapter in plan(index).ordered:
+        said = _plain(describe_folder(index, chapter.folder))
+        yield link(chapter.folder or name_of(index), Ref(To.BOOK, chapter.name), said)
+    if root.folders:
+        yield from ["", "## Folders", ""]
+        for folder in root.folders:
+            yield link(folder, Ref(To.INDEX, folder), _plain(describe_folder(index, folder)))
+    if has_api:
+        yield from ["", "## Questions", ""]
+        yield "- [OpenAPI](openapi.json): every command, its parameters and its answer"
+        for name in plugins.names(COMMANDS):
+            module = plugins.load(COMMANDS, name)
+            first = module.HELP.strip().splitlines()[0]
+            yield f"- [{name}](api/{name}): {_safe(first)}"
+
+
+def _plain(pieces: Pieces) -> str:
+    """Return the plain text of pieces."""
+    said = []
+    for piece in pieces:
+        if isinstance(piece, Ref):
+            said.append(piece.label or piece.at or piece.path)
+        elif isinstance(piece, Line):
+            said.append(piece.label)
+        elif isinstance(piece, str):
+            said.append(piece)
+    return _safe(" ".join("".join(said).split()))
+
+
+def _safe(words: str) -> str:
+    return _MARKUP.sub("", escape_hidden(words))

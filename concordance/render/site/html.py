@@ -39,8 +39,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.characters import escape_hidden
 from concordance.render.addresses import anchor, slug
-from concordance.render.author_markdown import doc_to_html
-from concordance.render.code_blocks import render_code
+from concordance.render.author_markdown import doc_to_html, render_code
 from concordance.render.diagrams.bar_chart import plot
 from concordance.render.diagrams.svg import svg
 from concordance.render.diagrams.treemap import treemap

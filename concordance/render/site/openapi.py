@@ -11,7 +11,7 @@ from typing import Any
 from concordance.base import plugins
 from concordance.base.version import VERSION
 from concordance.query.answers import Option, options_of
-from concordance.query.dispatch import COMMANDS
+from concordance.query.commands import COMMANDS
 
 ADDRESS = "openapi.json"
 ROWS = 1000  # per page of an answer

@@ -81,17 +81,20 @@ class _ExtractWorkerState(NamedTuple):
     note: int  # descriptor of the file that names what this worker is reading
 
 
+def _classifier(job: Job) -> Classifier:
+    return Classifier(registry.languages(), job.config.largest, job.headers, job.config.categories)
+
+
 @cache
 def _worker_state(job: Job) -> _ExtractWorkerState:
-    """Return what a worker keeps from batch to batch."""
-    languages = registry.languages()
+    """Return what a worker keeps from batch to batch; it ends with the worker."""
     with open(os.path.join(job.scratch, "macros"), "rb") as file:
         table: macros.Macros = pickle.load(file)  # noqa: S301 (this build's own temporary file)
     return _ExtractWorkerState(
-        Classifier(languages, job.config.largest, job.headers, job.config.categories),
+        _classifier(job),
         Cache(job.cache_folder, job.config.cache_bytes),
         table,
-        frozenset(language.name for language in languages if language.has_macros),
+        frozenset(language.name for language in registry.languages() if language.has_macros),
         WordNormalizer(),
         os.open(_note_of(job.scratch, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC),
     )
@@ -135,7 +138,7 @@ def extract_files(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:
 
 def failed_file(job: Job, entry: ListedFile, reason: str) -> ExtractedFile:
     """Return the entry of a file whose extraction crashed its worker or did not end."""
-    form = _worker_state(job).classifier.unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
+    form = _classifier(job).unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
     return _skipped(entry, form, _digest(job.root, entry))  # so that the next build recognises it
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from concordance.base.config import Roots
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import File, Flow, Import, Target
 from concordance.facts import codec
 from concordance.facts.codec import unpack_flow, unpack_imports
@@ -21,7 +22,6 @@ from concordance.facts.records import Linkable, PreviousFile
 from concordance.facts.write import StoreWriter
 from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.resident_tables import CFamilyState, table_files
-from concordance.link.interface_digest import C_FAMILY
 from concordance.link.invalidation import ALWAYS_FOLLOWED_FILES, FAMILY_SHARE, Invalidation
 from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
@@ -32,9 +32,8 @@ _FEW_BYTES = 1_000_000  # of flows; up to this size, linking here is faster than
 _SETTINGS = "settings"  # key under which the settings files that affect imports are stored
 
 
-def link(numbers: list[int]) -> list[LinkedFile]:
+def link(linker: Linker, numbers: list[int]) -> list[LinkedFile]:
     """Link some files."""
-    linker: Linker = forked.shared_data()
     return [linker.link(number) for number in numbers]
 
 

@@ -35,12 +35,11 @@ from concordance.render import claims
 from concordance.render.addresses import Addresses, FormatAddresses, claims_of
 from concordance.render.formats import PageFormat, markdown
 from concordance.render.output import folder_checks, manifest
-from concordance.render.output.folder_listing import BookFolder
 from concordance.render.output.manifest import ManifestPage
 from concordance.render.output.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
 from concordance.serve.reader import save_front_page
-from concordance.workflow.state.resident import BookState, ResidentState
+from concordance.workflow.resident import BookFolder, BookState, ResidentState
 from concordance.workflow.workers import forked, pool
 
 OF_A_PAGE = " of a page"  # suffix of the kind of a page that is about a page
@@ -72,9 +71,8 @@ class _Done(NamedTuple):
     slots: set[int]  # what was read for them
 
 
-def write_subjects(subjects: list[Subject]) -> list[_Done]:
+def write_subjects(desk: _PageWorkerState, subjects: list[Subject]) -> list[_Done]:
     """Render and write the pages of some subjects."""
-    desk: _PageWorkerState = forked.shared_data()
     if desk.opened_by != os.getpid():
         desk.index.facts.reopen()
         desk.opened_by = os.getpid()

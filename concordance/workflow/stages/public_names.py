@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from concordance.base.model import Category
 from concordance.facts.codec import PUBLIC, FileNames, PublicName, pack_names, unpack_flow
 from concordance.facts.write import StoreWriter
+from concordance.link.paths.tree import enclosing_folders
 from concordance.link.python.exports import (
     ExportedNames,
     ModuleExports,
@@ -22,7 +23,7 @@ from concordance.link.python.exports import (
     read_exports,
     unpack_exports,
 )
-from concordance.passes.public_names import enclosing_folders, public_names
+from concordance.passes.public_names import public_names
 
 EXPORTS = "offered"  # key in the store of the inputs
 _CODE = frozenset(("python", "cython"))

@@ -21,8 +21,8 @@ from concordance.base.progress import BuildSummary, Progress
 from concordance.collect import history, walk
 from concordance.render.summary import BookSummary
 from concordance.workflow import builds
+from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
-from concordance.workflow.state.resident import ResidentState
 from concordance.workflow.watch.file_watcher import POLL, FileChanges, FileWatcher, NotifyingWatcher, PollingWatcher
 from concordance.workflow.workers import forked
 

@@ -7,26 +7,18 @@ completed, or the item that failed. Workers are forked when the shared data is c
 from __future__ import annotations
 
 import gc
+import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from concordance.base import forks
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers.pool import FailedItem, Item, Result
 
-
-@cache
-def _shared() -> list[Any]:
-    """A holder for the shared data: what it contains when workers are forked is visible in every worker."""
-    return []
-
-
-def shared_data() -> Any:
-    """Return the shared data in a worker."""
-    return _shared()[0]
+Shared = TypeVar("Shared")
 
 
 @contextmanager
@@ -51,10 +43,9 @@ def _start() -> None:
 @contextmanager
 def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.Pool | None]:
     """Fork workers that share some data; None if this process may not fork."""
-    _shared()[:] = [laid]
     gc.freeze()  # objects that the collector does not touch stay shared with the workers
     pool = workers_pool.Pool(
-        jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True
+        jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True, laid
     )
     try:
         yield pool if pool.begin() else None
@@ -64,13 +55,19 @@ def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.
         raise
     finally:
         gc.unfreeze()
-        _shared().clear()
+
+
+def _with_shared(work: Callable[[Any, list[Item]], Result], batch: list[Item]) -> Result:
+    """Run a batch in a worker, with the data that its process was started with."""
+    process: Any = multiprocessing.current_process()  # a `forks.Process`
+    return work(process.shared, batch)
 
 
 def map_forked(
-    laid: object, work: Callable[[list[Item]], Result], batches: Iterable[list[Item]], jobs: int, patience: float
-) -> Iterator[Result | FailedItem[Item]]:
-    """Run all batches in forked workers; `patience` is how many seconds an item may take."""
+    laid: Shared, work: Callable[[Shared, list[Item]], Result], batches: Iterable[list[Item]], jobs: int,
+    patience: float,
+) -> Iterator[Result | FailedItem[Item]]:  # fmt: skip
+    """Run all batches in forked workers that share `laid`; `patience` is how many seconds an item may take."""
     source = iter(batches)
     first = next(source, None)
     if first is None:  # do not fork for nothing
@@ -78,7 +75,7 @@ def map_forked(
     every = chain([first], source)
     with _workers(laid, jobs, patience) as pool:
         yield from (
-            workers_pool.map_batches_here(work, every, patience)
+            workers_pool.map_batches_here(partial(work, laid), every, patience)
             if pool is None
-            else workers_pool.map_batches(pool, work, every)
+            else workers_pool.map_batches(pool, partial(_with_shared, work), every)
         )

@@ -36,18 +36,19 @@ class Pool:
 
     def __init__(
         self, jobs: int, start: Callable[[], None], modules: list[str], patience: Callable[[list[Any]], float],
-        lost: Callable[[list[int], int], None], fork: bool = False,
+        lost: Callable[[list[int], int], None], fork: bool = False, shared: object = None,
     ) -> None:  # fmt: skip
         """Create a pool. `patience` returns how many seconds a batch may take without an answer; `lost` is called with
         the processes that died and the number of items that are tried again. With `fork` the workers see everything
-        that this process has in memory, if it may fork. Otherwise they come from a fork server, which imports `modules`
-        once and holds no lock of ours; without modules there is no server."""
+        that this process has in memory, if it may fork, and each is given `shared`. Otherwise they come from a fork
+        server, which imports `modules` once and holds no lock of ours; without modules there is no server."""
         self.jobs = jobs
         self.patience = patience
         self.lost = lost
         self._start = start
         self._modules = modules
         self._fork = fork
+        self._shared = shared
         self._executor: ProcessPoolExecutor | None = None
 
     def begin(self) -> bool:
@@ -65,7 +66,9 @@ class Pool:
             # When dead workers are replaced, other threads may have started.
             if self._fork and self._modules and not forks.can_fork():
                 self._fork = False
-            context: BaseContext = forks.WorkerForkContext() if self._fork else launch.SafeForkServerContext()
+            context: BaseContext = (
+                forks.WorkerForkContext(self._shared) if self._fork else launch.SafeForkServerContext()
+            )
             if not self._fork:
                 context.set_forkserver_preload(self._modules)
                 _start_server()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"at::", b"torch::")

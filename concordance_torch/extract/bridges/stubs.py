@@ -10,8 +10,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from concordance.base.kinds import C_FAMILY
 from concordance.extract.bridge_ends import BridgeEnd
-from concordance.extract.reading.rule_context import C_FAMILY, RuleContext
+from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = C_FAMILY
 WORDS = (b"_DISPATCH(", b"_stub")

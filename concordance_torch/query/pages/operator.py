@@ -65,7 +65,6 @@ TO = "operator"  # what links to these pages say
 LISTED = ("Operators", "kernels, derivatives, tests and documents of each")
 _USERS = 12  # files that call an operator, named one by one
 _BOXES = 5  # kernels in a diagram
-_CALLS = ("function", "method")  # the variants that a schema may name, and how each is called
 _LINES = 200  # lines searched for the end of a docstring
 _DOCSTRING = re.compile(r'[^\n]*\n?[^\n]*?"{3}(?P<words>.*?)"{3}', re.S)
 _QUIET = frozenset(("schema", "func", "dispatch", "variants"))  # fields of a schema that other columns show
@@ -120,7 +119,7 @@ def _all(index: Index) -> list[Block]:
 def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield from _quoted_summary(index, one)
     yield Text(_schema_files(index, one))
-    yield from _python_names(index, one)
+    yield from _python_names(one)
     yield from _diagram(index, one)
     yield Heading(2, ["Overloads"])
     yield _overloads(index, one)
@@ -162,7 +161,7 @@ def _schema_files(index: Index, one: OperatorInfo) -> list[Piece]:
     return [*said, *join_in_sentence([Ref(To.FILE, path, "", path) for path in paths]), "."]
 
 
-def _python_names(index: Index, one: OperatorInfo) -> Iterator[Block]:
+def _python_names(one: OperatorInfo) -> Iterator[Block]:
     """Yield how it is called from Python, according to the variants in its schemas."""
     space, _, base = one.name.rpartition("::")
     ways: dict[str, None] = {}

@@ -7,7 +7,6 @@ that what a name holds is known by the time it is used. Calls that pass a module
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from concordance.extract.bridge_ends import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bound_objects import (
@@ -30,9 +29,8 @@ _KEYWORDS = frozenset(("return", "if", "else", "while", "for", "new", "delete", 
 _BEFORE_NAMES = frozenset((">", "*", "&"))
 
 
-@lru_cache(maxsize=1)
 def find_bindings(look: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
-    """Return the ends in a file, each with its bridge; cached for the second of the two bridges that need it."""
+    """Return the ends in a file, each with its bridge; `RuleContext.once` keeps it for the second of two bridges."""
     return tuple(_Reader(look).all())
 
 
@@ -44,7 +42,6 @@ class _Reader:
         self._chains = PybindChains(self._tokens, self._holders)
         self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
         self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # for modules
-        self._done = -1  # chains up to here are read
 
     def all(self) -> Iterator[tuple[str, BridgeEnd]]:
         tokens = self._tokens

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Trust
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance.link.solver import Solver
 
-C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")
 STUBS = (".pyi", ".pyi.in")
 _MACRO = re.compile(r"\{(\w+)\}")
 _GIVEN = re.compile(r"\{(@\d+)\}")

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import ROLES, Bridge, ForeignName, Role, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance.link.python.bindings.module_names import (
-    C_FAMILY,
     STUBS,
     Modules,
     PythonName,

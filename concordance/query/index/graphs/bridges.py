@@ -13,7 +13,7 @@ from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import WHOLE_TABLE, shared_while, untouched
+from concordance.query.index.updates.reads import shared_while, untouched
 
 _BRIDGES = "concordance.link.bridges"
 # For each kind of statement, the verb that joins source to target, and the verb for the opposite direction. Bridges of
@@ -72,11 +72,6 @@ class Bridges:
         """Return the bridges with this name."""
         self._index.reads.note(Aspect.ACROSS, name)
         return self._by_name.get(name, [])
-
-    def all_names(self) -> list[str]:
-        """Return the names of all bridges, in the order of the rows."""
-        self._index.reads.note(Aspect.ACROSS, WHOLE_TABLE)
-        return list(self._by_name)
 
     @cached_property
     def _by_name(self) -> dict[str, list[Bridge]]:
@@ -152,8 +147,3 @@ class Bridges:
 def bridges_of(index: Index) -> Bridges:
     """Return the bridges of a repository."""
     return Bridges(index, unpack_bridges(index.facts.passed("bridges")))
-
-
-def bridge_names(index: Index) -> list[str]:
-    """Return the names of all bridges."""
-    return bridges_of(index).all_names()

@@ -6,8 +6,8 @@ repository.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -90,24 +90,6 @@ class LoadGraph:
         for user, target, _ in pairs:
             self.needs.setdefault(paths[user], []).append(paths[target])
             self.needed.setdefault(paths[target], []).append(paths[user])
-
-    def ring(self, path: str, within: Sequence[str]) -> tuple[str, ...]:
-        """Return the shortest path from a file back to itself within its cycle; of several, the first by path names."""
-        inside = set(within)
-        before: dict[str, str] = {}
-        waiting = deque([path])
-        while waiting:
-            here = waiting.popleft()
-            for there in sorted(self.needs.get(here, ())):
-                if there == path:
-                    way = [here]
-                    while way[-1] != path:
-                        way.append(before[way[-1]])
-                    return tuple(reversed(way))
-                if there in inside and there not in before:
-                    before[there] = here
-                    waiting.append(there)
-        return ()
 
 
 FolderEdges = dict[str, dict[tuple[str, str], int]]

@@ -54,7 +54,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     paths = index.by_base
     recounted = _update_symbols(index, files, touched)
     other = known.pop("marks", None) != index.marks or bool(touched[RENUMBERED])
-    stale = ["runners", "_owners", "shelves", "loads", *(["graph"] if other or touched[Aspect.INTO] else [])]
+    stale = ["runners", "shelves", "loads", *(["graph"] if other or touched[Aspect.INTO] else [])]
     for name in (*stale, *_OF_PASSES) if other else stale:
         known.pop(name, None)
     if other:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concordance.facts.updates.page_reads import Digests, PageReadsBroken, PageReadsStore, PageRecord, Subject
 from concordance.facts.updates.store_delta import Aspect, slot_of
-from concordance.query.index.counts.file_counts import FileCounts
+from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import forget_stale
 from concordance.query.index.updates.tables import changed, table_digests

@@ -22,6 +22,7 @@ from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_b
 from concordance.query.folders import parent_folders
 from concordance.query.folders.repository import name_of
 from concordance.query.index.findings import findings_by_rule
+from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import affects_test_commands
 from concordance.query.index.updates.reads import (
@@ -56,7 +57,7 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         found["chapters"] = _chapters(index)
         found["findings"] = {rule: number(list(files.items())) for rule, files in findings_by_rule(index).items()}
         found["title"] = {"": number(name_of(index))}
-        found["owners"] = {"": number(index.owners)}
+        found["owners"] = {"": number((code_owners(index).path, code_owners(index).rules))}
         found["notes"] = _notes(index)
         found["all tests"] = {"": number(index.tests_told)}
         found["read"] = {"": index.census.read}

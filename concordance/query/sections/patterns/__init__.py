@@ -21,7 +21,7 @@ _NAMED = 8  # names listed at most; if there are more, they are counted and only
 _FIRST = 3  # names listed then
 
 Table = Sequence[tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]]]
-_TABLES: dict[str, Table] = {
+TABLES: dict[str, Table] = {
     **python.TABLES,
     **c.TABLES,
     **script.TABLES,
@@ -39,18 +39,13 @@ class Pattern(NamedTuple):
 
 def patterns_of_file(one: FileModel) -> list[Pattern]:
     """Return the patterns of a file, in the order of its language's table."""
-    table = _TABLES.get(one.file.language)
+    table = TABLES.get(one.file.language)
     if table is None or one.file.skip != Skip.NONE:
         return []
     rows = find_patterns(PatternFile(one.facts, one.path, one.lines or []), table)
     return [
         Pattern(name, _places_in_words(one, found), sorted({row.line for row in _few(found)})) for name, found in rows
     ]
-
-
-def pattern_table(language: str) -> Table:
-    """Return the table of patterns for a language."""
-    return _TABLES.get(language, ())
 
 
 def find_patterns(seen: PatternFile, table: Table) -> Iterator[tuple[str, list[PatternPlace]]]:

@@ -12,11 +12,11 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import FileFacts, Kind, Symbol
 
 TYPE_KINDS = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.UNION))
 _LINE_END = re.compile(r"\n")
-FUNCTION_KINDS = frozenset((Kind.FUNCTION, Kind.METHOD))
 _LONG = {  # multi-line strings and comments, by their opening mark
     '"""': re.compile(r'"""(?:[^\\"]++|\\.|"(?!""))*+"""', re.S),
     "'''": re.compile(r"'''(?:[^\\']++|\\.|'(?!''))*+'''", re.S),

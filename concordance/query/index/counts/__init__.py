@@ -1,1 +1,0 @@
-"""The ledger of files, and counts over it."""

@@ -1,0 +1,203 @@
+"""State that a long-running process keeps of a repository between updates.
+
+In: what the last update computed. Out: the same for the next update, which checks whether each part is still valid. A
+process that writes only one book discards it in the end.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from concordance.base.errors import StoreBroken
+from concordance.base.model import File
+from concordance.collect.own_output import MANIFEST
+from concordance.extract.cfamily.macros import Macros
+from concordance.facts import schema
+from concordance.facts.read import Facts
+from concordance.facts.records import FileMacros, Linkable
+from concordance.facts.updates.page_reads import PageReadsStore, Subject
+from concordance.link.cfamily import resident_tables
+from concordance.query.index.repository import Index
+from concordance.render.addresses import Addresses
+from concordance.render.output import manifest
+from concordance.render.output.manifest import Manifest, ManifestPage
+
+_TRUSTED = 60.0  # seconds between two comparisons of all pages with the manifest
+
+
+class LastBuild(NamedTuple):
+    """What the last build left for the next one: its ledger, its metadata and its macros."""
+
+    files: dict[str, File]
+    meta: dict[str, str]
+    macros: list[tuple[str, FileMacros]]
+
+
+def read_last_build(folder: str, readers: str, kept: LastBuild | None = None) -> LastBuild | None:
+    """Return the last build by these readers; `kept` may be a cached copy of it.
+
+    None if there is none, if it is broken or made by other readers, or if a rebuild is better.
+    """
+    try:
+        with Facts(folder, alone=True) as facts:
+            meta = facts.meta()
+            if meta.get("readers") != readers or schema.is_outgrown(meta):
+                return None
+            if kept is not None and kept.meta.get("started") == meta.get("started"):
+                return kept._replace(meta=meta)
+            return LastBuild({file.path: file for file in facts.files()}, meta, facts.macros())
+    except StoreBroken:
+        return None
+
+
+@dataclass
+class StoreState:
+    """The state of a store after a build.
+
+    A build takes the state out before it changes the store, so a build that fails leaves nothing.
+    """
+
+    started: str = ""  # when that build began, as recorded in its store
+    known: LastBuild | None = None  # the ledger and metadata of the store
+    macros: Macros | None = None  # the merged macros of all files
+    rows: list[Linkable] | None = None  # the files, as the linker needs them
+    tables: resident_tables.CFamilyState | None = None  # name tables of the C family
+
+    def take(self, started: str) -> StoreState:
+        """Remove and return the state, if it belongs to the store of the build that began at `started`."""
+        found = replace(self) if started and started == self.started else StoreState()
+        self.forget()
+        return found
+
+    def now(
+        self, before: LastBuild | None, meta: dict[str, str], seen: Iterable[File], gone: Iterable[str],
+        learned: Iterable[tuple[str, FileMacros]],
+    ) -> None:  # fmt: skip
+        """Record the store after a build; nothing after a full rebuild, which is rare."""
+        self.started, self.known = meta["started"], None
+        if before is not None:
+            files, macros = {**before.files, **{file.path: file for file in seen}}, dict(before.macros)
+            macros.update(learned)
+            for path in gone:
+                files.pop(path, None)
+                macros.pop(path, None)
+            said = [(path, one) for path, one in macros.items() if one]
+            self.known = LastBuild(files, {**before.meta, **meta}, said)
+
+    def leave(self, other: StoreState) -> None:
+        """Adopt the state that a build leaves."""
+        self.__dict__.update(other.__dict__)
+
+    def forget(self) -> None:
+        """Discard everything."""
+        self.leave(StoreState())
+
+
+class BookFolder:
+    """The cached manifest of one folder.
+
+    Reading the manifest and comparing every page with it takes longer than a small update, so the last manifest stays
+    in memory until another process writes the file, and pages are compared with it only once in a while.
+    """
+
+    def __init__(self, out: str) -> None:
+        self.out = out
+        self._stamp: tuple[int, ...] = ()  # device, inode, size and time of the manifest that was read
+        self._listed = Manifest({})
+        self._mark = ""
+        self._looked = float("-inf")
+
+    def read(self) -> Manifest:
+        """Return the manifest; reads the file if it has changed since the last call."""
+        now = self._now()
+        if not now or now != self._stamp:
+            self._listed, self._stamp, self._mark = manifest.read(self.out), now, ""
+            self._looked = float("-inf")
+        return self._listed
+
+    def wrote(self, pages: Iterable[ManifestPage], unfinished: bool, mark: str) -> None:
+        """Record that the manifest now lists these pages; `mark` is their digest."""
+        self._listed = Manifest({row.page: row for row in pages}, unfinished)
+        self._stamp, self._mark = self._now(), mark
+
+    def mark(self, pages: Iterable[ManifestPage]) -> str:
+        """Return the digest of the listed pages."""
+        self._mark = self._mark or manifest.pages_digest(pages)
+        return self._mark
+
+    def is_due(self, whole: bool) -> bool:
+        """True if all pages should be compared with the manifest: on request, and every `_TRUSTED` seconds."""
+        now = time.monotonic()
+        due = whole or now - self._looked > _TRUSTED
+        if due:
+            self._looked = now
+        return due
+
+    def _now(self) -> tuple[int, ...]:
+        try:
+            found = os.stat(os.path.join(self.out, MANIFEST))
+        except OSError:
+            return ()
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass
+class BookState:
+    """The state of one book."""
+
+    index: Index
+    notes: PageReadsStore
+    shelf: BookFolder
+    goes_on: bool = False  # the index is the one of the last update, brought up to date
+    _addresses: tuple[object, Addresses] | None = None
+    _work: tuple[object, dict[Subject, int]] | None = None
+
+    def addresses(self, made_of: object, make: Callable[[], Addresses]) -> Addresses:
+        """Return the addresses of the pages; the previous ones if `made_of` has not changed."""
+        if self._addresses is None or self._addresses[0] != made_of:
+            self._addresses = made_of, make()
+        return self._addresses[1]
+
+    def work(self, made_of: object, make: Callable[[], dict[Subject, int]]) -> dict[Subject, int]:
+        """Return all page subjects with their position in the order of work; cached in the same way."""
+        if self._work is None or self._work[0] != made_of:
+            self._work = made_of, make()
+        return self._work[1]
+
+    def close(self) -> None:
+        """Close the files."""
+        self.index.facts.close()
+        self.notes.close()
+
+
+@dataclass
+class ResidentState:
+    """The state of all books of a repository, by folder."""
+
+    lasts: bool = True  # there will be another update
+    whole: bool = True  # anything may have changed, for example a page that somebody overwrote
+    books: dict[str, BookState] = field(default_factory=dict)
+    kept: StoreState = field(default_factory=StoreState)  # of the store
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Use the state; after an error it cannot be trusted, so it is discarded."""
+        try:
+            yield
+        except BaseException:
+            self.forget()
+            raise
+        if not self.lasts:
+            self.forget()
+
+    def forget(self) -> None:
+        """Discard everything."""
+        for known in self.books.values():
+            known.close()
+        self.books.clear()
+        self.kept.forget()

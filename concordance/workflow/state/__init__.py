@@ -1,1 +1,0 @@
-"""State that a long-running process keeps between updates."""
