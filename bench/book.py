@@ -18,7 +18,6 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench import measure
 from bench.bookwords import seeds_compared, shared
 from concordance.base.config import Config
 from concordance.base.model import Skip
@@ -29,6 +28,7 @@ from concordance.render.addresses import claims_of
 from concordance.render.output import manifest
 from concordance.workflow import book_check
 from concordance.workflow.store_location import FOLDER
+from tests.support import measure
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 

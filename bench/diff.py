@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import measure
+from tests.support import measure
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 COUNT, BAR, SEED = 100, 5.0, 1

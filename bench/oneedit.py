@@ -22,7 +22,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import measure
 from concordance.base.config import Book
 from concordance.base.model import Kind, Skip, Symbol
 from concordance.base.progress import ignore_progress
@@ -31,6 +30,7 @@ from concordance.query.index.repository import Index
 from concordance.render.output import manifest
 from concordance.workflow.store_location import FOLDER
 from concordance.workflow.watch.watch import CurrentBook
+from tests.support import measure
 
 CONCORD = [sys.executable, "-c", "import sys; from concordance.cli import main; sys.exit(main())"]
 STEPS = ("collect", "learn", "extract", "check", "index", "link", "pass", "store", "pages")

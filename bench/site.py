@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from bench import measure
 from concordance.facts.read import Facts
 from concordance.render.site.addresses import SiteAddresses
 from concordance.workflow.store_location import FOLDER
+from tests.support import measure
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 FILES, READERS, EVERY, SECONDS, RATE, QUESTIONS = 300, 200, 5.0, 60.0, 20, 400

@@ -59,7 +59,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    which finds `tasks.build.command`. It calls `workflow.builds.book`, which runs the steps in
    `workflow.pipeline.Build.run` and then writes the pages.
 2. **Collect.** `collect.walk.walk_with_counts` lists the files: `git ls-files`, or the folder where there is no git.
-   `collect.path_patterns.select_entries` applies `include` and `exclude`. `facts.updates.last_build.read_last_build`
+   `collect.path_patterns.select_entries` applies `include` and `exclude`. `workflow.resident.read_last_build`
    reads what the last build stored, and `workflow.changed_files.find_changes` selects the files that differ from it.
 3. **Extract.** In a worker process, `workflow.stages.extract.extract_files` reads the file's bytes
    (`collect.walk.read`); `collect.classify.Classifier.read_text` determines language, category and encoding and decodes
@@ -101,7 +101,7 @@ What happens on `concord define shop.Cart`.
 2. `workflow.store_location.root_of` finds the repository around the current folder. `api.Repository` brings the store
    up to date with `workflow.builds.build` (not with `--no-update`), opens it as `facts.read.Facts`, and creates a
    `query.index.repository.Index`, which reads tables only when they are needed.
-3. `api.Repository.ask` calls `query.dispatch.ask`, which fills in the options (`query.answers.page_for`) and calls
+3. `api.Repository.ask` calls `query.commands.ask`, which fills in the options (`query.answers.page_for`) and calls
    `query.commands.define.answer`.
 4. `query.names.resolver.resolve_question` finds out what `shop.Cart` refers to: a position, an id, a public name or a
    qualified name, best match first; if there is nothing, it raises an error that suggests similar names.

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import measure
+from tests.support import measure
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 LEVELS = 60  # of headers that each include two of the next level: more ways than can be counted
