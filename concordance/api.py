@@ -124,7 +124,7 @@ def _open_store(root: str, update: bool, progress: Progress) -> Facts:
                 return found
     if not there and os.path.isdir(root):
         progress("say", 0, 0, f"reading {os.path.realpath(root)} for the first time; its store is {folder}")
-    from concordance.workflow import builds
+    from concordance.workflow import store_update
 
-    builds.build(root, None, progress)
+    store_update.build(root, None, progress)
     return Facts(folder)

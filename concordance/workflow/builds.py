@@ -19,21 +19,22 @@ from concordance.base.errors import UserError
 from concordance.base.progress import BuildSummary, Progress, Totals, ignore_progress
 from concordance.collect.revisions import commits
 from concordance.collect.walk import WalkResult, find_root
-from concordance.extract import ruleset
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
 from concordance.query.index.ledger import count_totals
-from concordance.query.sections import file_page
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
 from concordance.workflow.pipeline import GENERATED, Build
-from concordance.workflow.publish import publish
-from concordance.workflow.resident import ResidentState, StoreState
+from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
+from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
+from concordance.workflow.store_update import build as build
+from concordance.workflow.store_update import read_settings as read_settings
+from concordance.workflow.store_update import update_store, with_jobs
 
 SITE = "site"  # default folder of the site
 MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
@@ -42,15 +43,6 @@ MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the 
 def formats() -> list[str]:
     """Return what can be built: a book in Markdown, a site, or a book in the format of an extension."""
     return [MARKDOWN, HTML, *(name for name in plugins.names(FORMATS) if name not in (MARKDOWN, HTML))]
-
-
-def read_settings(root: str) -> config_file.Settings:
-    """Return the settings of a repository."""
-    return config_file.read(root, ruleset.rules, file_page.titles)
-
-
-def _config(said: config_file.Settings, jobs: int | None) -> Config:
-    return replace(said.config, jobs=jobs) if jobs else said.config
 
 
 def book_settings(
@@ -74,25 +66,6 @@ def _folder(root: str, said: config_file.Settings) -> str:
     return os.path.join(root, said.out) if said.out != config_file.BOOK else os.path.join(store_path(root), "book")
 
 
-def build(
-    root: str, jobs: int | None = None, progress: Progress = ignore_progress, walked: WalkResult | None = None,
-    memory: ResidentState | None = None,
-) -> BuildSummary:  # fmt: skip
-    """Update a repository's store, and report what could not be read completely. `walked` are its files, if they are
-    known; `memory` keeps state for a process that does this repeatedly."""
-    return _build(root, _config(read_settings(root), jobs), progress, walked, memory)
-
-
-def _build(
-    root: str, config: Config, progress: Progress, walked: WalkResult | None = None, memory: ResidentState | None = None
-) -> BuildSummary:
-    kept = memory.kept if memory is not None else StoreState()
-    summary = Build(root, config, progress, walked=walked, kept=kept).run()
-    for path, reason in summary.failed:
-        progress("say", 0, 0, f"{path}: {reason}; it is listed, but nothing could be extracted")
-    return summary
-
-
 def book(
     root: str,
     out: str | None = None,
@@ -107,11 +80,11 @@ def book(
     process that does this repeatedly; `form` is the name of a format."""
     said = read_settings(root)
     where = out or (_folder(root, said) if form == MARKDOWN else os.path.join(store_path(root), f"book-{form}"))
-    config, wishes = _config(said, jobs), wishes or said.book
+    config, wishes = with_jobs(said, jobs), wishes or said.book
     if wishes.generated and form != MARKDOWN:
         raise UserError(f"pages about pages cannot be written in {form}", "Leave --include-generated out")
     _check_out(root, where, site=False)
-    summary = _build(root, config, progress, walked, memory)
+    summary = update_store(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
     with _page_step(root, summary, progress):
@@ -136,10 +109,10 @@ def site(
 ) -> tuple[BuildSummary, BookSummary]:
     """Update a repository's store and write its site: pages for a browser, without a server."""
     said = read_settings(root)
-    config, folder = _config(said, jobs), store_path(root)
+    config, folder = with_jobs(said, jobs), store_path(root)
     where = out or os.path.join(folder, SITE)
     _check_out(root, where, site=True)
-    summary = _build(root, config, progress)
+    summary = update_store(root, config, progress)
     with _page_step(root, summary, progress):
         written = publish(root, folder, where, site_book(wishes or said.book), config, partial(_report_pages, progress))
     for page, reason in written.failed:
@@ -192,10 +165,10 @@ def check(
     changed."""
     root = root if root is not None else find_root(os.getcwd())
     said = read_settings(root)
-    where, config = out or _folder(root, said), _config(said, jobs)
+    where, config = out or _folder(root, said), with_jobs(said, jobs)
     if os.path.isdir(root) and not book_check.has_book(where):
         return BookDifference(where, missing=True)
-    summary = _build(root, config, progress)
+    summary = update_store(root, config, progress)
     with _page_step(root, summary, progress):
         made = _write(root, where, wishes or said.book, config, summary, progress, True, form=_format_of(where))
         return book_check.explain_difference(root, store_path(root), where, made)
@@ -230,7 +203,7 @@ def verify(
     """Check a repository's book, by default the one in its settings, against the current repository."""
     root = root if root is not None else find_root(os.getcwd())
     said = read_settings(root)
-    folder, config = out or _folder(root, said), _config(said, jobs)
+    folder, config = out or _folder(root, said), with_jobs(said, jobs)
     return book_check.verify(root, folder, config, partial(_report_pages, progress))
 
 

@@ -31,7 +31,7 @@ from tests.support.program import write
 # Edits that leave the files as many as they are, and those that give symbols other names and ids most of all.
 WHAT = (*("add", "drop", "rename") * 3, *("signature", "body", "top", "docstring", "exports", "bases", "decorate"),
         *("imports", "relocate", "macro", "finding", "prose", "several", "revert"))  # fmt: skip
-SEQUENCES, STEPS = 8, 7
+SEQUENCES, STEPS = 5, 7
 # What is no table, or holds the index and the store themselves.
 ASIDE = frozenset(("facts", "reads", "worked_out", "summaries", "open", "known_letters", "root", "book", "passed",
                    "runners", "shelves", "words", "of_pages", "other", "paths"))  # fmt: skip

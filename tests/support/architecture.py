@@ -99,7 +99,7 @@ What happens on `concord define shop.Cart`.
 1. `entry.main` and `cli.main` start as above. `cli.Commands.get_command` finds the module `query.commands.define`
    through `base.plugins.load` and turns its `HELP`, `ARGUMENT` and `OPTIONS` into a click command.
 2. `workflow.store_location.root_of` finds the repository around the current folder. `api.Repository` brings the store
-   up to date with `workflow.builds.build` (not with `--no-update`), opens it as `facts.read.Facts`, and creates a
+   up to date with `workflow.store_update.build` (not with `--no-update`), opens it as `facts.read.Facts`, and creates a
    `query.index.repository.Index`, which reads tables only when they are needed.
 3. `api.Repository.ask` calls `query.commands.ask`, which fills in the options (`query.answers.page_for`) and calls
    `query.commands.define.answer`.
