@@ -17,6 +17,7 @@ from concordance.base.model import File, Import, Skip, Target
 from concordance.collect import walk
 from concordance.collect.classify import Classifier, header_language
 from concordance.extract import engine, registry
+from concordance.link.paths.ignored import GitIgnore
 from concordance.link.paths.tree import Tree, join_path
 
 HOME = Path(__file__).parents[1] / "cases" / "link" / "imports"
@@ -157,6 +158,13 @@ def test_no_words_and_no_settings_break_it(tmp_path: Path) -> None:
                 for name in ("", "*", "x", ".."):
                     target = resolve("a/x.py" if plug_in != "rust" else "src/lib.rs", Import(1, 1, words, name, form=form))
                     assert all(path in tree.paths for path in target.paths), (plug_in, words, form)
+
+
+def test_a_long_list_of_ignored_files_is_read_in_part(tmp_path: Path) -> None:
+    """Each pattern takes time to compile, and anybody can write a million of them."""
+    ignored = "".join(f"made{number}.h\n" for number in range(2_001))
+    tree, _ = laid_out(tmp_path, {".gitignore": ("text", ignored)})
+    assert [GitIgnore(tree).by(f"made{number}.h") for number in (0, 1_999, 2_000)] == [".gitignore", ".gitignore", ""]
 
 
 def test_the_order_of_questions_changes_nothing(tmp_path: Path) -> None:

@@ -6,19 +6,21 @@ the tree and is ignored is one that a build generates. A pattern that also match
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 
 from concordance.collect.path_patterns import Patterns
 from concordance.link.paths.tree import Tree, enclosing_folders
 
+_MOST = 2_000  # lines of one file that are read: people write a few dozen, and each pattern takes time to compile
+
 
 class _Rules:
     """The lines of one `.gitignore`."""
 
-    def __init__(self, lines: Iterable[str], there: Callable[[str], Iterable[str]]) -> None:
+    def __init__(self, lines: Sequence[str], there: Callable[[str], Iterable[str]]) -> None:
         self.there = there  # returns the files in a folder; both are relative to the `.gitignore`
-        self.patterns = Patterns(line for line in map(str.rstrip, lines) if line and not line.startswith("#"))
+        self.patterns = Patterns(line for line in map(str.rstrip, lines[:_MOST]) if line and not line.startswith("#"))
         self.folders: dict[str, bool] = {"": False}
 
     def ignore(self, path: str) -> bool:
