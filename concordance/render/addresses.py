@@ -44,9 +44,14 @@ class Addresses:
     own_at_root: tuple[str, ...] = ()
     own_ends: tuple[str, ...] = ()  # further suffixes of files that are put beside each page
 
-    def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
-        """Name all pages; definitions in the files `plain` get no anchors, since such files have thousands of keys."""
-        self.out, self._plain = out, plain
+    def __init__(
+        self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset(), ending: str = MARKDOWN
+    ) -> None:
+        """Name all pages; definitions in the files `plain` get no anchors, since such files have thousands of keys.
+
+        `ending` is that of the pages' names, by their format.
+        """
+        self.out, self._plain, self._ending = out, plain, ending
         to_root = os.path.relpath(os.path.realpath(root), os.path.realpath(out)).replace(os.sep, "/")
         self._to_root = quote(_encoded(to_root), _SAFE)
         self._folders: dict[str, str] = {"": ""}  # folders of the repository -> folders of the book
@@ -76,10 +81,11 @@ class Addresses:
     def _name_inside(self, folder: str, below: list[str], files: list[str]) -> None:
         here = self._folders[folder]
         start = f"{here}/" if here else ""
-        used = {*self.own, *(_IN_FOLDER if folder else (*_AT_ROOT, *self.own_at_root))}
+        names = _IN_FOLDER if folder else (*_AT_ROOT, *self.own_at_root)
+        used = {*self.own, *names, *map(self._with_ending, names)}
+        ends = tuple(dict.fromkeys((*_ENDS.values(), *map(self._with_ending, _ENDS.values()), *self.own_ends)))
         for name in files:
             stem = _short(name)
-            ends = (*dict.fromkeys(_ENDS.values()), *self.own_ends)
             if any(_folded(stem + end) in used for end in ends):
                 stem = _marked(name)
             used.update(_folded(stem + end) for end in ends)
@@ -112,7 +118,11 @@ class Addresses:
     def page(self, ref: Ref) -> str:
         """Return the path in the book of the page that a link points to."""
         path = self._whole(ref)
-        return path if ref.part < 2 else f"{path[:-3]}.{ref.part}.md"
+        return self._with_ending(path if ref.part < 2 else f"{path[:-3]}.{ref.part}.md")
+
+    def _with_ending(self, name: str) -> str:
+        """Return the name of a Markdown page with the ending of this book's format; any other name as it is."""
+        return name[: -len(MARKDOWN)] + self._ending if name.endswith(MARKDOWN) else name
 
     def _whole(self, ref: Ref) -> str:
         to = ref.to
@@ -177,26 +187,6 @@ class Addresses:
                 known = "/".join(steps) + "/"
             self._prefixes[here, folder] = known
         return known
-
-
-class FormatAddresses(Addresses):
-    """The addresses of a book in another format than Markdown: the same names with another ending."""
-
-    def __init__(
-        self, paths: Iterable[str], root: str, out: str, ending: str, plain: frozenset[str] = frozenset()
-    ) -> None:
-        self._ending = ending
-        self.own = tuple(map(self._with_ending, _PAGES.values()))
-        self.own_at_root = tuple(map(self._with_ending, (FRONT, REPORT, LETTERS)))
-        self.own_ends = tuple(dict.fromkeys(map(self._with_ending, _ENDS.values())))
-        super().__init__(paths, root, out, plain)
-
-    def page(self, ref: Ref) -> str:
-        """Return the path in the book of the page that a link points to."""
-        return self._with_ending(super().page(ref))
-
-    def _with_ending(self, page: str) -> str:
-        return page.removesuffix(MARKDOWN) + self._ending
 
 
 def claims_of(page: str) -> str:

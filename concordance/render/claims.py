@@ -19,7 +19,7 @@ _DIGEST = "~"  # prefix of a digest
 
 
 def claim_text(lines: Sequence[str], first: int, last: int) -> str:
-    """Return the text of some lines, or its digest, in the form that a claim stores."""
+    """Return the text of the given lines, or its digest, in the form that a claim stores."""
     said = _cited_text(lines, first, last)
     return said if first == last and len(said) <= _LONGEST else digest_of(said)
 

@@ -20,7 +20,7 @@ from concordance.base.errors import ToolFailed, UserError
 from concordance.base.version import VERSION
 from concordance.collect import own_output, path_patterns, subprocesses, walk
 from concordance.facts.read import Facts
-from concordance.render.addresses import MARKDOWN, Addresses, FormatAddresses, claims_of
+from concordance.render.addresses import Addresses, claims_of
 from concordance.render.output import manifest
 from concordance.render.output.manifest import ManifestPage
 from concordance.render.summary import BookDifference, BookSummary, Problem, StalePage, VerifyResult
@@ -35,7 +35,7 @@ BATCH = 1_000_000  # of pages per batch
 
 
 def check(checker: Checker, pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
-    """Check some pages; return them with what was found."""
+    """Check pages; return them with what was found."""
     found = PageCheck()
     for page in pages:
         checker.check(page, found)
@@ -104,8 +104,7 @@ def _missing_and_unlisted(root: str, out: str, ground: CheckedBook, config: Conf
 
 def _addresses(paths: Iterable[str], root: str, out: str, pages: Iterable[str]) -> Addresses:
     """Return the addresses of a book in the format of its pages."""
-    ending = manifest.ending(pages)
-    return Addresses(paths, root, out) if ending == MARKDOWN else FormatAddresses(paths, root, out, ending)
+    return Addresses(paths, root, out, ending=manifest.ending(pages))
 
 
 # --- why a book is stale

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -79,7 +80,7 @@ def read(out: str) -> Manifest:
 def ending(pages: Iterable[str]) -> str:
     """Return the ending of a book's pages, by its front page; that of Markdown if there is no front page."""
     front = own_output.FRONT.removesuffix(MARKDOWN)
-    return next((page[len(front) :] for page in pages if page.startswith(front)), MARKDOWN)
+    return next((posixpath.splitext(page)[1] for page in pages if page.startswith(f"{front}.")), MARKDOWN)
 
 
 def pages_digest(pages: Iterable[ManifestPage]) -> str:
@@ -136,7 +137,7 @@ def _encode(pages: Iterable[ManifestPage], more: dict[str, object]) -> bytes:
 
 
 def _head(more: dict[str, object]) -> str:
-    """Return the beginning of the manifest, up to the list of pages."""
+    """Return the text of the manifest before the first row of its list of pages."""
     head = {"generator": GENERATOR, "version": VERSION, **more, "columns": list(ManifestPage._fields[1:])}
     return json.dumps(head, indent=1)[:-2] + ',\n "pages": {\n'
 

@@ -65,19 +65,19 @@ class DryRunSink(PageSink):
         """Do nothing."""
 
     def put(self, path: str, data: bytes) -> bool:
-        """True if the file does not have this content."""
+        """Return True if writing this content would change the file."""
         return manifest.read_regular_file(os.path.join(self.out, path)) != data
 
     def drop(self, path: str) -> bool:
-        """True if the file exists."""
+        """Return True if the file exists and would be removed."""
         return os.path.lexists(os.path.join(self.out, path))
 
     def remove(self, pages: Collection[str]) -> int:
-        """Return how many of the pages exist."""
+        """Return how many of the pages exist and would be removed."""
         return sum(self.drop(page) for page in pages)
 
     def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
-        """True if the manifest does not list exactly these pages."""
+        """Return True if writing the manifest would change it."""
         return self.put(MANIFEST, manifest.encode_manifest(pages, unfinished))
 
 

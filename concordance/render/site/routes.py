@@ -15,7 +15,7 @@ from typing import NamedTuple
 from concordance.base import plugins
 from concordance.base.blocks import Ref, To
 from concordance.query.index.repository import Index
-from concordance.query.pages import PAGES, PER_FILE_OR_FOLDER, kinds
+from concordance.query.pages import PAGES, kinds, kinds_per_path
 from concordance.render.addresses import anchor
 from concordance.render.site.addresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
 from concordance.render.site.page_frame import SEARCH
@@ -59,7 +59,7 @@ class SiteRoutes:
     def _rest(self) -> dict[str, Route]:
         """Pages about the whole repository by address."""
         found = {}
-        for kind in (kind for kind in kinds() if kind not in PER_FILE_OR_FOLDER):  # few
+        for kind in (kind for kind in kinds() if kind not in kinds_per_path()):  # few
             for subject in plugins.load(PAGES, kind).subjects(self.index) if kind != REPORT else ("",):
                 found[self.addresses.page(Ref(kinds()[kind], subject))] = Route(kind, subject)
         return found

@@ -29,10 +29,10 @@ from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.stale_pages import StalePages
-from concordance.query.pages import PAGES, PER_FILE_OR_FOLDER, kinds
+from concordance.query.pages import PAGES, kinds, kinds_per_path
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims
-from concordance.render.addresses import Addresses, FormatAddresses, claims_of
+from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import PageFormat, markdown
 from concordance.render.output import folder_checks, manifest
 from concordance.render.output.manifest import ManifestPage
@@ -72,7 +72,7 @@ class _Done(NamedTuple):
 
 
 def write_subjects(desk: _PageWorkerState, subjects: list[Subject]) -> list[_Done]:
-    """Render and write the pages of some subjects."""
+    """Render and write the pages of the given subjects."""
     if desk.opened_by != os.getpid():
         desk.index.facts.reopen()
         desk.opened_by = os.getpid()
@@ -103,7 +103,7 @@ def _write(desk: _PageWorkerState, page: Page, kind: str) -> tuple[ManifestPage,
 
 
 def _claim_text(index: Index, path: str, first: int, last: int) -> str:
-    """Return what a claim stores of some lines of a file, or of the whole file."""
+    """Return what a claim stores of the given lines of a file, or of the whole file."""
     if not first:
         return index.files[path].digest
     return claims.claim_text(index.opened(path).lines() or [], first, last)
@@ -121,19 +121,13 @@ def write(
         known = memory.books[out] = _book_state(root, folder, out, book, memory.books.get(out))
         known.index.passed = passed
         paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
-        addresses = known.addresses((paths, plain, form), lambda: _addresses(paths, root, out, plain, form))
+        addresses = known.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
         with _confined(root, folder, out) as confined:
             level = _Level(confined, book, config, False, only_compared, memory.whole, form)
             summary = level.write(known, addresses, progress)
         if not only_compared and not memory.lasts:
             _leave_front(known.index, folder, book)
         return summary
-
-
-def _addresses(paths: list[str], root: str, out: str, plain: frozenset[str], form: PageFormat) -> Addresses:
-    if form.ENDING == markdown.ENDING:
-        return Addresses(paths, root, out, plain)
-    return FormatAddresses(paths, root, out, form.ENDING, plain)
 
 
 def _leave_front(index: Index, folder: str, book: Book) -> None:
@@ -291,8 +285,8 @@ class _Level:
 
     def _work(self, known: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
         """Return what to render; of pages about pages, those whose address is not taken by a page of the repository."""
-        some = PER_FILE_OR_FOLDER if self.generated else plugins.names(PAGES)  # pages have no others
-        lists = [(kind, _subjects(kind, known.index)) for kind in plugins.names(PAGES) if kind in some]
+        some = kinds_per_path() if self.generated else plugins.names(PAGES)
+        lists = [(kind, _subjects(kind, known.index)) for kind in some]
 
         def made() -> dict[Subject, int]:
             every = [(kind, subject) for kind, subjects in lists for subject in subjects]
