@@ -26,7 +26,7 @@ from typing import NamedTuple
 from concordance.base.config import Book, Config, Note, Roots, core_count
 from concordance.base.confined_folder import NotRegularFile, open_regular_file
 from concordance.base.errors import UserError
-from concordance.base.kinds import Category, Section
+from concordance.base.kinds import Category
 
 Path = tuple[str | int, ...]
 _SPACE = re.compile(r"[ \t]*+")
@@ -152,13 +152,7 @@ class _Value(NamedTuple):
         return "/".join(parts)
 
 
-def _own_sections() -> Collection[str]:
-    return [section.value for section in Section]
-
-
-def read(
-    root: str, rules: Callable[[], Collection[str]], sections: Callable[[], Collection[str]] = _own_sections
-) -> Settings:
+def read(root: str, rules: Callable[[], Collection[str]], sections: Callable[[], Collection[str]]) -> Settings:
     """Return a repository's settings, or the defaults if it has none.
 
     `rules` returns the ids of all rules, `sections` the titles of all sections; both take long, and few settings need

@@ -65,6 +65,12 @@ def load(package: str, name: str) -> ModuleType:
 
 
 @cache
+def every(package: str) -> tuple[ModuleType, ...]:
+    """Import all plug-ins of a package, in the order of their names."""
+    return tuple(load(package, name) for name in names(package))
+
+
+@cache
 def _names_in(package: str) -> frozenset[str]:
     home = importlib.import_module(package)
     return frozenset(found.name for found in pkgutil.iter_modules(home.__path__) if not found.name.startswith("_"))

@@ -241,7 +241,7 @@ class RuleTable(NamedTuple):
 @cache
 def rules() -> Mapping[str, Rule]:
     """Return every rule by its id: ours first, then ruff's."""
-    own = {m.ID: _rule(m) for m in (plugins.load(PACKAGE, name) for name in plugins.names(PACKAGE))}
+    own = {module.ID: _rule(module) for module in plugins.every(PACKAGE)}
     return {**dict(sorted(own.items())), **{rule.id: rule for rule in RUFF_RULES}}
 
 
@@ -262,8 +262,7 @@ def _rule(module: ModuleType) -> Rule:
 def _table(language: str) -> RuleTable:
     names: dict[str, list[ModuleType]] = {}
     words: list[tuple[bytes, ModuleType]] = []
-    for one in plugins.names(PACKAGE):
-        module = plugins.load(PACKAGE, one)
+    for module in plugins.every(PACKAGE):
         if module.LANGUAGES and language not in module.LANGUAGES:
             continue
         for name in getattr(module, "NAMES", ()):

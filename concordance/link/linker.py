@@ -9,9 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from types import ModuleType
 
-from concordance.base import plugins
 from concordance.base.model import (
     ROLES,
     TYPE_KINDS,
@@ -31,10 +29,10 @@ from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
 from concordance.link import implicit_runs
 from concordance.link.interface_digest import mentioned_name_digests
+from concordance.link.languages import import_linkers
 from concordance.link.paths.tree import Tree
 from concordance.link.world import Carriers, LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
-LANGUAGES = "concordance.link.languages"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
 _CALL = 1 << ROLES.index(Role.CALL)
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
@@ -52,17 +50,14 @@ class Linker:
         self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes], carriers: Carriers | None = None,
         all_in: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
     ) -> None:  # fmt: skip
-        self._modules: dict[str, ModuleType] = {}
-        for name in plugins.names(LANGUAGES):
-            module = plugins.load(LANGUAGES, name)
-            self._modules.update(dict.fromkeys(module.LANGUAGES, module))
+        self._modules = import_linkers()
         resolvers = {name: module.imports for name, module in self._modules.items()}
         self.world = LinkWorld(tree, files, flows, resolvers, carriers, all_in)
         self._names: dict[str, LanguageLinker | None] = {}
         self._passed: dict[str, Callable[[str, Import], list[Target]]] = {}
 
     def prepare(self, languages: Iterable[str] | None = None) -> None:
-        """Build the tables that some languages need, once, before worker processes are forked."""
+        """Build the tables that the given languages need, once, before worker processes are forked."""
         for language in {row.language for row in self.world.files if row.size} if languages is None else languages:
             names = self.names(language)
             prepare = getattr(names, "prepare", None)

@@ -26,7 +26,7 @@ from concordance.extract import registry
 from concordance.link.cfamily.include_roots import IncludeRoots
 from concordance.link.paths.tree import Tree, enclosing_folders
 from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
-from concordance.query.sections import file_page
+from concordance.query.sections.section_order import titles
 
 MOST_ROOTS = 12  # maximum number of roots of a kind to fill in
 _ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
@@ -136,7 +136,7 @@ def fill_template(root: str, entries: list[ListedFile], books: dict[str, int]) -
         python=json.dumps(python[:MOST_ROOTS], ensure_ascii=False),
         c=json.dumps(c[:MOST_ROOTS], ensure_ascii=False),
         categories=_listed(category.value for category in Category),
-        sections=_listed(json.dumps(title) for title in file_page.titles()),
+        sections=_listed(json.dumps(title) for title in titles()),
     )
 
 

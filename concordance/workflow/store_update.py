@@ -8,31 +8,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from concordance.base import config_file, plugins
+from concordance.base import config_file
 from concordance.base.config import Config
 from concordance.base.progress import BuildSummary, Progress, ignore_progress
 from concordance.collect.walk import WalkResult
 from concordance.extract import ruleset
+from concordance.query.sections.section_order import titles
 from concordance.workflow.pipeline import Build
 from concordance.workflow.resident import ResidentState, StoreState
-
-_SECTIONS = "concordance.query.sections.file_page"
 
 
 def read_settings(root: str) -> config_file.Settings:
     """Return the settings of a repository."""
-    return config_file.read(root, ruleset.rules, _section_titles)
+    return config_file.read(root, ruleset.rules, titles)
 
 
 def with_jobs(said: config_file.Settings, jobs: int | None) -> Config:
-    """Return the configuration in some settings, with another number of workers if one is given."""
+    """Return the configuration of a repository, with another number of workers if one is given."""
     return replace(said.config, jobs=jobs) if jobs else said.config
-
-
-def _section_titles() -> tuple[str, ...]:
-    """Return the titles of the sections of a file's page in page order; they are loaded only if a setting names one."""
-    found = [plugins.load(_SECTIONS, name) for name in plugins.names(_SECTIONS)]
-    return tuple(one.TITLE for one in sorted(found, key=lambda one: (one.ORDER, one.__name__)))
 
 
 def build(
@@ -47,7 +40,7 @@ def build(
 def update_store(
     root: str, config: Config, progress: Progress, walked: WalkResult | None = None, memory: ResidentState | None = None
 ) -> BuildSummary:
-    """The same, with the configuration that is given."""
+    """Update a repository's store with this configuration instead of the one in its settings."""
     kept = memory.kept if memory is not None else StoreState()
     summary = Build(root, config, progress, walked=walked, kept=kept).run()
     for path, reason in summary.failed:

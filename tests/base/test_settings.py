@@ -26,6 +26,7 @@ from concordance.base.progress import ignore_progress
 from concordance.collect.path_patterns import Patterns, select_entries
 from concordance.extract import ruleset
 from concordance.workflow import builds
+from concordance.workflow.store_update import read_settings
 from tests.support import books
 from tests.support.program import age, concord, git, ledger, sample, write
 
@@ -52,7 +53,7 @@ FILES = {
 def said(root: Path, text: str, name: str = config_file.FILE) -> config_file.Settings:
     """What a text means as the settings of a repository."""
     (root / name).write_bytes(text.encode())
-    return config_file.read(str(root), ruleset.rules)
+    return read_settings(str(root))
 
 
 def wrong(root: Path, text: str, name: str = config_file.FILE) -> str:
@@ -193,7 +194,7 @@ def test_all_keys(folder: Path) -> None:
 
 
 def test_defaults(folder: Path) -> None:
-    assert config_file.read(str(folder), ruleset.rules) == config_file.Settings() == said(folder, "# nothing\n")
+    assert read_settings(str(folder)) == config_file.Settings() == said(folder, "# nothing\n")
     assert said(folder, "\ufeffhistory = true\r\n").book.history
     assert said(folder, f"jobs = {config_file.JOBS}").config.jobs == core_count()  # a clone is not to fill the machine
 
@@ -229,11 +230,11 @@ def test_a_file_that_leads_elsewhere_is_not_followed(folder: Path, tmp_path: Pat
     (tmp_path / "elsewhere.toml").write_text("source = 'link'\n")
     (folder / config_file.FILE).symlink_to(tmp_path / "elsewhere.toml")
     with pytest.raises(UserError, match="is a link that leads out of the repository"):
-        config_file.read(str(folder), ruleset.rules)
+        read_settings(str(folder))
     (folder / config_file.FILE).unlink()
     os.mkfifo(folder / config_file.FILE)
     with pytest.raises(UserError, match="is not a regular file"):
-        config_file.read(str(folder), ruleset.rules)
+        read_settings(str(folder))
     (folder / config_file.FILE).unlink()
     (folder / "docs").symlink_to(tmp_path)
     assert "A link leads out of it" in wrong(folder, "out = 'docs/book'")
@@ -394,7 +395,7 @@ def test_include_roots(woods: Path) -> None:
     for first in ("one", "two"):
         write(woods, {config_file.FILE: f"roots.c = ['{first}', 'gone']\n"})
         assert asked(woods, "imports", "src/leaf.c")[0]["target"] == f"{first}/leaf.h"
-    assert config_file.read(str(woods), ruleset.rules).remarks == (
+    assert read_settings(str(woods)).remarks == (
         "`roots.c` in concordance.toml, line 1, names gone, which is not a folder",
     )
 
@@ -571,19 +572,19 @@ def test_init_writes_defaults_and_what_was_found(woods: Path) -> None:
     assert "Next: remove the #" in done.stdout and "concord build" in done.stdout
     path = woods / config_file.FILE
     text = path.read_text()
-    assert config_file.read(str(woods), ruleset.rules) == config_file.Settings()
+    assert read_settings(str(woods)) == config_file.Settings()
     for key in (*config_file.KEYS, *Category, *Section, "python", "c", "off", "on", "allowed"):
         assert re.search(rf"\b{re.escape(key)}\b", text), key
     assert max(map(len, text.splitlines())) <= 120
     path.write_text(re.sub(r"^#(?=[\[\w])", "", text, flags=re.M))
-    found = config_file.read(str(woods), ruleset.rules)
+    found = read_settings(str(woods))
     assert found.config.roots.c == ("one",)
     assert set(found.config.roots.python) >= {"lib", "extra", ""}
     assert config_file.Settings(Config(roots=found.config.roots)) == found
     examples = re.sub(r"^#   ", "", re.sub(r"^#(?=[\[\w])", "", text, flags=re.M), flags=re.M)
     examples = re.sub(r"^(source, test|\"(File|Perf)).*$", "", examples, flags=re.M)
     path.write_text(examples)
-    found = config_file.read(str(woods), ruleset.rules)
+    found = read_settings(str(woods))
     assert found.config.categories and found.book.allowed and found.book.notes
 
 
@@ -601,7 +602,7 @@ def test_init_overwrites_nothing(woods: Path) -> None:
 def test_init_finds_a_book(woods: Path) -> None:
     builds.book(str(woods), str(woods / "docs"), None, 1, ignore_progress)
     concord("init", woods)
-    assert config_file.read(str(woods), ruleset.rules).out == "docs"
+    assert read_settings(str(woods)).out == "docs"
 
 
 def test_every_key_is_documented() -> None:

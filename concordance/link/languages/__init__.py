@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from types import ModuleType
 from typing import Protocol
 
+from concordance.base import plugins
 from concordance.base.model import Import, Target
 from concordance.link.paths.tree import Tree
 
 
 class ImportLinker(Protocol):
-    """Resolves the imports of some languages. One that resolves names, too, has `names(world)`, which gives a
+    """Resolves the imports of one family of languages. One that also resolves names has `names(world)`, which returns a
     `link.world.LanguageLinker`."""
 
     @property
@@ -18,7 +20,12 @@ class ImportLinker(Protocol):
         """The languages whose imports it resolves."""
 
     def imports(self, tree: Tree) -> Callable[[str, Import], Target | list[Target]]:
-        """Return a function from the importing file's path and one `Import` to what it leads to."""
+        """Return a function that maps the path of the importing file and one `Import` to its target."""
 
 
 PROTOCOL = ImportLinker
+
+
+def import_linkers() -> dict[str, ModuleType]:
+    """Return the plug-in of each language that has one; the languages of a family share it."""
+    return {language: module for module in plugins.every(__name__) for language in module.LANGUAGES}

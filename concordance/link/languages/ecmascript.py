@@ -78,7 +78,7 @@ class EcmaModules:
         self._ignored = GitIgnore(tree)
 
     def find(self, folder: str, module: str) -> Target:
-        """Return the target of a module name in a file of some folder."""
+        """Return the target of a module name in a file of a folder."""
         key = (folder, module)
         if key not in self._found:
             self._found[key] = self._find(folder, module)

@@ -1,4 +1,4 @@
-"""Shell: files that a script sources, by path; a script's names are visible to scripts that source it."""
+"""Shell: resolves the files that a script sources; the script then sees the names that they define."""
 
 from __future__ import annotations
 

@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import msgspec
 
-from concordance.base import plugins
 from concordance.base.config import Roots
 from concordance.base.errors import Unreadable
 from concordance.base.model import File, Import, Origin, Scope, Target
 from concordance.link.implicit_runs import DEFERRING_SCOPES, FILE_LOADING_LANGUAGES, UNLOADED_CONDITIONS
+from concordance.link.languages import import_linkers
 from concordance.link.paths.tree import Tree
 from concordance.passes.cycles import strongly_connected_components
 from concordance.query.diff.comparison import Comparison, ReadFile
 from concordance.query.index.repository import Index
 
-_LANGUAGES = "concordance.link.languages"
 _PROSE = frozenset(("markdown", "rst"))
 _PYTHON = frozenset(("python", "cython"))
 _MODULES = (".py", "/__init__.py", ".pyx", ".pyi", "/__init__.pyi")
@@ -65,10 +63,7 @@ class Resolver:
 
     def __init__(self, tree: SideTree) -> None:
         self.tree = tree
-        self._modules: dict[str, ModuleType] = {}
-        for name in plugins.names(_LANGUAGES):
-            module = plugins.load(_LANGUAGES, name)
-            self._modules.update(dict.fromkeys(module.LANGUAGES, module))
+        self._modules = import_linkers()
         self._resolve: dict[str, Callable[[str, Import], Target]] = {}
 
     def needs(self, path: str, language: str, imports: Imports) -> dict[str, DependencySite]:
@@ -107,7 +102,7 @@ class Resolver:
 
 
 class ImportNameFilter:
-    """Checks whether an import may refer to one of some files, by their names."""
+    """Checks whether an import may refer to one of the given files, by their names."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._around: dict[str, set[str]] = {}  # the parent folders of each file or package, by its name

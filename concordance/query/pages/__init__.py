@@ -8,34 +8,34 @@ from types import ModuleType
 from typing import Protocol
 
 from concordance.base import plugins
-from concordance.base.blocks import Page
+from concordance.base.blocks import TO_FILES, TO_FOLDERS, Page
 from concordance.query.index.repository import Index
 
 PAGES = __name__
-PER_FILE_OR_FOLDER = ("file", "keywords", "folder", "folder_index", "subtree")
 
 
 class PageKind(Protocol):
-    """A kind of page. `TO` is what links to its pages say, by which they have their addresses: a `To`, or for the kind
-    of an extension the file's own name; such pages stand in `book/<kind>s/`.
+    """A kind of page.
 
     A kind about the whole repository may also have
 
-    - `LISTED`: the words of the link to its page of subject "", and what one finds there. The book's front page and the
-      site's navigation have the link where the kind has subjects.
-    - `subject_named(index, name)`: the subject that a name of a bridge means, "" for none; lists of bridges link to it.
-    - `definitions(index, name)`: the bridges whose targets define what a name means, for `concord define`.
+    - `LISTED`: the text of the link to its page with the subject "", and what its pages are about. If the kind has any
+      subjects, the book's front page and the site's navigation show the link.
+    - `subject_named(index, name)`: return the subject that the name of a bridge refers to, or ""; lists of bridges link
+      to its page.
+    - `definitions(index, name)`: return the bridges whose targets define a name, for `concord define`.
     """
 
     @property
     def TO(self) -> str:
-        """What links to the pages say."""
+        """The target of links to these pages, which determines their addresses: a `To`, or in an extension the name of
+        the module; the pages of an extension are in `book/<name>s/`."""
 
     def subjects(self, index: Index) -> list[str]:
-        """What there are pages of: paths, names, or "" for a page about all."""
+        """Return what there are pages about: paths or names, and "" for a page about all of them."""
 
     def pages(self, index: Index, subject: str) -> Iterator[Page]:
-        """The pages of one subject, several where one would be too long."""
+        """Yield the pages of one subject: several if one would be too long."""
 
 
 PROTOCOL = PageKind
@@ -43,17 +43,27 @@ PROTOCOL = PageKind
 
 @cache
 def kinds() -> Mapping[str, str]:
-    """What links to each kind of page say, by the kinds' names."""
+    """Return the link target of each kind of page, by the kind's name."""
     return {name: plugins.load(PAGES, name).TO for name in plugins.names(PAGES)}
 
 
 @cache
+def kinds_per_path() -> tuple[str, ...]:
+    """Return the kinds that have a page about each file or each folder."""
+    return tuple(name for name, to in kinds().items() if to in TO_FILES | TO_FOLDERS)
+
+
+@cache
 def kinds_with(part: str) -> tuple[ModuleType, ...]:
-    """The kinds that have an optional part of `PageKind`."""
-    found = (plugins.load(PAGES, name) for name in plugins.names(PAGES))
-    return tuple(module for module in found if hasattr(module, part))
+    """Return the kinds that have an optional part of `PageKind`."""
+    return tuple(module for module in plugins.every(PAGES) if hasattr(module, part))
 
 
 def listed_kinds(index: Index) -> list[tuple[str, str, str]]:
-    """The kinds that the front page lists: the words of the link, what links say, and what one finds there."""
-    return [(*kind.LISTED[:1], kind.TO, kind.LISTED[1]) for kind in kinds_with("LISTED") if kind.subjects(index)]
+    """Return the kinds that the front page lists: the text of the link, its target, and what the pages are about."""
+    found = []
+    for kind in kinds_with("LISTED"):
+        if kind.subjects(index):
+            text, about = kind.LISTED
+            found.append((text, kind.TO, about))
+    return found

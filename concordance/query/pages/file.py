@@ -33,8 +33,9 @@ from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.owners import describe_owner, notes_section
 from concordance.query.index.repository import Index
 from concordance.query.sections import overview
-from concordance.query.sections.file_page import sections, titles
+from concordance.query.sections.file_page import sections
 from concordance.query.sections.overview import licence
+from concordance.query.sections.section_order import titles
 from concordance.query.sections.structure import Structure
 
 TO = To.FILE  # what links to these pages say

@@ -34,7 +34,7 @@ from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
 from concordance.query.names.public_names import public_name
 from concordance.query.sections import section_names
-from concordance.query.sections.file_page import titles
+from concordance.query.sections.section_order import titles
 
 TO = To.KEYWORDS  # what links to these pages say
 

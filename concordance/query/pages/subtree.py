@@ -64,7 +64,7 @@ Part = dict[str, list[int]]  # names in order, each with the ids of the symbols 
 
 
 def _parts(index: Index, ids: list[int]) -> list[Part]:
-    """Return the names of some symbols from A to Z, split into parts that fit on a page."""
+    """Return the names of the given symbols from A to Z, split into parts that fit on a page."""
     names = index.census.names
     found: Part = {}
     for identity in ids:

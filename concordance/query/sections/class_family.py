@@ -267,7 +267,7 @@ def class_tree(
     about: Iterable[int], bases: Mapping[int, Sequence[int]], heirs: Mapping[int, Sequence[int]],
     ref: Callable[[int], Ref],
 ) -> list[Block]:  # fmt: skip
-    """Draw some classes (marked) with their bases to the left and their subclasses to the right.
+    """Draw the given classes (marked) with their bases to the left and their subclasses to the right.
 
     `ref` returns the link of a class, whose label is the name to show. The result is empty if there is too little to
     draw, or so much that nobody could read it: the page also says everything in words.

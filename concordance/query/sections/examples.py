@@ -79,7 +79,7 @@ class ExampleSite(NamedTuple):
 
 
 def find_examples(index: Index, path: str) -> list[Example]:
-    """Return a few real uses of a file's public names, the most used first."""
+    """Return a few real uses of a file's public names, starting with the names that are used most."""
     one = model_of(index, path)
     found: list[Example] = []
     left: dict[int, list[ExampleSite]] = {}
@@ -203,7 +203,7 @@ def _own(one: FileModel, place: int) -> Example | None:
 
 
 def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> Iterator[Example]:
-    """Yield the examples of some symbols that a file contains."""
+    """Yield the examples of the given symbols that a file contains."""
     lines = file.lines()
     if lines is None:
         return

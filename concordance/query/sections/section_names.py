@@ -57,7 +57,7 @@ def _around(one: FileModel, lines: set[int]) -> Iterator[str]:
 
 
 def words_in(one: FileModel, title: str) -> str:
-    """Return the words of a section as plain text."""
+    """Return the text of a section without formatting."""
     said: list[str] = []
     for piece in pieces_of(sections(one).get(title, [])):
         if isinstance(piece, str):
@@ -68,7 +68,7 @@ def words_in(one: FileModel, title: str) -> str:
 
 
 def pieces_of(blocks: Iterable[Block]) -> Iterator[Piece]:
-    """Yield all pieces of some blocks, in order."""
+    """Yield all pieces of text in the blocks, in order."""
     for block in blocks:
         if isinstance(block, Text | Heading | Doc):
             yield from block.text

@@ -112,7 +112,7 @@ class Structure:
         return found
 
     def _inside(self, places: Sequence[int]) -> list[int]:
-        """Return some symbols, each followed by everything inside of it."""
+        """Return the given symbols, each followed by everything inside of it."""
         found: list[int] = []
         left = list(reversed(places))
         while left:

@@ -13,6 +13,11 @@ from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance_torch.link.kernels import Kernels
 from concordance_torch.link.operator_tables import TableOperator, Tables
 
+VERBS = {
+    "formula": ("states the derivative of", "has its derivative from"),
+    "formula calls": ("needs, for its derivative,", "is used by the derivative of"),
+}
+
 _HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
 
 

@@ -13,6 +13,8 @@ from concordance.link.bridge_context import BridgeContext
 from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import Tables
 
+VERBS = {"docstring": ("documents", "is documented by"), "documented": ("documents", "is documented by")}
+
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:
     """Join documentation with operators."""

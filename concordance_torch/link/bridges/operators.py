@@ -15,6 +15,8 @@ from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance_torch.link.kernels import Kernels
 from concordance_torch.link.operator_tables import TableOperator, Tables, shared_folder_count
 
+VERBS = {"kernel": ("is implemented by", "implements")}
+
 READS = ("structured", "overloads")
 _NATIVE = (("at", "native"), ("native",))
 

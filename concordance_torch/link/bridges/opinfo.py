@@ -15,6 +15,8 @@ from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator
 
+VERBS = {"opinfo": ("tests", "is tested by")}
+
 _CALL = 1 << ROLES.index(Role.CALL)
 
 

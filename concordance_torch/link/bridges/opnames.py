@@ -15,6 +15,14 @@ from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator
 
+VERBS = {
+    "decomposition": ("decomposes", "is decomposed by"),
+    "reference": ("is a reference of", "has the reference"),
+    "meta": ("gives the shape of", "has its shape from"),
+    "lowering": ("lowers", "is lowered by"),
+    "symbolic": ("exports", "is exported by"),
+}
+
 _SYMBOLICS = re.compile(r"symbolic_\w*\.py$")
 _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")
 

@@ -15,6 +15,8 @@ from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator, Tables
 from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
+VERBS = {"python": ("calls", "is called from Python by")}
+
 _CALL = 1 << ROLES.index(Role.CALL)
 
 

@@ -14,6 +14,8 @@ from concordance.base.model import Bridge, Kind, Role, Trust
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance_torch.link.kernels import Kernels
 
+VERBS = {"stub": ("is implemented by", "implements")}
+
 _SAYS = "stub"
 _NUMBER = re.compile(r"\+\d+$")
 

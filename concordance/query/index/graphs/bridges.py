@@ -16,29 +16,15 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared_while, untouched
 
 _BRIDGES = "concordance.link.bridges"
-# For each kind of statement, the verb that joins source to target, and the verb for the opposite direction. Bridges of
-# extensions have their own.
+# For each kind of statement that our bridges make, the verb that joins source to target, and the verb for the opposite
+# direction. They stand here, not in the bridges, so that a question does not load the linker for them.
 _VERBS = {
     "binds": ("binds", "is bound by"),
     "wraps": ("wraps", "is wrapped by"),
     "asks": ("calls", "is called from Python by"),
     "declares": ("declares", "is declared by"),
     "launches": ("launches", "is launched by"),
-    "kernel": ("is implemented by", "implements"),
-    "stub": ("is implemented by", "implements"),
-    "schema": ("states the schema", "has its schema from"),
-    "formula": ("states the derivative of", "has its derivative from"),
-    "formula calls": ("needs, for its derivative,", "is used by the derivative of"),
-    "decomposition": ("decomposes", "is decomposed by"),
-    "reference": ("is a reference of", "has the reference"),
-    "meta": ("gives the shape of", "has its shape from"),
-    "lowering": ("lowers", "is lowered by"),
-    "symbolic": ("exports", "is exported by"),
-    "opinfo": ("tests", "is tested by"),
-    "docstring": ("documents", "is documented by"),
-    "documented": ("documents", "is documented by"),
     "documents": ("documents", "is documented by"),
-    "python": ("calls", "is called from Python by"),
     "calls": ("calls the operator", "is called by"),
     "reads": ("reads", "is read by"),
     "sets": ("sets", "is set by"),
@@ -55,11 +41,11 @@ _VERBS = {
 @cache
 def verbs(says: str) -> tuple[str, str]:
     """Return the verbs of a statement: from source to target, and in the opposite direction."""
-    for name in plugins.names(_BRIDGES) if says not in _VERBS else ():
-        own: dict[str, tuple[str, str]] = getattr(plugins.load(_BRIDGES, name), "VERBS", {})
-        if says in own:
-            return own[says]
-    return _VERBS.get(says, (says, says))
+    if says in _VERBS:
+        return _VERBS[says]
+    every = (getattr(bridge, "VERBS", {}) for bridge in plugins.every(_BRIDGES))
+    found: tuple[str, str] = next((own[says] for own in every if says in own), (says, says))
+    return found
 
 
 class Bridges:

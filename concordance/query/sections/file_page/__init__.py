@@ -6,16 +6,12 @@ written one after the other and share the blocks. A repository's settings can le
 
 from __future__ import annotations
 
-from functools import cache
-from types import ModuleType
 from typing import Protocol
 
-from concordance.base import plugins
 from concordance.base.blocks import Block
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.updates.reads import memoised_in_object
-
-SECTIONS = __name__
+from concordance.query.sections.section_order import ordered_sections
 
 
 class FileSection(Protocol):
@@ -34,21 +30,9 @@ class FileSection(Protocol):
 PROTOCOL = FileSection
 
 
-@cache
-def _all() -> tuple[ModuleType, ...]:
-    """The sections in page order."""
-    found = (plugins.load(SECTIONS, name) for name in plugins.names(SECTIONS))
-    return tuple(sorted(found, key=lambda module: (module.ORDER, module.__name__)))
-
-
-@cache
-def titles() -> tuple[str, ...]:
-    """Return the titles of all sections in page order."""
-    return tuple(module.TITLE for module in _all())
-
-
 @memoised_in_object
 def sections(one: FileModel) -> dict[str, list[Block]]:
     """Return the blocks of each section by title, in page order; sections that the book leaves out are not built."""
-    made = {module.TITLE: module.blocks(one) for module in _all() if module.TITLE not in one.index.book.sections_off}
+    off = one.index.book.sections_off
+    made = {module.TITLE: module.blocks(one) for module in ordered_sections() if module.TITLE not in off}
     return {title: blocks for title, blocks in made.items() if blocks}

@@ -15,7 +15,7 @@ _Find = Callable[[PatternFile], Iterator[PatternPlace]]
 
 
 def _text(pattern: str, *words: str, hashed: bool = False) -> _Find:
-    """Return a finder for lines that contain one of some words and match a pattern from their beginning."""
+    """Return a finder for lines that contain one of the given words and match a pattern from their beginning."""
     wanted = re.compile(pattern, re.M)
 
     def find(seen: PatternFile) -> Iterator[PatternPlace]:
