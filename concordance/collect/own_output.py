@@ -87,12 +87,12 @@ def is_own_content(data: bytes, path: str = FRONT) -> bool:
 
 
 def is_manifest(data: bytes) -> bool:
-    """True if a file begins as a manifest of ours."""
+    """True if the data begins like a manifest that the program wrote."""
     return _SIGN in data[:_BEGINNING]
 
 
 def resembles_signature(data: bytes, sign: bytes) -> bool:
-    """True if a file started with our signature, even if damaged.
+    """True if the data begins with a signature of ours, intact or damaged.
 
     Damage may have changed some bytes, or a power cut may have left only zeros. No other file comes close to a
     signature.

@@ -216,7 +216,7 @@ def _link_note(root: str, path: str) -> str:
 
 
 def git_entries(root: str, only: Iterable[str] = ()) -> list[ListedFile] | None:
-    """Return what git lists below a folder, or for some paths; None if git is missing or finds no repository."""
+    """Return what git lists below a folder, or for the given paths; None if git is missing or finds no repository."""
     listing = ("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--", *only)
     try:
         with subprocesses.running_git(root, "--literal-pathspecs", *listing) as git:

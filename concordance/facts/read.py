@@ -169,7 +169,7 @@ class Facts(Store):
         return SymbolPlace(identity, "", "file", schema.path_from(row[0]), -1, 1, False, 1, True, "", row[1], row[2])
 
     def places(self, identities: Iterable[int]) -> dict[int, SymbolPlace]:
-        """Return the symbols and files of some ids."""
+        """Return the symbols and files of the given ids."""
         wanted = sorted(set(identities))
         found: dict[int, SymbolPlace] = {}
         for part in _parts(wanted):
@@ -203,7 +203,7 @@ class Facts(Store):
         return [(row[0], row[1], row[2]) for row in self._rows(query, (target,))]
 
     def uses(self, targets: Iterable[int]) -> list[tuple[int, int, int, int]]:
-        """Return the uses of some symbols or files: the id of the enclosing symbol, roles, best trust, and count.
+        """Return the uses of the given symbols or files: the id of the enclosing symbol, roles, best trust, and count.
 
         Guesses are included only if there is nothing better.
         """
@@ -214,7 +214,7 @@ class Facts(Store):
         return found
 
     def users_of(self, targets: Iterable[int]) -> list[tuple[int, int, int, int, int]]:
-        """Return the uses of some symbols: target, user, roles, trust, and count."""
+        """Return the uses of the given symbols: target, user, roles, trust, and count."""
         found: list[Any] = []
         for part in _parts(targets):
             query = f"SELECT target, user, roles, trust, times FROM used WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608

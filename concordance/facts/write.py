@@ -231,7 +231,7 @@ class StoreWriter:
             links_rows.put_all(self._connection, rows, self.fresh)
 
     def relink(self, rows: Iterable[LinkedFile], gone: Iterable[int]) -> None:
-        """Replace the links of some files, and delete those of removed files."""
+        """Replace the links of the given files, and delete those of removed files."""
         with self._guarded():
             for file in gone:
                 had = links_rows.remove(self._connection, file)
@@ -270,7 +270,7 @@ class StoreWriter:
         return known[bisect_right(known, identity, key=lambda row: row[0]) - 1]
 
     def move(self, files: Iterable[int]) -> None:
-        """Update the ids that some files link to (`moved`)."""
+        """Update the ids that the given files link to (`moved`)."""
         with self._guarded():
             links_rows.retarget(self._connection, self.moved)
             for file in files:

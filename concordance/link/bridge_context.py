@@ -124,7 +124,7 @@ class BridgeContext:
         return found
 
     def named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
-        """Return the symbols of a name, in some languages or in any; by path, in the order of the text."""
+        """Return the symbols of a name, in the given languages or in any; by path, in the order of the text."""
         wanted = frozenset(languages)
         return [one for one in self._crossed.named(name) if not wanted or one.language in wanted]
 

@@ -45,10 +45,10 @@ class StoredLinks(Protocol):
         """Return a file's links from before the update."""
 
     def mentioning(self, names: Iterable[int]) -> list[int]:
-        """Return the files that mention one of some names, given as digests."""
+        """Return the files that mention one of the names with the given digests."""
 
     def leading(self, ids: Iterable[int]) -> set[int]:
-        """Return the files that had a link to one of some symbols."""
+        """Return the files that had a link to one of the given symbols."""
 
 
 class Invalidation:
@@ -195,7 +195,7 @@ class Invalidation:
             }
 
     def _offered(self, paths: Iterable[str], seen: set[str]) -> set[str]:
-        """Return all names that a star import of some files may bring in."""
+        """Return all names that a star import of the given files may bring in."""
         found: set[str] = set()
         for path in paths:
             number = self.world.number.get(path)

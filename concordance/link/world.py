@@ -158,7 +158,7 @@ class LinkWorld:
         resolvers: dict[str, Callable[[Tree], Resolve]], carriers: Carriers | None = None,
         all_in: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
     ) -> None:  # fmt: skip
-        """`flows` returns a file's flow by the file's id, and `all_in` those of all files of some languages.
+        """`flows` returns a file's flow by the file's id, and `all_in` those of all files of the given languages.
         `resolvers` maps a language to a factory of its import resolver. `carriers`, if given, returns the symbols that
         have a name, so that not every file has to be searched for it."""
         self.tree, self.files, self._flows, self._all_in, self.carriers = tree, files, flows, all_in, carriers
@@ -179,7 +179,7 @@ class LinkWorld:
         self._flows, self._all_in = flows, None
 
     def gather(self, languages: Iterable[str]) -> None:
-        """Fetch the flows of all files of some languages at once, rather than one by one."""
+        """Fetch the flows of all files of the given languages at once, rather than one by one."""
         if self._all_in is not None:
             flows, one = self._all_in(languages), self._flows
             self._flows = lambda file: flows[file] if file in flows else one(file)
@@ -200,7 +200,7 @@ class LinkWorld:
         return self._unpacked > _ROOM
 
     def forget(self, languages: Container[str]) -> None:
-        """Drop the unpacked files of some languages; they are unpacked again when needed.
+        """Drop the unpacked files of the given languages; they are unpacked again when needed.
 
         Only for languages whose linker keeps no reference to them.
         """

@@ -1,4 +1,4 @@
-"""Messages between the server and its reader processes, each encoded and prefixed with its length.
+"""Messages between the server and its reader processes: first the length, then the encoded value.
 
 In: values of the types below. Out: bytes for a socket, and back. The server waits for many messages at once
 (`asyncio`), a reader for one at a time.

@@ -94,7 +94,7 @@ class StoreState:
         self.__dict__.update(other.__dict__)
 
     def forget(self) -> None:
-        """Discard everything."""
+        """Discard the state; the next build reads what it needs from the store."""
         self.leave(StoreState())
 
 

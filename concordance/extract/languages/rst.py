@@ -392,7 +392,7 @@ class _Reader:
     # Inline markup.
 
     def _inline(self, first: int, end: int) -> None:
-        """Record the roles, literals and links of some lines."""
+        """Record the roles, literals and links of the given lines."""
         text = "\n".join(self.raw[first:end])
         if "`" not in text:
             return

@@ -109,7 +109,7 @@ def ends_of(one: int) -> tuple[int, int]:
 
 
 def remap_targets(edges: bytes, moved: Mapping[int, int]) -> bytes:
-    """Return the edges of one file with some targets replaced."""
+    """Return the edges of one file with its targets replaced."""
     every, low = array("Q", edges), (1 << _TARGET) - 1
     return pack_edges([moved.get(one >> _TARGET, one >> _TARGET) << _TARGET | one & low for one in every])
 
@@ -126,7 +126,7 @@ def join_graph(parts: Iterable[bytes], top: int) -> bytes:
 
 
 def patch_graph(packed: bytes, gone: Sequence[int], come: Sequence[int], top: int) -> bytes:
-    """Return a graph without some edges and with some others: the same as from `join_graph`, in a tenth of the time."""
+    """Return a graph with edges removed and others added: the same as from `join_graph`, in a tenth of the time."""
     (count,) = struct.unpack_from("<I", packed)
     starts, users, made, begins = array("I"), array("I"), array("I"), array("I")
     starts.frombytes(packed[4 : 4 + 4 * count])
@@ -276,7 +276,7 @@ class Pairs:
         self._numbers = array("I", packed)
 
     def take(self, users: Collection[int], either: Collection[int]) -> list[Pair]:
-        """Remove and return the pairs of some users, and those with some targets."""
+        """Remove and return the pairs that have one of the users or one of the targets."""
         numbers = self._numbers
         ends = zip(numbers[::3], numbers[1::3], strict=True)
         places = [place for place, (user, target) in enumerate(ends) if user in users or target in either]

@@ -61,7 +61,7 @@ class LinkReads:
         return unpack_outline(row[0]) if row else FileOutline()
 
     def flows_in(self, languages: Iterable[str]) -> dict[int, bytes]:
-        """Return the flows of all files in some languages."""
+        """Return the flows of all files in the given languages."""
         listed = sorted(languages)
         marks = ", ".join("?" * len(listed))
         query = f"SELECT flow.file, packed FROM flow JOIN file ON id = flow.file WHERE language IN ({marks})"  # noqa: S608
@@ -79,7 +79,7 @@ class LinkReads:
             return FlowFile(self._folder, self._run.execute("SELECT file, packed FROM flow"))
 
     def carriers(self, name: str, language: str, kinds: Iterable[str], most: int) -> list[int]:
-        """Return the ids of the symbols that have a name, one of some kinds and a language, in path order.
+        """Return the ids of the symbols that have a name, one of the given kinds and a language, in path order.
 
         At most one more than `most`, which is enough to know that there are too many.
         """
@@ -109,19 +109,19 @@ class LinkReads:
             return dict(self._run.execute("SELECT file, imports FROM linked"))
 
     def mentioning(self, names: Iterable[int]) -> list[int]:
-        """Return the files that mention one of some names, which are given by their digests."""
+        """Return the files that mention one of the names with the given digests."""
         if self._mentions is None:
             with self._guarded():
                 self._mentions = self._run.execute("SELECT file, names FROM mention").fetchall()
         return list(links_rows.files_holding(self._mentions, names))
 
     def leading_to(self, bases: Iterable[int]) -> set[int]:
-        """Return the files that linked in any way to some files, which are given by their bases."""
+        """Return the files that linked in any way to the files with the given base ids."""
         with self._guarded():
             return set(links_rows.files_holding(self._run.execute("SELECT file, files FROM led"), bases))
 
     def leading(self, ids: Iterable[int]) -> set[int]:
-        """Return the files that linked to some symbols, by name or otherwise; takes the old ids."""
+        """Return the files that linked to the given symbols, by name or otherwise; takes the old ids."""
         wanted = sorted(ids)
         graph = LinkGraph(self.passed("graph"))
         found = {user for target in wanted for user, _ in graph.users(target)}
@@ -135,7 +135,7 @@ class LinkReads:
         return self._files(found)
 
     def _files(self, ids: Iterable[int]) -> set[int]:
-        """Return the files of some symbols; the files must have been linked."""
+        """Return the files of the given symbols; the files must have been linked."""
         with self._guarded():
             rows = self._run.execute("SELECT base, file FROM led ORDER BY base").fetchall()
         bases = array("I", [row[0] for row in rows])

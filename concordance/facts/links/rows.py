@@ -227,12 +227,12 @@ def _aimed(links: Links, targets: bytes) -> Links:
 
 
 def _with(column: bytes, moved: Mapping[int, int]) -> bytes:
-    """Return a column with some ids replaced."""
+    """Return a column with ids replaced."""
     return pack_column([moved.get(one, one) for one in unpack_column(column)])
 
 
 def files_holding(rows: Iterable[tuple[int, bytes]], wanted: Iterable[int]) -> Iterator[int]:
-    """Yield the files whose column of four-byte numbers contains one of some numbers."""
+    """Yield the files whose column of four-byte numbers contains one of the given numbers."""
     every = frozenset(wanted)
     few = [array("I", [one]).tobytes() for one in every] if len(every) < 12 else []
     for file, column in rows:

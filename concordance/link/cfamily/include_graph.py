@@ -15,7 +15,7 @@ _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".ipp", ".tpp",
 
 
 def included_files(targets: Iterable[Target], number: Mapping[str, int]) -> list[int]:
-    """Return the numbers of the files that some includes resolve to."""
+    """Return the numbers of the files that the given includes resolve to."""
     paths = (target.paths[0] for target in targets if target.paths)
     return [number[path] for path in paths if path in number]
 
@@ -40,7 +40,7 @@ class IncludeGraph:
 
     @classmethod
     def of(cls, world: LinkWorld, numbers: Iterable[int]) -> IncludeGraph:
-        """Build the graph of some files."""
+        """Build the graph of the given files."""
         numbers = list(numbers)
         included = {
             number: world.included[number] if number in world.included

@@ -91,7 +91,7 @@ class ScopeMember:
         self.ids[count] = ids
 
     def seen(self, sees: int) -> bool:
-        """True if one of its symbols is in some files, given as bits."""
+        """True if one of its symbols is in one of the files, which are given as bits."""
         codes = self.codes
         if len(codes) == 1:
             return bool(sees >> (codes[0] >> SHIFT) & 1)

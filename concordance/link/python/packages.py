@@ -172,7 +172,7 @@ class PythonPackages:
         return sorted(named, key=lambda root: (-shared_prefix_length(f"{folder}/", f"{root}/"), root.count("/"), root))
 
     def reached(self, homes: Iterable[str]) -> dict[str, str]:
-        """Return some folders by all their paths, including those through symbolic links."""
+        """Return the given folders by all their paths, including those through symbolic links."""
         found = {home: home for home in homes}
         for link, to in self._links.items():
             found.update((link + home[len(to) :], home) for home in homes if home == to or home.startswith(f"{to}/"))

@@ -124,7 +124,7 @@ class ReexportResolver:
         return named and not f".{module}".endswith(f".{name}")
 
     def package(self, file: LoadedFlow, place: int, parts: int) -> Place | None:
-        """Return the module of the first parts of an import's dotted name."""
+        """Return the module that the first `parts` components of an import's dotted name refer to."""
         module = file.flow.imports[place].module
         dots = len(module) - len(module.lstrip("."))
         pieces = module[dots:].split(".")

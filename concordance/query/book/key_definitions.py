@@ -47,7 +47,7 @@ def key_definitions_of_folder(index: Index, folder: Folder, most: int) -> list[K
 
 
 def key_definitions_of_files(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinition]:
-    """Return the definitions in some files that most files use."""
+    """Return the definitions in the given files that most files use."""
     names, used = index.census.names, folders(index).used_in
     rows = [row for path in paths for row in used.get(path, ())]
     rows.sort(key=lambda row: (-row[0], names[row[1]], index.path_of(row[1]), row[1]))

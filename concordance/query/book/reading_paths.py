@@ -50,7 +50,7 @@ def time_in_words(minutes: int) -> str:
 
 
 def reading_path(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[ReadingStep]:
-    """Return the most central files of some folders, as far as possible each after those that it uses."""
+    """Return the most central files of the given folders, as far as possible each after those that it uses."""
     chosen = folders(index).most_central(homes, most)
     bases = {index.base_of(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()

@@ -73,7 +73,7 @@ def _end(lines: Sequence[str], at: int, count: int) -> int:
 
 
 def cite_words(index: Index, path: str, words: str, near: int = 1) -> Cite:
-    """Return a citation of the lines of some words, or of the whole file if they are not found in one place."""
+    """Return a citation of the lines of the given words, or of the whole file if they are not found in one place."""
     first, last = find_lines(index, path, words, near)
     return Cite(path, first, 0 if last == first else last)
 
@@ -95,7 +95,7 @@ def is_instruction(sentence: str) -> bool:
 
 
 def first_sentence(doc: str, language: str, name: str = "") -> str:
-    """Return the first sentence of some documentation, short enough for a table; `name` is what it documents."""
+    """Return the first sentence of a documentation comment, short enough for a table; `name` is what it documents."""
     return _shortened(said_first(doc, language, name).rstrip(" :"))
 
 

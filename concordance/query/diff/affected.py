@@ -36,7 +36,7 @@ class DefinitionLookup:
         self._keys: dict[str, dict[str, int]] = {}
 
     def ids(self, parts: Iterable[ComparableSymbol | None]) -> list[int]:
-        """Return the id of the first of some definitions that is in the store; empty if none is."""
+        """Return the id of the first of the given definitions that is in the store; empty if none is."""
         for part in parts:
             found = self._by_key(part.path).get(part.key) if part is not None else None
             if found is not None:

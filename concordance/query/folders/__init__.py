@@ -246,7 +246,7 @@ class Folders:
         return self.most_central(self.homes(path), most)
 
     def most_central(self, homes: Sequence[str], most: int) -> list[str]:
-        """Return the most central files of some folders, at most a dozen. They are source files if source has a quarter
+        """Return the most central files of folders, at most a dozen. They are source files if source has a quarter
         of the lines, else files of the category with most lines; generated, vendored and data files only if there is
         nothing else."""
         lines: Counter[str] = Counter()

@@ -57,7 +57,7 @@ def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
 
 
 def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
-    """Return blocks on the tests, builds and owners of the files of some folders."""
+    """Return blocks on the tests, builds and owners of the files of the given folders."""
     index.reads.note("owners", "")
     with index.reads.unheard():  # the caller already depends on everything below the folder
         worked = [_folder_upkeep(index, folder) for folder in homes]

@@ -56,7 +56,7 @@ def _folder_terms(index: Index, folder: str) -> _FolderTerms:
 
 
 def distinctive_terms(index: Index, homes: Sequence[str]) -> list[Block]:
-    """Return the most distinctive terms of some folders' files, acronyms with their expansions."""
+    """Return the most distinctive terms of the given folders' files, acronyms with their expansions."""
     with index.reads.unheard():  # the caller already depends on everything below the folder
         told = [_folder_terms(index, folder) for folder in homes]
         count = sum(len(index.beside(folder)) for folder in homes)

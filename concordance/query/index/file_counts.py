@@ -23,7 +23,7 @@ class FileCounts:
         self._stale = {name: set(changed) for name in kept}
 
     def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> RowsByPath:
-        """Return a count for each of some files; `count` is called only if the count is unknown or stale."""
+        """Return a count for each of the given files; `count` is called only if the count is unknown or stale."""
         found, stale = self._rows.get(name, {}), self._stale.pop(name, set[str]())
         if list(found) == paths:
             found.update((path, count(path)) for path in found.keys() & stale)

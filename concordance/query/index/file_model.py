@@ -149,7 +149,7 @@ class FileModel:
         return found
 
     def _named(self, ids: Iterable[int]) -> None:
-        """Record that the page may show the names and kinds of some symbols."""
+        """Record that the page may show the names and kinds of the given symbols."""
         for path in {self.index.path_of(one) for one in ids}:
             self.index.reads.note(Aspect.NAMES, path)
 

@@ -29,7 +29,7 @@ class ActiveRules:
         self._allowed = {rule: Patterns(globs) for rule, globs in index.book.allowed}
 
     def said(self, path: str, findings: Iterable[Finding]) -> list[Finding]:
-        """Return those of some findings that are shown for a file."""
+        """Return those of the given findings that are shown for a file."""
         return [finding for finding in findings if self._speaks(finding.by, path)]
 
     def checked(self, language: str, path: str = "") -> list[Rule]:

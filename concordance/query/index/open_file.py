@@ -84,7 +84,7 @@ class OpenFile:
 
     @cached_property
     def facts(self) -> FileFacts:
-        """All facts that were extracted from this file alone."""
+        """Everything that was extracted from the text of this file."""
         return self._facts.of(self.path)
 
     @property
@@ -162,7 +162,7 @@ class OpenFile:
         return self._uses[place] - 1 if self._uses else -1
 
     def where(self, expressions: Collection[int]) -> list[int]:
-        """Return the occurrences that end one of some expressions, in the order of the text, without definitions."""
+        """Return the occurrences that end one of the expressions, in the order of the text, without definitions."""
         role = self._named.occurrences.role
         found = _all_of(self._uses, frozenset(one + 1 for one in expressions))
         return [place for place in found if role[place] not in _DEFINING]
@@ -211,7 +211,7 @@ class OpenFile:
         return [self._claim(row) for row in _all(self._linked, expression)]
 
     def claimed(self, targets: frozenset[int], least: int) -> dict[int, Claim]:
-        """Return the expressions that refer to some targets with at least this trust, each with its best claim."""
+        """Return the expressions that refer to the given targets with at least this trust, each with its best claim."""
         trust = self.links.trust
         found: dict[int, Claim] = {}
         for row in _all_of(self._targets, targets):
@@ -294,7 +294,7 @@ _DEFINING = frozenset(place for place, role in enumerate(ROLES) if role in (Role
 
 
 def _all_of(column: array[int], values: frozenset[int]) -> list[int]:
-    """Return the ascending positions of some values in a column."""
+    """Return the ascending positions of the given values in a column."""
     if len(values) < 5:
         return sorted(place for value in values for place in _all(column, value))
     return [place for place, value in enumerate(column) if value in values]

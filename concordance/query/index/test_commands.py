@@ -99,7 +99,7 @@ class RunnerCommands:
         return found
 
     def _nearest(self, path: str, *names: str) -> Iterator[str]:
-        """Yield the files with some names in a file's folder and those above, nearest first."""
+        """Yield the files with the given names in a file's folder and those above, nearest first."""
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]

@@ -102,7 +102,7 @@ class BlockParser:
         self._depth = 0
 
     def convert(self, lines: Sequence[str]) -> list[MarkdownBlock]:
-        """Return the blocks of some lines."""
+        """Return the blocks of the given lines."""
         if self._depth > _MAX_DEPTH:
             text = "\n".join(line.strip() for line in lines if line.strip())
             return [MarkdownBlock("text", self.words.paragraph(text))] if text else []

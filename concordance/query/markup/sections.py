@@ -22,7 +22,7 @@ class BlockReader(Protocol):
     members: str  # the label of kernel-doc's entries: parameters, or the members of a structure
 
     def convert(self, lines: Sequence[str]) -> list[MarkdownBlock]:
-        """Return the blocks of some lines."""
+        """Return the blocks of the given lines."""
 
 
 class SectionItem(NamedTuple):

@@ -49,7 +49,7 @@ def table_end(lines: Sequence[str], at: int) -> int:
 
 
 def table(words: InlineReader, lines: Sequence[str]) -> MarkdownBlock:
-    """Return the table in some lines, or the lines as code if Markdown cannot express it."""
+    """Return the table in the given lines, or the lines as code if Markdown cannot express it."""
     first = lines[0].strip()
     if first.startswith("+"):
         rows, head = _grid([line.strip() for line in lines])

@@ -40,7 +40,7 @@ def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> l
 
 
 def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[int]:
-    """Return the ids of all callers of some symbols: same files first, then source before tests."""
+    """Return the ids of all callers of the given symbols: same files first, then source before tests."""
     own = {symbol.path for symbol in symbols}
     users = dict.fromkeys(
         user
@@ -62,7 +62,7 @@ def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[
 
 
 def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim]:
-    """Return the callers of some targets from other languages, with the bridge as the claim."""
+    """Return the callers of the given targets from other languages, with the bridge as the claim."""
     table, found = bridges_of(index), dict[int, Claim]()
     for row in (row for target in targets for row in table.runs_into(target)):
         had = found.get(row.source)
@@ -72,7 +72,7 @@ def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim
 
 
 def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, Claim]:
-    """Return the best claim by which each of some users calls one of the targets."""
+    """Return the best claim by which each of the given users calls one of the targets."""
     by_path: dict[str, list[int]] = {}
     for user in users:
         by_path.setdefault(index.path_of(user), []).append(user)

@@ -23,7 +23,7 @@ _MOST = 32  # symbols of one qualified name above which they are different thing
 
 
 def with_counterparts(index: Index, places: Iterable[SymbolPlace], warm: bool = False) -> list[SymbolPlace]:
-    """Return some symbols, followed by their other definitions and declarations.
+    """Return the given symbols, followed by their other definitions and declarations.
 
     More than a few symbols are returned as they are: they are all symbols of a name already. With `warm`, the table of
     all names is used, which takes a second to build.

@@ -93,7 +93,7 @@ class Alphabet:
         return found
 
     def _sizes(self, names: Iterable[str], concepts: Iterable[str]) -> dict[str, int]:
-        """Estimate the lengths of the entries of some names and concepts."""
+        """Estimate the lengths of the entries of the given names and concepts."""
         bases, by_name = self._census.bases, self._census.by_name
         starts = [row[0] for row in bases]
         sizes: dict[str, int] = {}

@@ -37,7 +37,7 @@ class ReferencePage(NamedTuple):
 
 
 def uses_of(index: Index, symbols: Collection[SymbolPlace], least: int, page: AnswerPage) -> ReferencePage:
-    """Return the uses of some symbols with at least this trust.
+    """Return the uses of the given symbols with at least this trust.
 
     A cursor consists of a number of files to skip and a number of uses to skip in the next file.
     """
@@ -101,7 +101,7 @@ def using_files(index: Index, symbols: Collection[SymbolPlace], least: int) -> l
 
 
 def uses_in_file(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, Claim]:
-    """Return the occurrences in a file that refer to some symbols, in the order of the text, without definitions."""
+    """Return the occurrences in a file that refer to the symbols, in the order of the text, without definitions."""
     claims = file.claimed(targets, least)
     return {place: claims[file.expression(place)] for place in file.where(claims)} if claims else {}
 

@@ -166,7 +166,7 @@ class Shards:
         self.marks = {part: found[part].mark for part in self.names}
 
     def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> None:
-        """Update after the entries of some names changed; `sizes` are those of all names now."""
+        """Update after the entries of the given names changed; `sizes` are those of all names now."""
         by_letter: dict[str, dict[str, NameChange]] = {}
         for name, change in changes.items():
             by_letter.setdefault(letter_of(name), {})[name] = change

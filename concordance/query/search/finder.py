@@ -304,7 +304,7 @@ def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: 
 
 
 def _named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
-    """Return the symbols whose names contain most of some words, the shortest first."""
+    """Return the symbols whose names contain the most of the words; among equals, the shortest names come first."""
     any_of = re.compile("|".join(map(re.escape, words)), re.IGNORECASE).search
     counted = [(-sum(w in s.name.lower() for w in words), len(s.name), s) for s in opened.defined if any_of(s.name)]
     return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
@@ -339,7 +339,7 @@ def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset
 def _of_kind(
     index: Index, hits: list[ranking.Hit], asked: ranking.SearchQuery, kinds: frozenset[str]
 ) -> list[SearchResult]:
-    """Return the best definition of some kinds in each file, by its name and documentation."""
+    """Return the best definition of the given kinds in each file, by its name and documentation."""
     whole = sum(asked.weight.values()) or 1.0
     found = []
     for hit in hits[:_OF_KIND]:
@@ -359,7 +359,7 @@ def _of_kind(
 
 
 def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[SearchResult]:
-    """Return the files that contain all of some phrases, each with the first line that contains the first one."""
+    """Return the files that contain all of the given phrases, each with the first line that contains the first one."""
     places = [ranking.files_with_phrase(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
     asked = ranking.parse_question(wish.question, wish.folder, index.words)
     scores = {hit.path: hit.score for hit in ranking.rank_files(index.shelves, asked, index.ranks, _QUOTES)}
@@ -380,7 +380,7 @@ def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[Sear
 
 
 def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
-    """Return the first line of some passages that contains a phrase; 0 if none does."""
+    """Return the first line of the given passages that contains a phrase; 0 if none does."""
     wanted = " ".join(phrase.lower().split())
     for start in sorted(starts):
         for number in range(start, min(start + CHUNK, len(lines) + 1)):

@@ -17,7 +17,7 @@ class SitePageKind(Protocol):
     """A kind of page that only the site has."""
 
     def subjects(self, index: Index) -> Iterable[str]:
-        """What there are pages of."""
+        """Return what there are pages about."""
 
     def pages(self, index: Index, subject: str) -> Iterator[Page]:
         """The pages of one subject."""

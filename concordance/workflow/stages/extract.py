@@ -120,7 +120,7 @@ def last_path(scratch: str, worker: int) -> str:
 
 
 def learn_macros(root: str, entries: list[ListedFile], largest: int) -> list[tuple[str, macros.MacroDefinitions]]:
-    """Return the macros that some files define."""
+    """Return the macros that the given files define."""
     found = []
     for entry in entries:
         try:
@@ -131,7 +131,7 @@ def learn_macros(root: str, entries: list[ListedFile], largest: int) -> list[tup
 
 
 def extract_files(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:
-    """Extract the facts of some files."""
+    """Extract the facts of the given files."""
     desk = _worker_state(job)
     return [_extract_one(job, desk, entry) for entry in entries]
 

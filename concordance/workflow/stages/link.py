@@ -33,7 +33,7 @@ _SETTINGS = "settings"  # key under which the settings files that affect imports
 
 
 def link(linker: Linker, numbers: list[int]) -> list[LinkedFile]:
-    """Link some files."""
+    """Link the given files."""
     return [linker.link(number) for number in numbers]
 
 

@@ -67,7 +67,7 @@ def _language(writer: StoreWriter, identity: int) -> str:
 
 
 def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:
-    """Collect the current exports of some files."""
+    """Collect the current exports of the given files."""
     asked = writer.asked
     for identity, path, language in rows:
         if not is_encodable(path):

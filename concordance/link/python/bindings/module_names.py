@@ -361,7 +361,7 @@ def _spelled(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
 
 
 def append_path(names: Iterable[PythonName], path: str) -> tuple[PythonName, ...]:
-    """Append a path to some names."""
+    """Append a path to each name."""
     return tuple(PythonName(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
 
 

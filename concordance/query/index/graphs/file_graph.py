@@ -70,7 +70,7 @@ def clusters_by_path(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, 
 
 
 def _main_folder(folders: Counter[str], size: int) -> str:
-    """Return the deepest folder that holds most of some files; "" if only the root does."""
+    """Return the deepest folder that holds most of the given files; "" if only the root does."""
     inside: Counter[str] = Counter()
     for folder, count in folders.items():
         around = folder
@@ -132,7 +132,9 @@ def updated_edges(edges: FolderEdges, gone: FolderEdges, come: FolderEdges) -> F
 
 
 def _common_parent(here: str, there: str) -> tuple[str, str, str]:
-    """Return the common parent of two folders and the child of it that holds each; "" if it is the parent itself."""
+    """Return the deepest folder that contains both folders, and for each the next folder on the way down to it.
+
+    Instead of a next folder there is "" if the folder is itself the deepest one."""
     first, second = here.split("/") if here else [], there.split("/") if there else []
     shared = 0
     while shared < min(len(first), len(second)) and first[shared] == second[shared]:

@@ -114,7 +114,7 @@ def _renumbered_files(index: Index, facts: Facts, touched: dict[str, set[str]]) 
 
 
 def _update_symbols(index: Index, files: list[RenumberedFile], touched: dict[str, set[str]]) -> CensusChanges:
-    """Replace the old symbols of some files by the new ones in all tables."""
+    """Replace the old symbols of the given files by the new ones in all tables."""
     known = index.__dict__
     recount = CensusUpdate(index.census, files) if "census" in known else None
     if recount is not None:

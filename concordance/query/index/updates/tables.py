@@ -270,7 +270,7 @@ class LinkTables:
         self._again("tests", index.tested_rows, _tests(index), path_of)
 
     def _use(self, index: Index, paths: set[str] | list[str]) -> None:
-        """Compute how often the symbols of some files are used, and which are used at all."""
+        """Compute how often the symbols of the given files are used, and which are used at all."""
         used_by = index.census.used_by
         used, linked = dict(self._found["used"]), dict(self._found["linked"])
         ends = dict(zip(index.starts, [*index.starts[1:], len(index.keys)], strict=True))
