@@ -28,18 +28,15 @@ from bench import (
     answers,
     book,
     bridges,
-    ctags,
     damage,
     diff,
     edits,
     hostile,
     kills,
     libclang,
-    measure,
     oneedit,
     operators,
     publicnames,
-    python,
     repetition,
     reproducible,
     rules,
@@ -50,6 +47,7 @@ from bench import (
 from concordance.collect import walk
 from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
+from tests.support import ctags, measure, python
 
 CONCORD = str(Path(sys.executable).parent / "concord")
 
