@@ -56,7 +56,7 @@ BRIDGE_READER = '''"""Strings of Python that order a dish."""
 
 import re
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 
 LANGUAGES = ("python",)
 WORDS = (b"TOY-DISH",)

@@ -375,6 +375,16 @@ class Metrics(NamedTuple):
     errors: int = 0  # bytes inside regions that could not be parsed
 
 
+class PatternPlace(NamedTuple):
+    """A place that shows a design pattern or an idiom."""
+
+    pattern: str
+    line: int
+    symbol: int = -1  # the position of the symbol concerned, -1 if it is not a symbol
+    subject: str = ""  # the name of what is concerned if it is not a symbol
+    detail: str = ""  # for instance "frozen"
+
+
 class FileFacts(NamedTuple):
     """Everything that can be read from one file alone."""
 
@@ -388,5 +398,6 @@ class FileFacts(NamedTuple):
     doc: str = ""  # the file's description of itself: module docstring, leading comment
     exports: tuple[str, ...] | None = None  # the names that the file declares as its exports; None if it declares none
     complexity: bytes = b""  # per symbol: cyclomatic complexity of a function, 0 for anything else; packed
+    patterns: tuple[PatternPlace, ...] = ()
     ends: tuple[End, ...] = ()  # stored separately, as the flow is: bridges are joined without reading the rest
     flow: Flow | None = None  # stored separately: the linker reads it without the rest

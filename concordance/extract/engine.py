@@ -11,9 +11,10 @@ from itertools import accumulate, chain
 from concordance.base import plugins
 from concordance.base.errors import BrokenPlugin
 from concordance.base.model import FileFacts, Finding, Kind, Metrics, Severity
-from concordance.extract import bridge_ends, ruleset
+from concordance.extract import bridges, ruleset
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
+from concordance.extract.patterns import find_patterns
 from concordance.extract.reading.draft import Draft
 from concordance.extract.registry import LANGUAGES, readers
 from concordance.extract.terms import terms
@@ -90,32 +91,37 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
     comments = Comments(source, draft.comments)
     _attach_comments(source, draft, comments)
     facts = draft.facts()
-    facts = facts._replace(findings=(*facts.findings, *_rule_findings(draft, facts)))
-    facts = _with_bridge_ends(draft, facts)
+    for by, failed, add in _ADDITIONS:
+        try:
+            facts = add(draft, facts)
+        except BrokenPlugin:
+            raise
+        except Exception as error:  # the file loses what this step adds, and nothing else
+            finding = Finding(by, Severity.ERROR, f"{failed}: {type(error).__name__}: {error}", 1)
+            facts = facts._replace(findings=(*facts.findings, finding))
     return facts._replace(
         terms=terms.extract_terms(facts, comments.texts(), draft.prose), metrics=_metrics(source, comments, draft)
     )
 
 
-def _rule_findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
-    """Return the findings of our rules. If a rule raises, its file loses the findings of all rules, but no facts."""
-    try:
-        return ruleset.findings(draft, facts)
-    except BrokenPlugin:
-        raise
-    except Exception as error:
-        return (Finding("rules", Severity.ERROR, f"the rules failed: {type(error).__name__}: {error}", 1),)
+def _with_findings(draft: Draft, facts: FileFacts) -> FileFacts:
+    return facts._replace(findings=(*facts.findings, *ruleset.findings(draft, facts)))
 
 
 def _with_bridge_ends(draft: Draft, facts: FileFacts) -> FileFacts:
-    """Return the facts with the ends of bridges added. If a bridge's reader raises, only the ends are lost."""
-    try:
-        return facts._replace(ends=bridge_ends.find_bridge_ends(draft, facts))
-    except BrokenPlugin:
-        raise
-    except Exception as error:
-        message = f"the ends of bridges were not read: {type(error).__name__}: {error}"
-        return facts._replace(findings=(*facts.findings, Finding("bridges", Severity.ERROR, message, 1)))
+    return facts._replace(ends=bridges.find_bridge_ends(draft, facts))
+
+
+def _with_patterns(draft: Draft, facts: FileFacts) -> FileFacts:
+    return facts._replace(patterns=find_patterns(draft, facts))
+
+
+# What plug-ins add to a file's facts: who reports a failure, in which words, and the function that adds it.
+_ADDITIONS = (
+    ("rules", "the rules failed", _with_findings),
+    ("bridges", "the ends of bridges were not read", _with_bridge_ends),
+    ("patterns", "the patterns were not read", _with_patterns),
+)
 
 
 def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:

@@ -136,6 +136,7 @@ class FileScopes(NamedTuple):
     doc: msgspec.Raw = msgspec.Raw()
     exports: msgspec.Raw = msgspec.Raw()
     complexity: msgspec.Raw = msgspec.Raw()
+    patterns: msgspec.Raw = msgspec.Raw()
     ends: msgspec.Raw = msgspec.Raw()
     flow: msgspec.Raw = msgspec.Raw()
 
@@ -184,6 +185,7 @@ class FileFindings(NamedTuple):
     doc: msgspec.Raw = msgspec.Raw()
     exports: msgspec.Raw = msgspec.Raw()
     complexity: bytes = b""
+    patterns: msgspec.Raw = msgspec.Raw()
     ends: msgspec.Raw = msgspec.Raw()
     flow: msgspec.Raw = msgspec.Raw()
 

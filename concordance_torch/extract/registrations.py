@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.cfamily.tokens import TokenRange, Tokens
 from concordance_torch.extract.operator_schema import DEFAULT_NAMESPACE, full_name, parse_schema
 

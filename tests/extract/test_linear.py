@@ -15,10 +15,14 @@ import pytest
 import concordance.extract
 import concordance.query
 import concordance_torch.extract.bridges
+from concordance.base import plugins
+from concordance.base.model import FileFacts
 from concordance.extract import bridges, engine, languages, rules
+from concordance.extract.patterns import find_patterns
+from concordance.extract.reading.draft import Draft
 from concordance.extract.text import highlight
-from concordance.query.sections.patterns import TABLES, find_patterns
-from concordance.query.sections.patterns.file_view import PatternFile
+from concordance.extract.text.repetition import without_repetition
+from concordance.extract.text.source_text import Source
 from tests.support import patterns
 
 SIZE = 12_000  # characters: a linear pattern takes about a millisecond for so many, a quadratic one 0.1 s and more
@@ -27,14 +31,13 @@ TRIES = 3  # of which the fastest counts: another process can make one slow, but
 
 _READERS = ("cmake", "dockerfile", "ini", "json", "make", "markdown", "rst", "shell", "text", "toml", "yaml")
 _SHARED = (
-    "bridge_ends", "reading.trees", "documents.comments", "documents.docstrings", "documents.keyed", "documents.markdown_blocks",
+    "patterns.build_files", "patterns.c_family", "patterns.python", "patterns.scripts", "reading.pattern_context", "reading.trees", "documents.comments", "documents.docstrings", "documents.keyed", "documents.markdown_blocks",
     "documents.prose", "terms.terms", "terms.word_split", "text.repetition",
 )  # fmt: skip
 _PAGES = (
     "book.glossary", "descriptions", "descriptions.document_opening", "descriptions.guide_entries", "descriptions.quotations",
     "index.test_commands", "markup.blocks", "markup.doxygen", "markup.inline",
-    "markup.markdown_shapes", "markup.sections", "markup.summary", "names.file_keywords", "sections.patterns.build", "sections.patterns.c",
-    "sections.patterns.file_view", "sections.patterns.python", "sections.patterns.script",
+    "markup.markdown_shapes", "markup.sections", "markup.summary", "names.file_keywords",
 )  # fmt: skip
 _TORCH = ("keyed_records", "operator_schema", "python_operators", "registrations")
 # Quadratic, but only ever asked about a short text, or behind a check that it cannot search in vain.
@@ -53,7 +56,12 @@ _GUARDED = {
     "c_malloc._TARGET": "asked about 200 bytes",
     "c_realloc._NEXT": "asked about `_FARTHEST` bytes",
     "document_opening._PICTURE": "looks at 400 characters from each place, which is slow, but linear",
-    "c._LAUNCHED": "asked about 400 characters",
+    "scripts._SHELL": "asked about `_WINDOW` bytes",
+    "scripts._ECMA": "asked about `_WINDOW` bytes",
+    "scripts._GO": "asked about `_WINDOW` bytes",
+    "scripts._RUST": "asked about `_WINDOW` bytes",
+    "scripts.TABLES": "asked about `_WINDOW` bytes",
+    "c_family._LAUNCHED": "asked about 400 characters",
     "summary._LOOSE": "asked about words with one space between them",
     "summary._TOKEN": "asked about `_FARTHEST` characters",
     "summary.WORD_BEFORE": "asked about 40 characters",
@@ -105,8 +113,8 @@ def seconds(pattern: re.Pattern[Any], text: str, anchored: bool) -> float:
 
 def is_anchored(module: ModuleType, name: str) -> bool:
     """True if a module asks a pattern only whether it fits at one place, as all do that look at beginnings of lines."""
-    if module.__name__.startswith(PatternFile.__module__.rpartition(".")[0]):
-        return name not in ("_WORD", "_MAKES", "_FILLS", "_EMPTY", "_RAII")
+    if module.__name__.startswith(find_patterns.__module__):
+        return name not in ("_WORD", "_FILLS", "_EMPTY", "_RAII", "_ATTRIBUTE")
     with open(str(module.__file__), encoding="utf-8") as file:
         asked = re.findall(rf"\b{name}\.(\w+)\(", file.read())
     return bool(asked) and set(asked) <= {"match", "fullmatch"}
@@ -181,7 +189,7 @@ def test_costly_texts_are_read_in_linear_time(language: str, text: str) -> None:
 
 
 # What cost seconds each to look for patterns in.
-IN_PAGES = [
+PATTERNS = [
     ("cpp", repeated("/* ")),
     ("python", repeated('x \\"""')),
     ("python", "x:" + " " * 30_000 + "Lock("),
@@ -191,15 +199,20 @@ IN_PAGES = [
     ("shell", "trap" + " " * 3_000 + "x"),
     ("go", repeated("make(chan x\n", 240_000)),
     ("rust", "impl" + " " * 3_000 + "x"),
+    ("python", "".join(f"t{number} = {{}}\nimport m{number}\n" for number in range(8_000))),
+    ("python", "def f():\n" + "    yield 1\n    t[1] = lock = threading.Lock()\n" * 4_000),
+    ("javascript", "".join(f"useA{number}();\n" for number in range(8_000))),
 ]
 
 
-@pytest.mark.parametrize(("language", "text"), IN_PAGES, ids=lambda value: repr(value[:12]))
+@pytest.mark.parametrize(("language", "text"), PATTERNS, ids=lambda value: repr(value[:12]))
 def test_patterns_of_costly_texts_are_found_in_linear_time(language: str, text: str) -> None:
-    """As for reading; the facts do not matter."""
-    facts = engine.extract("a\n", language)
+    """As for reading, in a file with a syntax tree and in one that has none."""
+    draft = plugins.load(engine.LANGUAGES, language).read(Source(without_repetition(text)[0], language))
+    facts = draft.facts()
     began = time.process_time()
-    list(find_patterns(PatternFile(facts, "a", text.split("\n")), TABLES.get(language, ())))
+    find_patterns(draft, facts)
+    find_patterns(Draft(Source(text, language)), FileFacts())
     assert time.process_time() - began < 1
 
 

@@ -66,9 +66,9 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    the text. If these bytes were read before, the facts come from the cache (`facts.cache.Cache.get`). Otherwise
    `extract.engine.extract` calls the language's reader, `extract.languages.python.read`, which returns an
    `extract.reading.draft.Draft`. From this come the facts (`extract.reading.draft.Draft.facts`), the findings of rules
-   (`extract.ruleset.findings`), the ends of bridges (`extract.bridge_ends.find_bridge_ends`) and the terms
-   (`extract.terms.terms.extract_terms`): together one `base.model.FileFacts`. `facts.fulltext.index.prepare_file`
-   prepares the words for the full-text search.
+   (`extract.ruleset.findings`), the ends of bridges (`extract.bridges.find_bridge_ends`), the patterns
+   (`extract.patterns.find_patterns`) and the terms (`extract.terms.terms.extract_terms`): together one
+   `base.model.FileFacts`. `facts.fulltext.index.prepare_file` prepares the words for the full-text search.
 4. **Store.** The parent process writes the result with `facts.write.StoreWriter.put` and
    `facts.fulltext.index.TextWriter.put`, and into the cache with `facts.cache.Cache.put`.
 5. **Check.** `collect.ruff.check` runs ruff on the changed Python files. `collect.history.history` runs `git log` if

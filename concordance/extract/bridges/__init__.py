@@ -1,12 +1,37 @@
-"""Bridge plug-ins: one file per bridge finds the places where a file refers to another language."""
+"""Bridge plug-ins: one file per bridge finds the places where a file refers to another language.
+
+In: the draft of a file, with its syntax tree still available. Out: `End`s in the order of the text. A plug-in runs only
+if one of the words that it looks for occurs in the file.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from typing import Protocol
+from functools import cache
+from types import ModuleType
+from typing import NamedTuple, Protocol
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.base import plugins
+from concordance.base.model import End, FileFacts, Symbol
+from concordance.extract.reading.draft import Draft
 from concordance.extract.reading.rule_context import RuleContext
+
+PACKAGE = "concordance.extract.bridges"
+# The most ends that one plug-in may find in a file: a fixed number, plus one per so many bytes. A makefile rule yields
+# its targets times its prerequisites, which can explode; real files stay far below the limit.
+_MOST = 5000
+_BYTES_PER_END = 32
+
+
+class BridgeEnd(NamedTuple):
+    """What a plug-in found, and at which byte offset; for a name known to the linker, that of its last part."""
+
+    at: int
+    says: str
+    name: str
+    text: str = ""
+    more: tuple[tuple[str, str], ...] = ()
 
 
 class BridgeReader(Protocol):
@@ -25,3 +50,40 @@ class BridgeReader(Protocol):
 
 
 PROTOCOL = BridgeReader
+
+
+@cache
+def _plugins_for(language: str) -> tuple[tuple[str, ModuleType, tuple[bytes, ...]], ...]:
+    """Return the plug-ins for a language, each with its name and the words it looks for."""
+    modules = [(name, plugins.load(PACKAGE, name)) for name in plugins.names(PACKAGE)]
+    return tuple((n, m, m.WORDS) for n, m in modules if not m.LANGUAGES or language in m.LANGUAGES)
+
+
+def find_bridge_ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
+    """Return the ends that all bridges find in a file."""
+    source, data = draft.source, draft.source.data
+    asked = [
+        (name, module) for name, module, words in _plugins_for(source.language) if any(word in data for word in words)
+    ]
+    if not asked:
+        return ()
+    look = RuleContext(draft, facts.imports)
+    starts = [symbol.start_line for symbol in facts.symbols]
+    found = []
+    most = _MOST + len(data) // _BYTES_PER_END
+    for name, module in asked:
+        for number, said in enumerate(module.ends(look)):
+            if number == most:
+                raise ValueError(f"{name} would find more than {most:,} in one file")
+            line, col = source.position(said.at)
+            around = _innermost_symbol(facts.symbols, starts, line)
+            found.append((said.at, End(name, said.says, said.name, line, col, around, said.text, said.more)))
+    return tuple(end for _, end in sorted(dict.fromkeys(found)))
+
+
+def _innermost_symbol(symbols: tuple[Symbol, ...], starts: list[int], line: int) -> int:
+    """Return the index of the innermost symbol around a line, -1 if there is none."""
+    place = bisect_right(starts, line) - 1
+    while place >= 0 and symbols[place].end_line < line:
+        place = symbols[place].parent if symbols[place].parent < place else place - 1
+    return place

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("cython",)

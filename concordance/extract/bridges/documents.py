@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from concordance.base.model import Kind
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("rst", "markdown", "text", "python")

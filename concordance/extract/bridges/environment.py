@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Kind, Role
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.draft import ROLE_CODES
 from concordance.extract.reading.rule_context import SCRIPTS, RuleContext
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from concordance.base.kinds import C_FAMILY
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import SCRIPTS, RuleContext, arguments
 from concordance.extract.text.message_templates import (
     LONGEST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.kinds import C_FAMILY
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bindings import PYBIND, PYBIND_WORDS, find_bindings
 from concordance.extract.reading.rule_context import RuleContext
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.model import Kind
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
 
 _TOKEN = re.compile(

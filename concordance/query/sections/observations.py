@@ -11,6 +11,7 @@ from concordance.base.blocks import (
     Item,
     Items,
     Line,
+    Mono,
     Piece,
     Ref,
     Strong,
@@ -21,23 +22,48 @@ from concordance.base.blocks import (
     join_with_commas,
     parse_code_spans,
 )
-from concordance.base.model import Finding, Rule, Skip
+from concordance.base.model import Finding, PatternPlace, Rule, Skip
 from concordance.extract.ruleset import rules
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.findings import active_rules
-from concordance.query.sections.patterns import patterns_of_file
 
+_LISTED = 8  # places of a pattern that are listed at most; if there are more, they are counted and the first few listed
+_FIRST = 3
 COMPLEX = 25  # cyclomatic complexity from which a function is reported
 
 
 def patterns_of(one: FileModel) -> list[Block]:
     """Return the patterns, each with the lines that show it."""
-    rows = patterns_of_file(one)
+    rows = _patterns(one)
     if rows:
-        lines = [join_with_commas([Line(one.path, line) for line in row.lines]) for row in rows]
-        items = [Item([Strong(row.name), ": ", *row.said, " ", *at]) for row, at in zip(rows, lines, strict=True)]
-        return [Items(items)]
+        return [Items([_pattern_item(one, name, places) for name, places in rows.items()])]
     return [Text([f"No known patterns found ({one.title})."])]
+
+
+def _patterns(one: FileModel) -> dict[str, list[PatternPlace]]:
+    """Return the places that show each pattern."""
+    rows: dict[str, list[PatternPlace]] = {}
+    for place in one.facts.patterns if one.file.skip == Skip.NONE else ():
+        rows.setdefault(place.pattern, []).append(place)
+    return rows
+
+
+def _pattern_item(one: FileModel, name: str, places: list[PatternPlace]) -> Item:
+    """Return an item: a pattern, the names concerned, each with its detail in brackets, and the lines."""
+    shown = places if len(places) <= _LISTED else places[:_FIRST]
+    pieces: list[Piece] = [Strong(name), ": "]
+    if len(shown) < len(places):
+        pieces.append(f"{count_noun(len(places), 'place')}, first ")
+    for number, place in enumerate(shown):
+        if number:
+            pieces.append(", ")
+        named = place.symbol >= 0 or place.subject
+        if named:
+            pieces.append(one.own(place.symbol) if place.symbol >= 0 else Mono(place.subject))
+        if place.detail:
+            pieces.append(f" ({place.detail})" if named else place.detail)
+    lines = sorted({place.line for place in shown})
+    return Item([*pieces, " ", *join_with_commas([Line(one.path, line) for line in lines])])
 
 
 def performance(one: FileModel) -> list[Block]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import PYTHON, Call, RuleContext
 from concordance_torch.extract.operator_schema import DEFAULT_NAMESPACE, full_name, parse_schema
 from concordance_torch.extract.python_operators import OperatorNamespaces

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = ("python", "rst", "markdown")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import RuleContext
 from concordance_torch.extract.keyed_records import Field, KeyedRecord, read_records
 from concordance_torch.extract.operator_schema import Schema, full_name, parse_schema

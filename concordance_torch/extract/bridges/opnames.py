@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.rule_context import PYTHON, Call, RuleContext
 from concordance_torch.extract.python_operators import OperatorNamespaces
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bound_objects import (
     MODULES,
     WRAPPERS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.extract.bridge_ends import BridgeEnd
+from concordance.extract.bridges import BridgeEnd
 from concordance.extract.cfamily.python_bindings.bound_objects import BoundObject, Holders
 from concordance.extract.cfamily.python_bindings.pybind_chains import pointed_function, qualified_name
 from concordance.extract.cfamily.tokens import TokenRange, Tokens

@@ -1,17 +1,17 @@
 """Patterns of C, C++, CUDA and Objective-C, one small function each.
 
-In: a `PatternFile`. Out: the places that show each pattern. A macro counts as a registration if it has a known name,
+In: a `PatternContext`. Out: the places that show each pattern. A macro counts as a registration if it has a known name,
 begins a line, and is outside of any function.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from concordance.base.blocks import count_noun
 from concordance.base.model import Kind
-from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
+from concordance.extract.reading.pattern_context import Finder, PatternContext, Place
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
 _GUARD = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1\b", re.M)
@@ -20,17 +20,13 @@ _REGISTERS = re.compile(
     r"PYBIND11_MODULE\b|MODULE_LICENSE\b|EXPORT_SYMBOL|module_init\b|module_exit\b)\w++)[ \t]*+\(\s*+([^,)\n]*)",
     re.M,
 )
-_STUB = re.compile(
-    r"^[ \t]*((?:DECLARE|DEFINE|REGISTER)_(?:\w+_)?DISPATCH)[ \t]*\((?:[^,()\n]++,[ \t]*+|[ \t]*+)(\w+)", re.M
-)
-_TYPES = re.compile(r"[^/\n#]*?\b(AT_DISPATCH_\w+|VML_DISPATCH\w*)[ \t]*\(", re.M)
 _LAUNCHED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^;{}()]*>)?\s*\Z")
 _SHARED = re.compile(
     r"^[ \t]*+(?:extern[ \t]++)?__shared__[ \t]++([\w:<> ]++(?:[\t*][ \t*]*+\w++)?)[ \t]*+(?:\[|;)", re.M
 )
 _LAST_WORD = re.compile(r".*\b(\w+)", re.S)
 _PARALLEL = re.compile(
-    r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+([a-z ]+)|[^/\n]*?\b((?:at::|tbb::)?parallel_for)[ \t]*\(", re.M
+    r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+([a-z ]+)|[^\n]*?\b((?:at::|tbb::)?parallel_for)[ \t]*\(", re.M
 )
 _EXTERN = re.compile(r'^[ \t]*extern[ \t]+"C"', re.M)
 _ASSERTS = re.compile(r"^[ \t]*static_assert[ \t]*\(", re.M)
@@ -46,168 +42,147 @@ _WORD = re.compile(r"\b(?:[A-Z]\w*_[A-Z]\w*|_[A-Z_]\w+|__\w+)\b")
 _RAII = re.compile(r"(?:Guard|Scope|Scoped|Lock|Locker|RAII|Holder|Cleanup)\d?$|^(?:Auto|Scoped|Unique|RAII)[A-Z]")
 
 
-def _guard(seen: PatternFile) -> Iterator[PatternPlace]:
-    for line, _ in seen.found(_PRAGMA, seen.slashed, "once"):
-        yield PatternPlace(line, -1, "#pragma once")
+def _guard(file: PatternContext) -> Iterator[Place]:
+    for line, _ in file.matches(_PRAGMA, "once"):
+        yield Place(line, -1, "#pragma once")
         return
-    for line, match in seen.found(_GUARD, seen.slashed, "ifndef"):
-        if not any(
-            text.strip() and not text.lstrip().startswith("//") for text in seen.slashed.split("\n")[: line - 1]
-        ):
-            yield PatternPlace(line, -1, match[1])
+    for line, match in file.matches(_GUARD, "ifndef"):
+        if not file.code[: match.start()].strip():
+            yield Place(line, -1, match[1])
         return
 
 
-def _registered(seen: PatternFile) -> Iterator[PatternPlace]:
-    for line, match in seen.found(_REGISTERS, seen.slashed, *_MARKS):
-        outside = seen.around(line) < 0 or match[1].startswith(("TORCH_LIBRARY", "PYBIND11"))
+def _registered(file: PatternContext) -> Iterator[Place]:
+    for line, match in file.matches(_REGISTERS, *_MARKS):
+        outside = file.function_at(line) < 0 or match[1].startswith(("TORCH_LIBRARY", "PYBIND11"))
         if outside and not match[1].endswith("_DISPATCH"):
             name = match[2].strip(' \t("')
-            yield PatternPlace(line, -1, name or match[1], f"by {match[1]}" if name else "")
+            yield Place(line, -1, name or match[1], f"by {match[1]}" if name else "")
 
 
-def _stubs(seen: PatternFile) -> Iterator[PatternPlace]:
-    said = {"DECLARE": "declared", "DEFINE": "defined", "REGISTER": "filled"}
-    for line, match in seen.found(_STUB, seen.slashed, "_DISPATCH"):
-        word = said[match[1].partition("_")[0]]
-        if word == "filled":
-            inside = re.search(r"\([ \t]*(\w+)", match[0])
-            yield PatternPlace(line, -1, inside[1] if inside else match[2], word)
-        else:
-            yield PatternPlace(line, -1, match[2], word)
-
-
-def _type_dispatch(seen: PatternFile) -> Iterator[PatternPlace]:
-    for line, match in seen.found(_TYPES, seen.slashed, "AT_DISPATCH_", "VML_DISPATCH"):
-        place = seen.around(line)
-        if place >= 0:
-            yield PatternPlace(line, place, "", match[1])
-
-
-def _kernels(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in seen.functions:
+def _kernels(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in file.functions:
         if "__global__" in symbol.modifiers or symbol.signature.startswith("__global__"):
-            yield seen.shown(place)
+            yield file.symbol(place)
 
 
-def _launches(seen: PatternFile) -> Iterator[PatternPlace]:
-    text, at = seen.slashed, seen.slashed.find("<<<")
+def _launches(file: PatternContext) -> Iterator[Place]:
+    text, at = file.code, file.code.find("<<<")
     line, counted_to, last = 1, 0, 0
     while at >= 0:
         before = _LAUNCHED.search(text, max(last, at - 400), at)
         if before:
             line += text.count("\n", counted_to, before.start())
             counted_to = before.start()
-            place = seen.around(line)
-            if place >= 0 and not seen.lines[line - 1].lstrip().startswith("//"):
-                yield PatternPlace(line, -1, before[1], f"by {seen.symbols[place].name}")
+            place = file.function_at(line)
+            if place >= 0:
+                yield Place(line, -1, before[1], f"by {file.symbols[place].name}")
         last = at + 3
         at = text.find("<<<", last)
 
 
-def _shared(seen: PatternFile) -> Iterator[PatternPlace]:
-    for line, match in seen.found(_SHARED, seen.slashed, "__shared__"):
+def _shared(file: PatternContext) -> Iterator[Place]:
+    for line, match in file.matches(_SHARED, "__shared__"):
         name = _LAST_WORD.fullmatch(match[1].rstrip())
         if name and name.start(1):
-            yield PatternPlace(line, -1, name[1])
+            yield Place(line, -1, name[1])
 
 
-def _parallel(seen: PatternFile) -> Iterator[PatternPlace]:
-    for line, match in seen.found(_PARALLEL, seen.slashed, "pragma omp", "parallel_for"):
-        if not seen.lines[line - 1].lstrip().startswith("//"):
-            yield PatternPlace(line, -1, match[2] or f"omp {match[1].strip()}")
+def _parallel(file: PatternContext) -> Iterator[Place]:
+    for line, match in file.matches(_PARALLEL, "pragma omp", "parallel_for"):
+        yield Place(line, -1, match[2] or f"omp {match[1].strip()}")
 
 
-def _anonymous_namespaces(seen: PatternFile) -> Iterator[PatternPlace]:
-    for symbol in seen.symbols:
+def _anonymous_namespaces(file: PatternContext) -> Iterator[Place]:
+    for symbol in file.symbols:
         if symbol.kind == Kind.NAMESPACE and symbol.name == "(anonymous)":
-            yield PatternPlace(
+            yield Place(
                 symbol.line, -1, "namespace", count_noun(symbol.end_line - symbol.start_line + 1, "line")
             )
 
 
-def _abstract(seen: PatternFile) -> Iterator[PatternPlace]:
+def _abstract(file: PatternContext) -> Iterator[Place]:
     wanted: dict[int, list[str]] = {}
-    for symbol in seen.symbols:
+    for symbol in file.symbols:
         if "= 0" in symbol.modifiers and symbol.parent >= 0:
             wanted.setdefault(symbol.parent, []).append(symbol.name)
     for place, names in wanted.items():
         shown = [name for name in dict.fromkeys(names) if not name.startswith("~")] or names
-        yield seen.shown(place, f"abstract methods: {', '.join(shown)}")
+        yield file.symbol(place, f"abstract methods: {', '.join(shown)}")
 
 
-def _templates(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in seen.classes:
+def _templates(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in file.classes:
         if symbol.signature.startswith("template"):
             special = re.match(r"template\s*<\s*>", symbol.signature)
-            yield seen.shown(place, "specialised" if special else "")
+            yield file.symbol(place, "specialised" if special else "")
 
 
-def _function_templates(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in seen.functions:
+def _function_templates(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in file.functions:
         if symbol.signature.startswith("template") and not symbol.declaration:
-            yield seen.shown(place)
+            yield file.symbol(place)
 
 
-def _crtp(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in seen.classes:
+def _crtp(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in file.classes:
         base = next((base for base in symbol.bases if re.search(rf"<\s*{re.escape(symbol.name)}\b", base)), "")
         if base:
-            yield seen.shown(place, f"extends {_PLACE.sub('', base)}")
+            yield file.symbol(place, f"extends {_PLACE.sub('', base)}")
 
 
-def _raii(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in seen.classes:
-        own = seen.of(place)
+def _raii(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in file.classes:
+        own = file.members_of(place)
         end = own.get(f"~{symbol.name}", -1)
         if end >= 0 and symbol.name in own and _RAII.search(symbol.name):
-            yield PatternPlace(seen.symbols[end].line, place)
+            yield Place(file.symbols[end].line, place)
 
 
-def _not_copyable(seen: PatternFile) -> Iterator[PatternPlace]:
-    for symbol in seen.symbols:
+def _not_copyable(file: PatternContext) -> Iterator[Place]:
+    for symbol in file.symbols:
         if "= delete" in symbol.modifiers and symbol.parent >= 0:
-            name = seen.symbols[symbol.parent].name
+            name = file.symbols[symbol.parent].name
             if symbol.name == name and re.search(rf"\(\s*const\s+{re.escape(name)}\b[^,)]*&", symbol.signature):
-                yield PatternPlace(symbol.line, symbol.parent)
+                yield Place(symbol.line, symbol.parent)
 
 
-def _pimpl(seen: PatternFile) -> Iterator[PatternPlace]:
-    for symbol in seen.symbols:
+def _pimpl(file: PatternContext) -> Iterator[Place]:
+    for symbol in file.symbols:
         if symbol.kind == Kind.FIELD and symbol.parent >= 0:
             held = re.search(
                 r"(?:unique_ptr|shared_ptr)<\s*+(?:struct\s++|class\s++)?(?=\w*Impl)(\w++)\s*+>|^(?:struct\s+)?(\w*Impl)\s*\*",
                 symbol.signature,
             )
             name = held and (held[1] or held[2])
-            inner = seen.of(symbol.parent).get(name or "", -1)
-            if name and inner >= 0 and seen.symbols[inner].declaration:
-                yield PatternPlace(symbol.line, symbol.parent, "", symbol.name)
+            inner = file.members_of(symbol.parent).get(name or "", -1)
+            if name and inner >= 0 and file.symbols[inner].declaration:
+                yield Place(symbol.line, symbol.parent, "", symbol.name)
 
 
-def _operators(seen: PatternFile) -> Iterator[PatternPlace]:
+def _operators(file: PatternContext) -> Iterator[Place]:
     names: dict[int, list[int]] = {}
-    for place, symbol in seen.functions:
+    for place, symbol in file.functions:
         if re.match(r"operator\W", symbol.name) and _NOT_WRITTEN.isdisjoint(symbol.modifiers):
             names.setdefault(symbol.parent, []).append(place)
     for parent, places in names.items():
-        said = ", ".join(dict.fromkeys(seen.symbols[one].name.removeprefix("operator").strip() for one in places))
-        yield PatternPlace(
-            seen.symbols[places[0]].line,
-            parent if parent >= 0 and seen.symbols[parent].kind != Kind.NAMESPACE else -1,
+        said = ", ".join(dict.fromkeys(file.symbols[one].name.removeprefix("operator").strip() for one in places))
+        yield Place(
+            file.symbols[places[0]].line,
+            parent if parent >= 0 and file.symbols[parent].kind != Kind.NAMESPACE else -1,
             "",
             said,
         )
 
 
-def _lazy_statics(seen: PatternFile) -> Iterator[PatternPlace]:
+def _lazy_statics(file: PatternContext) -> Iterator[Place]:
     """Yield functions that return a static local variable of the type they return."""
-    if "static" not in seen.slashed:
+    if b"static" not in file.data:
         return
-    for place, symbol in seen.functions:
+    for place, symbol in file.functions:
         made = None if symbol.declaration else _STATIC.match(symbol.returns or symbol.signature)
         if made and symbol.end_line - symbol.start_line < 15:
-            body = seen.body(symbol)
+            body = file.body(symbol)
             body = body.partition("{")[2] if len(body) <= _SHORT else ""
             kept = (
                 re.compile(
@@ -219,52 +194,53 @@ def _lazy_statics(seen: PatternFile) -> Iterator[PatternPlace]:
                 else None
             )
             if kept is not None and kept.search(body):
-                yield seen.shown(place)
+                yield file.symbol(place)
 
 
-def _x_macros(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in enumerate(seen.symbols):
+def _x_macros(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in enumerate(file.symbols):
         if symbol.kind == Kind.MACRO and re.search(
             r"\w\((?:_|X|_\w|F|DO|OP|M|macro|FN)(?:,[^)]*)?\)$", symbol.signature
         ):
             first = re.search(r"\((\w+)", symbol.signature)
-            calls = re.findall(rf"\b{first[1]}\s*\(", seen.body(symbol)) if first else ()
+            calls = re.findall(rf"\b{first[1]}\s*\(", file.body(symbol)) if first else ()
             if len(calls) > 1:
-                yield seen.shown(place, f"{len(calls)} entries")
+                yield file.symbol(place, f"{len(calls)} entries")
 
 
-def _extern(seen: PatternFile) -> Iterator[PatternPlace]:
-    return (PatternPlace(line, -1, 'extern "C"') for line, _ in seen.found(_EXTERN, seen.slashed, '"C"'))
+def _extern(file: PatternContext) -> Iterator[Place]:
+    return (Place(line, -1, 'extern "C"') for line, _ in file.matches(_EXTERN, '"C"'))
 
 
-def _asserts(seen: PatternFile) -> Iterator[PatternPlace]:
-    for line, _ in seen.found(_ASSERTS, seen.slashed, "static_assert"):
-        yield PatternPlace(line, seen.around(line), "" if seen.around(line) >= 0 else "static_assert")
+def _asserts(file: PatternContext) -> Iterator[Place]:
+    for line, _ in file.matches(_ASSERTS, "static_assert"):
+        place = file.function_at(line)
+        yield Place(line, place, "" if place >= 0 else "static_assert")
 
 
-def _features(seen: PatternFile) -> Iterator[PatternPlace]:
+def _features(file: PatternContext) -> Iterator[Place]:
     """Yield the macros that enable parts of the code, except the include guard."""
-    had = {match[1] for _, match in seen.found(_GUARD, seen.slashed, "ifndef")}
-    for line, match in seen.found(_FEATURE, seen.slashed, *_IF):
-        for word in _WORD.findall(match[1].partition("//")[0]):
+    had = {match[1] for _, match in file.matches(_GUARD, "ifndef")}
+    for line, match in file.matches(_FEATURE, *_IF):
+        for word in _WORD.findall(match[1]):
             if word not in had and word != "__cplusplus":
                 had.add(word)
-                yield PatternPlace(line, -1, word)
+                yield Place(line, -1, word)
 
 
-def _suites(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in seen.functions:
+def _suites(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in file.functions:
         if re.match(r"(?:TYPED_)?TEST_P\(|TYPED_TEST\w*\(", symbol.name):
-            yield seen.shown(place)
+            yield file.symbol(place)
 
 
-def _fixtures(seen: PatternFile) -> Iterator[PatternPlace]:
-    for place, symbol in seen.classes:
+def _fixtures(file: PatternContext) -> Iterator[Place]:
+    for place, symbol in file.classes:
         if any(re.search(r"::Test(?:WithParam\b.*)?$", base) for base in symbol.bases):
-            yield seen.shown(place)
+            yield file.symbol(place)
 
 
-_Row = tuple[str, Callable[[PatternFile], Iterator[PatternPlace]]]
+_Row = tuple[str, Finder]
 _C: tuple[_Row, ...] = (
     ("Include guard", _guard), ("Registration macros", _registered), ("X-macro", _x_macros),
     ("Parallel loops", _parallel), ("C linkage", _extern), ("Conditional compilation", _features),
@@ -272,8 +248,6 @@ _C: tuple[_Row, ...] = (
 _CPP: tuple[_Row, ...] = (
     ("Include guard", _guard),
     ("Registration macros", _registered),
-    ("Dispatch stubs", _stubs),
-    ("Dispatch on element type", _type_dispatch),
     ("Kernels", _kernels),
     ("Kernel launches", _launches),
     ("Shared memory", _shared),

@@ -6,13 +6,14 @@ A block `patterns` under a file states all of its patterns, one a line: `NAME: W
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from concordance.base.model import PatternPlace
 from concordance.extract.engine import extract
-from concordance.query.sections.patterns import TABLES, find_patterns
-from concordance.query.sections.patterns.file_view import PatternFile, PatternPlace
+from concordance.extract.patterns import patterns_of_language
 from tests.support import cases
 
 CASES = sorted((cases.HOME / "patterns").glob("*.md"))
@@ -31,23 +32,23 @@ def _examples() -> list[tuple[str, str, str, list[str]]]:
     return found
 
 
-def _said(row: PatternPlace, names: list[str]) -> str:
-    name = names[row.place] if row.place >= 0 else row.name
-    return f"{name}{f' ({row.words})' if row.words else ''} {row.line}"
+def _place_text(row: PatternPlace, names: list[str]) -> str:
+    name = names[row.symbol] if row.symbol >= 0 else row.subject
+    return f"{name}{f' ({row.detail})' if row.detail else ''} {row.line}"
 
 
 @pytest.mark.parametrize(("language", "name", "text", "expected"), _examples(), ids=lambda one: one if isinstance(one, str) and len(one) < 30 else "")
 def test_patterns(language: str, name: str, text: str, expected: list[str]) -> None:
     facts = extract(text, language)
     names = [cases.qualified(symbol) for symbol in facts.symbols]
-    rows = find_patterns(PatternFile(facts, name, text.split("\n")), TABLES.get(language, ()))
-    found = [f"{pattern}: {', '.join(_said(row, names) for row in some)}" for pattern, some in rows]
+    rows = groupby(facts.patterns, key=lambda row: row.pattern)
+    found = [f"{pattern}: {', '.join(_place_text(row, names) for row in some)}" for pattern, some in rows]
     assert sorted(found) == sorted(expected)
 
 
 def test_each_language_has_patterns_of_different_names() -> None:
     for language in ("python", "cpp", "c", "cuda", "cmake", "make", "dockerfile", "yaml", "shell", "go", "rust", "java"):
-        names = [name for name, _ in TABLES.get(language, ())]
+        names = [name for name, _ in patterns_of_language(language)]
         assert names
         assert len(names) == len(set(names))
 

@@ -1,0 +1,1 @@
+"""Patterns of PyTorch's own code."""
