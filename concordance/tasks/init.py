@@ -65,8 +65,8 @@ TEXT = """\
 #python = {python}
 #c = {c}
 
-# Categories of files that are not recognised by themselves: patterns, each with one of the words below. The last match
-# wins.
+# Categories of files that are not recognised automatically: patterns, each with one of the words below. The last
+# match wins.
 {categories}
 #[categories]
 #   "qa/" = "test"
