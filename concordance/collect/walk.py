@@ -125,7 +125,7 @@ def _checked(root: str) -> str:
     except FileNotFoundError as error:
         raise NotARepository(f"{root} does not exist", "Check the path for typos") from error
     except NotADirectoryError as error:
-        message, advice = f"{root} is a file", "Name the folder that holds the repository"
+        message, advice = f"{root} is a file", "Name the folder that contains the repository"
         raise NotARepository(message, advice) from error
     except PermissionError as error:
         message, advice = f"no permission to read {root}", "Run as a user who may read it, or change its permissions"

@@ -109,7 +109,7 @@ def command(repo: str) -> None:
         raise UserError(f"{path} already exists, and is not overwritten", advice)
     if config_file.has_settings(repo, config_file.SHARED):
         advice = f"Edit them there, or move them into a {config_file.FILE}, which takes precedence"
-        raise UserError(f"{os.path.join(repo, config_file.SHARED)} already holds settings", advice)
+        raise UserError(f"{os.path.join(repo, config_file.SHARED)} already contains settings", advice)
     text = fill_template(repo, entries, books)
     try:
         with open(path, "x", encoding="utf-8") as file:

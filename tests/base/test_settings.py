@@ -594,7 +594,7 @@ def test_init_overwrites_nothing(woods: Path) -> None:
     assert (woods / config_file.FILE).read_text() == "source = 'link'\n"
     (woods / config_file.FILE).unlink()
     write(woods, {config_file.SHARED: "[tool.concordance]\n"})
-    assert "pyproject.toml already holds settings" in concord("init", cwd=woods, code=2).stderr
+    assert "pyproject.toml already contains settings" in concord("init", cwd=woods, code=2).stderr
     assert not (woods / config_file.FILE).exists()
     assert "does not exist" in concord("init", woods / "nowhere", code=2).stderr
 

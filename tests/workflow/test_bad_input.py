@@ -37,7 +37,7 @@ def test_no_such_path(tmp_path: Path) -> None:
 
 def test_a_file_as_repository(repo: Path) -> None:
     said = concord("build", repo / "a.py", code=2).stderr
-    assert said == f"concord: {repo}/a.py is a file. Name the folder that holds the repository\n"
+    assert said == f"concord: {repo}/a.py is a file. Name the folder that contains the repository\n"
 
 
 @pytest.mark.parametrize("known_to_git", [True, False])
