@@ -89,13 +89,13 @@ def _open_repository(repo: str | None, no_update: bool, store: str | None, yes: 
         return api.Repository(repo, not no_update, bar.show)
 
 
-_REPO = click.Option(["--repo"], help="The repository (default: the one around the current folder).")
+_REPO = click.Option(["--repo"], help="The repository (default: the repository that contains the current folder).")
 _NO_UPDATE = click.Option(["--no-update"], is_flag=True, help="Answer from the store without updating it first.")
 _STORE = click.Option(
     ["--store"], type=click.Path(),
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )  # fmt: skip
-_YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder that is neither a repository nor indexed.")
+_YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
 _BATCH_OPTIONS = ("as_json", "no_update", "repo", "store", "yes")  # options of `concord batch`, not of a question in it
 
 
@@ -162,7 +162,7 @@ def batch(repo: str | None, no_update: bool, store: str | None, yes: bool) -> No
     """Answer many questions: one per line on standard input, as JSON, each with one line on standard output.
 
     A reply has `ok` and `result`, or `error`. If there are more results than the reply holds, it also has `total` and
-    the `cursor` with which to ask for the rest. A `note`, if present, is a remark about the answer.
+    a `cursor` to ask for the rest. A `note`, if present, is a remark about the answer.
 
     \b
     echo '{"command": "define", "args": ["torch.nn.Module"]}' |
@@ -211,7 +211,7 @@ def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], l
         commands[name].add_help_option = False
     given = commands[name].make_context(name, list(args)).params
     if given["repo"] is not None or given["store"] is not None:
-        raise click.UsageError("A batch is about one repository: pass --repo and --store to `concord batch`")
+        raise click.UsageError("A batch queries one repository: pass --repo and --store to `concord batch`")
     return _ask(repository, name, {key: value for key, value in given.items() if key not in _BATCH_OPTIONS})
 
 

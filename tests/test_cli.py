@@ -174,8 +174,8 @@ def test_repo_option(built: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("../elsewhere.py", "outside of the repository"),
-        ("/etc/passwd", "outside of the repository"),
+        ("../elsewhere.py", "outside the repository"),
+        ("/etc/passwd", "outside the repository"),
         ("lib", "is a folder"),
         ("lib/", "is a folder"),
         (".", "is a folder"),

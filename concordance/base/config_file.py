@@ -104,7 +104,7 @@ class _Value(NamedTuple):
 
     def text(self) -> str:
         if not isinstance(self.value, str):
-            raise self.wrong("text in quotation marks")
+            raise self.wrong("a quoted string")
         return self.value
 
     def one_of(self, what: str, known: Collection[str]) -> str:
@@ -161,7 +161,7 @@ def read(root: str, rules: Callable[[], Collection[str]], sections: Callable[[],
     own, shared = _read(root, FILE), _read(root, SHARED)
     remarks: list[str] = []
     if own is not None and shared is not None:
-        remarks.append(f"both {FILE} and [{'.'.join(TABLE)}] of {SHARED} hold settings; those of {FILE} are used")
+        remarks.append(f"both {FILE} and [{'.'.join(TABLE)}] of {SHARED} contain settings; those in {FILE} are used")
     top = own or shared
     return _Reader(root, rules, sections, remarks).settings(top) if top is not None else Settings()
 

@@ -237,7 +237,7 @@ def language_by_opening(head: str) -> str:
 
 
 _LFS = "version https://git-lfs.github.com/spec/"
-_LFS_NOTE = "a pointer: the content itself is in Git's large file storage"
+_LFS_NOTE = "a pointer to content in Git LFS"
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".cuh", ".h++")
 _CPP_SOURCES = (".cpp", ".cc", ".cxx", ".cu", ".mm", ".hpp", ".hh", ".hip")
 _UNREAD_TYPES = MappingProxyType(
@@ -309,7 +309,7 @@ class Classifier:
         category = self._categories.of(path, settled.kind, top)
         type_name, note = _describe(settled, extension), text.note
         if too_large:
-            note = f"{size:,} bytes of text; at most {self.largest:,} are read"
+            note = f"{size:,} bytes of text, over the limit of {self.largest:,}"
             return Form(settled.name, category, text.encoding, type_name, Skip.TOO_LARGE, note), ""
         return Form(settled.name, category, text.encoding, type_name, Skip.NONE, note), text.text
 

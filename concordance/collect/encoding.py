@@ -82,7 +82,7 @@ def _marked(data: bytes, encoding: str, named: bool) -> DecodedText | None:
         if encoding != "utf-8-sig" and not named:
             return None
         return DecodedText(
-            decode(data, encoding), encoding, f"not {encoding} throughout: byte {error.start} does not fit"
+            decode(data, encoding), encoding, f"not valid {encoding}: undecodable byte at offset {error.start}"
         )
 
 

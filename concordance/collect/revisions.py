@@ -26,7 +26,7 @@ WORK_TREE = "the work tree"
 _INDEXED = re.compile(
     rb"(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n.*\n.*\n  size: (\d+)\t.*\n"
 )
-_ADVICE = "List what there is with: git log --oneline, git branch --all, git tag"
+_ADVICE = "To list revisions: git log --oneline, git branch --all, git tag"
 
 
 class Side(NamedTuple):
@@ -78,7 +78,7 @@ def commits(root: str, asked: Sequence[str]) -> tuple[tuple[str, str], tuple[str
         ends = resolve_commit(root, old), resolve_commit(root, new)
         if dots == "..":
             return (old, ends[0]), (new, ends[1])
-        return (f"where {old} and {new} parted", _merge_base(root, (old, new), ends)), (new, ends[1])
+        return (f"the merge base of {old} and {new}", _merge_base(root, (old, new), ends)), (new, ends[1])
     found = [(one, resolve_commit(root, one)) for one in asked or ("HEAD",)]
     return found[0], (found[1] if len(found) > 1 else (WORK_TREE, ""))
 
@@ -86,7 +86,7 @@ def commits(root: str, asked: Sequence[str]) -> tuple[tuple[str, str], tuple[str
 def _check(root: str) -> None:
     advice = "A diff needs git: run `git init` and commit, or name a git repository with --repo"
     if not os.path.isdir(root):
-        raise NotARepository(f"{root} is not a folder", "Check the path for typing errors")
+        raise NotARepository(f"{root} is not a folder", "Check the path for typos")
     try:
         _git_output(root, "rev-parse", "--git-dir")
     except ToolMissing as error:
@@ -177,7 +177,7 @@ def _work_tree(root: str, config: Config) -> dict[str, ListedFile]:
 
 def _plain_target(note: str) -> str:
     """Return where a link points in the words of a revision, which does not know what is there."""
-    for ending in (", outside the repository", ", in a loop", ", which does not exist", ", which may not be looked at"):
+    for ending in (", outside the repository", ", in a loop", ", which does not exist", ", which cannot be accessed"):
         note = note.removesuffix(ending)
     return note
 

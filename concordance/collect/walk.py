@@ -123,12 +123,12 @@ def _checked(root: str) -> str:
         with os.scandir(root) as inside:
             names = {item.name for item in inside}
     except FileNotFoundError as error:
-        raise NotARepository(f"{root} does not exist", "Check the path for typing errors") from error
+        raise NotARepository(f"{root} does not exist", "Check the path for typos") from error
     except NotADirectoryError as error:
-        message, advice = f"{root} is a file", "Name the folder that holds the repository"
+        message, advice = f"{root} is a file", "Name the folder that contains the repository"
         raise NotARepository(message, advice) from error
     except PermissionError as error:
-        message, advice = f"{root} may not be read", "Run as a user who may read it, or change its permissions"
+        message, advice = f"no permission to read {root}", "Run as a user who may read it, or change its permissions"
         raise NoPermission(message, advice) from error
     except OSError as error:
         raise NotARepository(f"{root} cannot be read: {error.strerror}", "Check the path") from error
@@ -192,7 +192,7 @@ def _link_note(root: str, path: str) -> str:
     try:
         target = os.readlink(path)
     except OSError as error:
-        return f"points somewhere unknown: {error.strerror}"
+        return f"its target cannot be read: {error.strerror}"
     inside = root.rstrip("/") + "/"
     # A target outside may exist on one machine and not on another, and a book must not depend on that.
     if not f"{os.path.normpath(os.path.join(os.path.dirname(path), target))}/".startswith(inside):
@@ -205,7 +205,7 @@ def _link_note(root: str, path: str) -> str:
         if error.errno == errno.ELOOP:
             return f"points to {target}, in a loop"
         if error.errno in (errno.EACCES, errno.EPERM):
-            return f"points to {target}, which may not be looked at"
+            return f"points to {target}, which cannot be accessed"
         return f"points to {target}, which does not exist"
     if f"{real}/".startswith(inside):
         return f"points to {target}"
@@ -299,7 +299,7 @@ def _follow(root: str, folder: str, folders: dict[str, bool]) -> None:
 def tree(root: str, revision: str) -> list[ListedFile]:
     """Return every file below a folder at a git revision; `blobs` reads a file by its `blob`."""
     root = _checked(root)
-    advice = "List what there is with: git log --oneline, git branch --all, git tag"
+    advice = "To list revisions: git log --oneline, git branch --all, git tag"
     try:
         if revision.startswith("-"):  # git would take it for an option
             raise UnknownRevision(f"{revision} is not a git revision", advice)

@@ -49,7 +49,7 @@ def _repetition_finding(source: Source, stretch: Repetition) -> Finding:
     """Return the finding that reports a repetitive stretch as not read."""
     ends = [source.line(source.byte(at)) for at in (stretch.start, stretch.end - 1)]
     size = stretch.end - stretch.start
-    return Finding("syntax", Severity.ERROR, f"{size:,} characters repeat one another: not read", ends[0], 1, ends[1])
+    return Finding("syntax", Severity.ERROR, f"{size:,} characters of repetitive text: not read", ends[0], 1, ends[1])
 
 
 def _names_blanks(draft: Draft) -> bool:
@@ -61,7 +61,7 @@ def _names_blanks(draft: Draft) -> bool:
 
 def _read(source: Source, macros: Macros | None, blanked: bool) -> FileFacts:
     if bracket_depth(source.data) > DEEPEST:
-        finding = Finding("syntax", Severity.ERROR, f"brackets nest more than {DEEPEST:,} deep: read as text", 1)
+        finding = Finding("syntax", Severity.ERROR, f"brackets are nested more than {DEEPEST:,} deep: read as text", 1)
         facts = _as_text(source)
         return facts._replace(findings=(*facts.findings, finding))
     try:

@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 
 
 TRUST = Option(
-    "trust", "Least trust of the links shown; candidate includes guesses.", default=Trust.UNIQUE_NAME.name.lower(),
+    "trust", "Minimum trust of the links shown; candidate includes guesses.", default=Trust.UNIQUE_NAME.name.lower(),
     choices=tuple(trust.name.lower() for trust in Trust),
 )  # fmt: skip
 
@@ -88,7 +88,7 @@ def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, A
         if option.choices and value is not None and value not in option.choices:
             raise UserError(f"{name} cannot be {value}", f"Use one of: {', '.join(option.choices)}")
     if limit < 1:
-        raise UserError(f"a limit of {limit} shows nothing", "Use a limit of at least 1")
+        raise UserError(f"a limit of {limit} is too small", "Use a limit of at least 1")
     return AnswerPage(limit, cursor, {name: given.get(name, option.default) for name, option in known.items()})
 
 

@@ -95,7 +95,7 @@ class SourceReader:
                 return CheckedSource("", digest.hexdigest(), [], 0)
             data = walk.read(self.root, entry)
         except FileNotFoundError:
-            return CheckedSource("is gone", "", [], 0)
+            return CheckedSource("no longer exists", "", [], 0)
         except (OSError, Unreadable, ValueError) as error:
             reason = error.reason if isinstance(error, Unreadable) else str(error)
             return CheckedSource(f"cannot be read: {reason}", "", [], 0)
@@ -162,7 +162,7 @@ class Checker:
         """Return what is wrong with a claim; "" if nothing is."""
         _, path, first, last = one
         if not first and not text:  # a symbolic link or a submodule, which has no content of its own
-            return "" if os.path.lexists(os.path.join(self.ground.root, path)) else f"{path} is gone"
+            return "" if os.path.lexists(os.path.join(self.ground.root, path)) else f"{path} no longer exists"
         file = self.read(path)
         if file.why:
             return f"{path} {file.why}"

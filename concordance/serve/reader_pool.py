@@ -174,7 +174,7 @@ class ReaderPool:
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
             late = isinstance(error, TimeoutError)
             what = os.fsdecode(question.what)
-            self._log(f"a reader {'took too long' if late else 'died'} at {question.about} {what}; it is replaced")
+            self._log(f"a reader {'took too long' if late else 'died'} on {question.about} {what}; replacing it")
             self._begun(self._replace(reader))
             return None
         if found.fault:

@@ -396,7 +396,7 @@ def open_socket(host: str, port: int | None) -> socket.socket:
             listening.close()
             if number != tried[-1]:
                 continue
-            advice = "Try another --port or --host, or leave --port out"
+            advice = "Try another --port or --host, or omit --port"
             raise UserError(f"cannot listen on {host}:{number}: {error.strerror or error}", advice) from error
         listening.setblocking(False)
         return listening

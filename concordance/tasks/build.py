@@ -37,7 +37,7 @@ def command(
 ) -> None:
     """Read every file of a repository, store the facts, and write the book.
 
-    Options that are not given are taken from the repository's concordance.toml, or have their defaults.
+    Options that are not given are taken from the repository's concordance.toml, or keep their defaults.
 
     \b
     concord build

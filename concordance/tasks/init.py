@@ -65,8 +65,8 @@ TEXT = """\
 #python = {python}
 #c = {c}
 
-# Categories of files that are not recognised by themselves: patterns, each with one of the words below. The last match
-# wins.
+# Categories of files that are not recognised automatically: patterns, each with one of the words below. The last
+# match wins.
 {categories}
 #[categories]
 #   "qa/" = "test"
@@ -109,7 +109,7 @@ def command(repo: str) -> None:
         raise UserError(f"{path} already exists, and is not overwritten", advice)
     if config_file.has_settings(repo, config_file.SHARED):
         advice = f"Edit them there, or move them into a {config_file.FILE}, which takes precedence"
-        raise UserError(f"{os.path.join(repo, config_file.SHARED)} already holds settings", advice)
+        raise UserError(f"{os.path.join(repo, config_file.SHARED)} already contains settings", advice)
     text = fill_template(repo, entries, books)
     try:
         with open(path, "x", encoding="utf-8") as file:

@@ -42,21 +42,21 @@ _GRACE = 10.0  # seconds that the updating process may take to end
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option("--watch", is_flag=True, help="Keep the pages up to date while files change.")
 @click.option("--no-update", is_flag=True, help="Serve the store without updating it.")
-@click.option("--readers", type=click.IntRange(1, 64), help="Number of processes that make pages (default: 2).")
+@click.option("--readers", type=click.IntRange(1, 64), help="Number of processes that render pages (default: 2).")
 @click.option(
     "--store",
     type=click.Path(),
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )
-@click.option("--yes", "-y", is_flag=True, help="Read a folder that is neither a repository nor indexed.")
+@click.option("--yes", "-y", is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
 def command(
     repo: str | None, port: int | None, host: str, no_browser: bool, watch: bool, no_update: bool, readers: int | None,
     store: str | None, yes: bool,
 ) -> None:  # fmt: skip
-    """Browse and search a repository in a web page.
+    """Browse and search a repository in a web browser.
 
     Serves from the existing store at once, and updates it in the background; if there is none, it is built first. Only
-    the store is written. Ctrl-C ends it.
+    the store is written. Ctrl-C stops it.
 
     \b
     concord serve
@@ -78,7 +78,7 @@ def command(
         version = front_page.version_of(root, meta, watch)
         web.begin_with(version, front_page.cached_front_page(root, version, watch))
         address = server.address_of(host, socket)
-        click.echo(f"{address} shows {escape_hidden(root)}; Ctrl-C ends it")
+        click.echo(f"{address} shows {escape_hidden(root)}; Ctrl-C stops it")
         if not no_browser:  # some browsers return only when they are closed
             forks.Process(target=webbrowser.open, args=(address,), daemon=True).start()
         received = server.run(web, socket)

@@ -16,7 +16,7 @@ from concordance.workflow.watch import watch
 @book_options.with_store
 @book_options.YES
 @click.option(
-    "--poll", is_flag=True, help="Check every few seconds, for disks without change events such as network disks."
+    "--poll", is_flag=True, help="Poll every few seconds, for file systems without change events (network drives)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
 @click.option("--verbose", "-v", is_flag=True, help="List every page, and report how long each step took.")

@@ -138,7 +138,7 @@ def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> B
         elif what is not None:
             why = f"{subjects[page]} is new" if what == "new" else f"{subjects[page]} changed"
         elif page in touched:
-            why = "it is in the manifest, but missing" if page in missing else "the page itself was edited"
+            why = "it is listed in the manifest, but missing" if page in missing else "the page itself was edited"
         else:
             why = general
         found.stale.append(StalePage(page, APPEARS if page in missing else CHANGES, why))
@@ -173,7 +173,7 @@ def _file_of(page: str, end: str) -> str:
 
 def _removal_reason(page: str, sources: dict[str, str]) -> str:
     path = _file_of(page, _DOCS) or _file_of(page, _KEYWORDS)
-    return f"{path} is gone" if sources.get(path) == "gone" else ""
+    return f"{path} no longer exists" if sources.get(path) == "gone" else ""
 
 
 def _general_reason(sources: dict[str, str], unfinished: bool, version: str) -> str:

@@ -18,8 +18,8 @@ from concordance.base.config import Book
 from concordance.workflow import builds
 from concordance.workflow.store_location import use_store
 
-REPO = click.option("--repo", help="The repository (default: the one around the current folder).")
-YES = click.option("--yes", "-y", is_flag=True, help="Read a folder that is neither a repository nor indexed.")
+REPO = click.option("--repo", help="The repository (default: the repository that contains the current folder).")
+YES = click.option("--yes", "-y", is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
 
 _OPTIONS = (
     click.option(

@@ -82,7 +82,7 @@ def book(
     where = out or (_folder(root, said) if form == MARKDOWN else os.path.join(store_path(root), f"book-{form}"))
     config, wishes = with_jobs(said, jobs), wishes or said.book
     if wishes.generated and form != MARKDOWN:
-        raise UserError(f"pages about pages cannot be written in {form}", "Leave --include-generated out")
+        raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
     _check_out(root, where, site=False)
     summary = update_store(root, config, progress, walked, memory)
     for remark in said.remarks:

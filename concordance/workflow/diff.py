@@ -325,7 +325,7 @@ class RevisionReader:
     def data(self, side: int, entry: ListedFile) -> bytes:
         """Return a file's bytes; Unreadable if they are not available or too many."""
         if entry.size > self.config.largest:
-            raise Unreadable(entry.path, f"{entry.size:,} bytes; at most {self.config.largest:,} are read")
+            raise Unreadable(entry.path, f"{entry.size:,} bytes, over the limit of {self.config.largest:,}")
         if not self.sides[side].commit:
             return walk.read(self.root, entry)
         return self.blobs.get(entry.blob)

@@ -139,7 +139,7 @@ class Build:
 
     def _lost(self, scratch: str, dead: list[int], items: int) -> None:
         at = ", ".join(filter(None, (extract.last_path(scratch, worker) for worker in dead)))
-        what = f"a worker was killed{f' while reading {at}' if at else ''}" if dead else "the workers do not answer"
+        what = f"a worker was killed{f' while reading {at}' if at else ''}" if dead else "the workers do not respond"
         self._say(f"{what}; the {items:,} files in progress are read again, one by one")
 
     def _delta(self, entries: list[ListedFile], before: LastBuild | None) -> tuple[list[ListedFile], dict[str, File]]:

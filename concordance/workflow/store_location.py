@@ -128,7 +128,7 @@ def _check_elsewhere(root: str, folder: str) -> None:
     if names and not owner:
         some = f"{', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
         advice = "Name a folder that is new, empty, or an earlier store of this repository (--store)"
-        raise UserError(f"{folder} holds files that Concordance did not write ({some})", advice)
+        raise UserError(f"{folder} contains files that Concordance did not write ({some})", advice)
     if owner and owner != _signature(root):
         known = os.fsdecode(owner).rstrip("\n")
         advice = "Name another folder (--store); if the repository was moved, remove the old store first"

@@ -78,7 +78,7 @@ class Kernels:
         found = [one for one, score in zip(meant, scores, strict=True) if score == best] if best > 0 else meant
         if len(found) > 1:
             return found
-        return [LinkedName(found[0].target, Trust.EXACT, "definition whose parameters are the schema's")]
+        return [LinkedName(found[0].target, Trust.EXACT, "definition whose parameters match the schema")]
 
     def defined(self, meant: list[LinkedName]) -> list[LinkedName]:
         """Return the same targets with declarations replaced by their definitions, where those are found."""
@@ -119,16 +119,16 @@ class Kernels:
                 found = [one for score, one in scores if score == best]
                 if len(found) == 1:
                     return [
-                        LinkedName(found[0].id, Trust.EXACT, f"definition {where} whose parameters are the schema's")
+                        LinkedName(found[0].id, Trust.EXACT, f"definition {where} whose parameters match the schema")
                     ]
-                by = f"one of {len(found)} definitions {where} whose parameters are the schema's"
+                by = f"one of {len(found)} definitions {where} whose parameters match the schema"
                 if (
                     len({enclosing_namespaces(one) for one in found}) == 1
                     and len({self._form(one) for one in found}) == 1
                 ):
                     # A program cannot have two functions of one form: the build picks one, by `#if` or by its list of
                     # files.
-                    by = f"one of {len(found)} definitions {where} of one form, of which a build has one"
+                    by = f"one of {len(found)} definitions {where} with the same parameters; a build has one"
                     return [LinkedName(one.id, Trust.UNIQUE_NAME, by) for one in found]
         return [LinkedName(one.id, Trust.CANDIDATE, by) for one in found]
 

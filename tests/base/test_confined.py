@@ -253,7 +253,7 @@ def test_a_folder_that_counts_as_empty(folder: Path, tmp_path: Path) -> None:
     (out / "manifest.json").unlink()  # git ignores it in some repositories
     (out / "notes.txt").write_text("mine")
     books.write(folder, out)
-    with pytest.raises(UserError, match="holds a book in Markdown"):
+    with pytest.raises(UserError, match="contains a book in Markdown"):
         SiteFolder(str(out))
     assert (out / "notes.txt").read_text() == "mine"
 
@@ -263,7 +263,7 @@ def test_a_site_is_not_mixed_with_a_book(folder: Path, tmp_path: Path) -> None:
     tray = SiteFolder(str(tmp_path / "site"))
     tray.begin(["index.html"])
     tray.put("index.html", b"x")
-    with pytest.raises(UserError, match="holds a site"):
+    with pytest.raises(UserError, match="contains a site"):
         builds.book(str(folder), str(tmp_path / "site"), jobs=1)
     listed = tmp_path / "site/manifest.json"
     listed.write_bytes(listed.read_bytes()[:-9])  # half a manifest is no reason to give up

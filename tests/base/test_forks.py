@@ -247,7 +247,7 @@ def test_what_is_done_without_workers_is_bounded() -> None:
     assert (good, last) == ("good", "last")
     assert isinstance(endless, pool.FailedItem)
     assert isinstance(large, pool.FailedItem)
-    assert (endless.item, endless.reason) == ("endless", "its reader did not end within 0 s")
+    assert (endless.item, endless.reason) == ("endless", "its reader did not finish within 0 s")
     assert (large.item, large.reason) == ("large", "its reader failed: MemoryError: ")
     assert resource.getrlimit(resource.RLIMIT_AS) == before
 

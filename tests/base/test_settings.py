@@ -102,7 +102,7 @@ def asked(root: Path, command: str, about: str) -> list[dict[str, Any]]:
         ("[note]\npath = 'a'\ntext = 'b'", "`note` in concordance.toml, line 1, needs double brackets"),
         ("[[note]]\npath = 'a'\n", "the [[note]] in concordance.toml, line 1, has no `text`"),
         ("include = 'src'", "`include` in concordance.toml, line 1, must be a list in brackets, not \"src\""),
-        ("exclude = [\n'a',\n2,\n]", "`exclude` in concordance.toml, line 3, must be text in quotation marks, not 2"),
+        ("exclude = [\n'a',\n2,\n]", "`exclude` in concordance.toml, line 3, must be a quoted string, not 2"),
         ("exclude = ['../a']", "must be a pattern of files in the repository"),
         ("exclude = ['']", "must be a pattern of files in the repository"),
         ("include = ['!a']", "must be a pattern without `!`"),
@@ -218,7 +218,7 @@ def test_the_file_of_its_own_wins(folder: Path) -> None:
     found = said(folder, "history = false\n")
     assert (found.book.source, found.book.history) == (True, False)
     remark = (
-        "both concordance.toml and [tool.concordance] of pyproject.toml hold settings; those of concordance.toml are used"
+        "both concordance.toml and [tool.concordance] of pyproject.toml contain settings; those in concordance.toml are used"
     )
     assert found.remarks == (remark,)
     heard: list[str] = []
@@ -340,14 +340,14 @@ def test_files_are_left_out_with_a_trace(woods: Path) -> None:
     assert paths.isdisjoint({"made/a.py", "run.py", "one/leaf.h"})
     assert "run.py_docs.md" not in pages and "made/b.log_docs.md" in pages
     report = pages["verification_report.md"]
-    assert "## Files Left Out\n\n6 files excluded by the repository's settings" in report
+    assert "## Excluded Files\n\n6 files excluded by the repository's settings" in report
     assert "| no pattern of `include` matches | 4 |" in report
     assert "| `made/*` | 1 |" in report
     assert "| `run.py` | 1 |" in report
     assert "run.py" not in pages["lib/woods/tree.py_docs.md"]  # nobody sees it any more
     done = concord("define", "run.py:1:1", "--repo", woods, code=2)
     assert "no file run.py. The repository's settings leave files out: see `include` and `exclude`" in done.stderr
-    assert "Files Left Out" not in built(woods, "")["verification_report.md"]
+    assert "Excluded Files" not in built(woods, "")["verification_report.md"]
     assert "run.py" in ledger(woods)
 
 
@@ -594,7 +594,7 @@ def test_init_overwrites_nothing(woods: Path) -> None:
     assert (woods / config_file.FILE).read_text() == "source = 'link'\n"
     (woods / config_file.FILE).unlink()
     write(woods, {config_file.SHARED: "[tool.concordance]\n"})
-    assert "pyproject.toml already holds settings" in concord("init", cwd=woods, code=2).stderr
+    assert "pyproject.toml already contains settings" in concord("init", cwd=woods, code=2).stderr
     assert not (woods / config_file.FILE).exists()
     assert "does not exist" in concord("init", woods / "nowhere", code=2).stderr
 

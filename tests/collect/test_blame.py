@@ -244,4 +244,4 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
 def test_lines_that_git_does_not_count(made: Path) -> None:
     committed(made, "old", {"old.py": b"x = 1\ry = 2\n"})
     builds.build(str(made), 1)
-    assert answer(site(made), "old.py_blame.js")[0] == "its lines are divided differently by git"
+    assert answer(site(made), "old.py_blame.js")[0] == "git splits its lines differently"

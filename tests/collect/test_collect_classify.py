@@ -508,13 +508,13 @@ def test_git_lfs_pointer() -> None:
     data = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12345\n"
     form = CLASSIFIER.form("model.json", data)
     assert (form.type, form.language, form.skip) == ("Git LFS pointer", "text", Skip.NONE)
-    assert "large file storage" in form.note
+    assert form.note == "a pointer to content in Git LFS"
 
 
 def test_too_large() -> None:
     form, text = CLASSIFIER.read_text("a.py", b"x = 1\n" * 200_000)
     assert (form.skip, form.language, form.encoding, text) == (Skip.TOO_LARGE, "python", "utf-8", "")
-    assert form.note == "1,200,000 bytes of text; at most 1,000,000 are read"
+    assert form.note == "1,200,000 bytes of text, over the limit of 1,000,000"
     assert CLASSIFIER.form("a.py", b"# \xc3", 500_000_000).encoding == "utf-8"
     assert CLASSIFIER.form("a.png", png(1, 1), 500_000_000).skip is Skip.BINARY
     assert CLASSIFIER.form("a.txt", b"\0" * 8000, 500_000_000).skip is Skip.BINARY

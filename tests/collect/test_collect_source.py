@@ -477,7 +477,7 @@ def test_a_repository_that_may_not_be_read(open_folder: Path) -> None:
         return None
 
     assert as_nobody(ask) == [
-        f"{open_folder}/shut may not be read",
+        f"no permission to read {open_folder}/shut",
         "Run as a user who may read it, or change its permissions",
         2,
     ]

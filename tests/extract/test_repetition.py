@@ -94,8 +94,8 @@ def test_what_stands_around_a_repetition_is_read() -> None:
     assert [(symbol.name, symbol.line) for symbol in facts.symbols] == [("before", 1), ("between", 4002)]
     unread = [(f.line, f.end_line, f.message) for f in facts.findings if "not read" in f.message]
     assert unread == [
-        (9, 3993, "7,970 characters repeat one another: not read"),
-        (4003, 4003, "17,968 characters repeat one another: not read"),
+        (9, 3993, "7,970 characters of repetitive text: not read"),
+        (4003, 4003, "17,968 characters of repetitive text: not read"),
     ]
 
 
@@ -127,4 +127,4 @@ def test_a_line_without_end_is_read_as_text() -> None:
     """The C++ grammar makes a node of every blank in a character literal, and a query took seconds for them."""
     facts = engine.extract("int f() {}\n" + content("'", 300), "cpp")
     assert not facts.symbols
-    assert [finding.message for finding in facts.findings] == ["307,168 characters repeat one another: not read"]
+    assert [finding.message for finding in facts.findings] == ["307,168 characters of repetitive text: not read"]

@@ -72,7 +72,7 @@ def test_history_is_what_git_says(grown: Path) -> None:
     page = _only(history.pages(index, ""))
     plots = {block.title: list(block.bars) for block in page.blocks if isinstance(block, Plot)}
     assert plots["Commits"] == [("2024-01", 2), ("2024-02", 0), ("2024-03", 0), ("2024-04", 2)]
-    assert plots["Files by their last change"] == [("2024-01", 1), ("2024-02", 0), ("2024-03", 0), ("2024-04", 2)]
+    assert plots["Files by last change"] == [("2024-01", 1), ("2024-02", 0), ("2024-03", 0), ("2024-04", 2)]
     files, authors = (block for block in page.blocks if isinstance(block, Table))
     assert next(iter(files.rows))[1:] == [["4"], ["2024-01-05"], ["2024-04-02"]]
     assert list(authors.rows) == [[["Ada"], ["3"], ["3"]], [["Bob"], ["3"], ["2"]], [["Eve & co"], ["1"], ["1"]]]

@@ -124,7 +124,7 @@ def test_a_folder_that_holds_other_things_is_left(folder: Path, tmp_path: Path) 
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
     book = tmp_path / "book"
     books.write(folder, book)
-    with pytest.raises(UserError, match="holds a book in Markdown"):
+    with pytest.raises(UserError, match="contains a book in Markdown"):
         builds.site(str(folder), str(book), jobs=1)
 
 

@@ -204,7 +204,7 @@ def test_files(mine: tuple[Path, Path]) -> None:
     found = books.problems(root, out)
     assert _only(found, "new.py_docs.md") == "new.py has no page"
     gone = [p.problem for p in found if p.page == "abacus/ledger.py_docs.md" and not p.problem.startswith("the link")]
-    assert set(gone) == {"abacus/ledger.py is gone"}
+    assert set(gone) == {"abacus/ledger.py no longer exists"}
     assert any(p.problem == "notes.txt has changed" for p in found if p.page == "notes.txt_docs.md")
     assert any(p.problem.startswith("the link ../../abacus/ledger.py") for p in found)
 

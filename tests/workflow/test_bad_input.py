@@ -31,13 +31,13 @@ from tests.support.program import age, ask, build, concord, crowd, dump, git, le
 def test_no_such_path(tmp_path: Path) -> None:
     for args in (["build", "nowhere"], ["symbols", "a.py", "--repo", "nowhere"], ["keywords", "--repo", "nowhere"]):
         said = concord(*args, cwd=tmp_path, code=2).stderr
-        assert said == f"concord: {tmp_path}/nowhere does not exist. Check the path for typing errors\n"
+        assert said == f"concord: {tmp_path}/nowhere does not exist. Check the path for typos\n"
     assert not list(tmp_path.iterdir())
 
 
 def test_a_file_as_repository(repo: Path) -> None:
     said = concord("build", repo / "a.py", code=2).stderr
-    assert said == f"concord: {repo}/a.py is a file. Name the folder that holds the repository\n"
+    assert said == f"concord: {repo}/a.py is a file. Name the folder that contains the repository\n"
 
 
 @pytest.mark.parametrize("known_to_git", [True, False])
@@ -54,7 +54,7 @@ def test_a_folder_that_may_not_be_read(folder: Path) -> None:
     folder.chmod(0)
     said = concord("build", folder, code=2, preexec_fn=program.bound).stderr
     folder.chmod(0o755)
-    assert "may not be read" in said
+    assert "no permission to read" in said
 
 
 def test_a_folder_that_may_not_be_written(repo: Path) -> None:
@@ -260,7 +260,7 @@ def reads_or_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "reason"),
     [
         ("deadly.py", "its reader was killed"),
-        ("endless.py", "its reader did not end within 5 s"),
+        ("endless.py", "its reader did not finish within 5 s"),
         ("faulty.py", "its reader failed: RuntimeError: a fault in the program"),
     ],
 )
@@ -630,7 +630,7 @@ def test_a_spoilt_cache_is_ignored(repo: Path, how: str) -> None:
     ],
 )
 def test_links_in_the_place_of_the_store(repo: Path, tmp_path: Path, name: str, target: str) -> None:
-    """Nothing outside of the repository is written, whatever a repository has in the store's place."""
+    """Nothing outside the repository is written, whatever a repository has in the store's place."""
     outside = tmp_path / "outside"
     outside.mkdir()
     victim = outside / "victim"

@@ -69,7 +69,7 @@ def test_a_book_that_is_not(written: Path) -> None:
     assert stale["a.py_docs.md"] == ("changes", "a.py changed")
     assert stale["lib/new.py_docs.md"] == ("appears", "lib/new.py is new")
     assert stale["lib/new.py_kw.md"] == ("appears", "lib/new.py is new")
-    assert stale["plain.cpp_docs.md"] == ("vanishes", "plain.cpp is gone")
+    assert stale["plain.cpp_docs.md"] == ("vanishes", "plain.cpp no longer exists")
     assert stale["index.md"] == ("changes", "changes elsewhere: a.py, lib/new.py, plain.cpp")
     assert _checked(written).sources == {"a.py": "changed", "lib/new.py": "new", "plain.cpp": "gone"}
     done = concord("check", "--out", "docs", cwd=written, code=1)
@@ -136,7 +136,7 @@ def test_pages_that_are_missing_or_too_many(written: Path) -> None:
     stale = _stale(written)
     assert stale.keys() == {"stray_docs.md", "lib/b.py_docs.md", "README.md_docs.md"}
     assert stale["stray_docs.md"][0] == "vanishes"
-    assert stale["README.md_docs.md"] == ("appears", "it is in the manifest, but missing")
+    assert stale["README.md_docs.md"] == ("appears", "it is listed in the manifest, but missing")
 
 
 def test_a_manifest_that_is_not_as_it_was(written: Path) -> None:

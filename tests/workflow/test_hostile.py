@@ -240,7 +240,7 @@ def test_a_book_in_a_folder_that_is_full_of_others(folder: Path) -> None:
     (folder / "manifest.json").write_text("{}")
     before = {path: (folder / os.fsdecode(path)).read_bytes() for path in map(os.fsencode, (e.path for e in walk.walk(str(folder))))}
     said = program.concord("build", folder, "--out", folder, code=2).stderr
-    assert "holds files that Concordance did not write" in said
+    assert "contains files that Concordance did not write" in said
     for path, data in before.items():
         assert (folder / os.fsdecode(path)).read_bytes() == data
     assert not (folder / ".concordance").exists()

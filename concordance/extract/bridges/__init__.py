@@ -74,7 +74,7 @@ def find_bridge_ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
     for name, module in asked:
         for number, said in enumerate(module.ends(look)):
             if number == most:
-                raise ValueError(f"{name} would find more than {most:,} in one file")
+                raise ValueError(f"{name} found more than {most:,} in one file")
             line, col = source.position(said.at)
             around = _innermost_symbol(facts.symbols, starts, line)
             found.append((said.at, End(name, said.says, said.name, line, col, around, said.text, said.more)))

@@ -84,7 +84,7 @@ _CMAKE: tuple[tuple[str, Finder], ...] = (
     ("Programs", _text(r"^[ \t]*\w*add_executable[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
     ("Functions", _text(r"^[ \t]*function[ \t]*\([ \t\n]*(\w+)", re.I)),
     ("Macros", _text(r"^[ \t]*macro[ \t]*\([ \t\n]*(\w+)", re.I)),
-    ("Packages looked up", _text(r"^[ \t]*find_package[ \t]*\([ \t\n]*([\w${}.-]+)", re.I)),
+    ("Package lookups", _text(r"^[ \t]*find_package[ \t]*\([ \t\n]*([\w${}.-]+)", re.I)),
     ("Generated files", _text(r"^[ \t]*configure_file[ \t]*\([ \t\n]*([^\s)]+)", re.I)),
     ("Custom build steps",
      _text(r"^[ \t]*add_custom_(?:command|target)[ \t]*\([ \t\n]*(?:OUTPUT[ \t\n]+|TARGET[ \t\n]+)?([^\s)]+)", re.I)),

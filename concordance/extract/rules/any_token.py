@@ -18,8 +18,8 @@ LANGUAGES: tuple[str, ...] = ()
 TESTS = True
 WORDS = (b"AKIA", b"ghp_", b"github_pat_", b"xoxb-", b"AIza")  # each costs a search of every file
 WHY = (
-    "The token opens an account of a service to everybody who can read the repository, now or in its history. It must "
-    "be withdrawn, not only deleted."
+    "The token gives everyone who can read the repository, now or in its history, access to an account. It must be "
+    "revoked, not only deleted."
 )
 BAD = "aws_access_key_id = AKIA" + "Q3EGRIPTJ5XNVW7K"
 GOOD = "aws_access_key_id = ${AWS_ACCESS_KEY_ID}"

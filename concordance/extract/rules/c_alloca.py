@@ -10,15 +10,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "C-ALLOCA"
-TITLE = "Stack memory of a size known at run time"
+TITLE = "Stack allocation of variable size"
 CATEGORY = "security"
 SEVERITY = Severity.INFO
 LANGUAGES = C_FAMILY
 TESTS = False
 NAMES = ("alloca", "_alloca", "__builtin_alloca", "__builtin_alloca_with_align")
 WHY = (
-    "`alloca` cannot fail: a size larger than what is left of the stack is written over whatever lies beyond it. The "
-    "size must have been bounded before."
+    "`alloca` cannot report failure: if the size exceeds the remaining stack, writes go past its end. The size "
+    "must be bounded before the call."
 )
 BAD = "char* copy = alloca(length);"
 GOOD = "std::vector<char> copy(length);"
@@ -29,7 +29,7 @@ def find(look: RuleContext) -> Iterator[Match]:
     for call in look.library_calls(*NAMES):
         size = look.text(call.arguments[0]) if call.arguments else ""
         if _variables(size):
-            yield look.at(call.node, f"`{call.name}` takes `{look.short(call.arguments[0])}` bytes of the stack")
+            yield look.at(call.node, f"`{call.name}` allocates `{look.short(call.arguments[0])}` bytes on the stack")
 
 
 def _variables(size: str) -> list[str]:

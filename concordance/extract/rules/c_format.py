@@ -10,15 +10,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Call, Match, RuleContext
 
 ID = "C-FORMAT"
-TITLE = "Text used as a format"
+TITLE = "Non-literal format string"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("printf", "fprintf", "sprintf", "snprintf", "syslog", "wprintf", "warnx", "errx")
 WHY = (
-    "A `%` in the text is taken for a conversion of an argument that is not there. Where somebody else wrote the text, "
-    "they read and write memory with it."
+    "A `%` in the string is interpreted as a conversion of an argument that was not passed. An attacker who "
+    "controls the string can read and write memory with it."
 )
 BAD = "char *message = next();\nprintf(message);"
 GOOD = 'char *message = next();\nprintf("%s", message);'
@@ -40,7 +40,7 @@ def find(look: RuleContext) -> Iterator[Match]:
             continue
         if given.type == "identifier" and not _is_own(look, call, words):
             continue
-        yield look.at(call.node, f"`{call.name}` takes `{look.short(given)}` for a format")
+        yield look.at(call.node, f"`{call.name}` uses `{look.short(given)}` as its format string")
 
 
 def _is_own(look: RuleContext, call: Call, name: str) -> bool:

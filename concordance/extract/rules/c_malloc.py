@@ -12,15 +12,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Call, Match, RuleContext
 
 ID = "C-MALLOC"
-TITLE = "Allocated memory used unchecked"
+TITLE = "Unchecked allocation"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("malloc", "calloc", "strdup", "aligned_alloc")
 WHY = (
-    "Where no memory is left these functions give a null pointer. What is done with it first writes or reads through "
-    "it, at an address that the size may move to where somebody wants it."
+    "These functions return a null pointer if no memory is left. The next use reads or writes through it, and "
+    "where an attacker controls the offset, at an address of their choice."
 )
 BAD = "int* a = malloc(n * sizeof(int));\na[0] = 1;"
 GOOD = "int* a = malloc(n * sizeof(int));\nif (a == NULL)\n  return -1;\na[0] = 1;"
@@ -39,7 +39,7 @@ def find(look: RuleContext) -> Iterator[Match]:
     for call in look.library_calls(*NAMES):
         name = _target(look, call)
         if name and _first_use(look, call.node, name):
-            yield look.at(call.node, f"`{name.decode()}` is used without asking whether `{call.name}` gave any memory")
+            yield look.at(call.node, f"`{name.decode()}` is used without checking whether `{call.name}` returned null")
 
 
 def _target(look: RuleContext, call: Call) -> bytes:

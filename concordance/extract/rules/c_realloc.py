@@ -10,15 +10,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Call, Match, RuleContext
 
 ID = "C-REALLOC"
-TITLE = "Block lost when it cannot be made larger"
+TITLE = "Memory leak if `realloc` fails"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("realloc", "reallocarray")
 WHY = (
-    "Where there is no memory `realloc` gives null and keeps the old block. Its pointer has just been overwritten, so "
-    "the block can be neither used nor freed."
+    "If `realloc` fails, it returns null and leaves the old block allocated. The only pointer to that block has "
+    "just been overwritten, so it can be neither used nor freed."
 )
 BAD = "items = realloc(items, size);"
 GOOD = "void* larger = realloc(items, size);\nif (larger)\n  items = larger;"
@@ -43,7 +43,7 @@ def find(look: RuleContext) -> Iterator[Match]:
             continue
         behind = _NEXT.match(look.data, call.node.end_byte, call.node.end_byte + _FARTHEST)
         if not (behind and _ENDS.search(behind[0])) and not _is_known_elsewhere(look, call, old):
-            yield look.at(call.node, f"`{old}` is lost where `{call.name}` fails")
+            yield look.at(call.node, f"`{old}` is lost if `{call.name}` fails")
 
 
 def _is_known_elsewhere(look: RuleContext, call: Call, old: str) -> bool:

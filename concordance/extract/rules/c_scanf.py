@@ -10,13 +10,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "C-SCANF"
-TITLE = "Text read without a bound"
+TITLE = "Unbounded `scanf` conversion"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("scanf", "fscanf")
-WHY = "`%s` and `%[` read as long as the input goes on. A width (`%63s`) says how much room there is."
+WHY = (
+    "`%s` and `%[` read until the input ends or stops matching. A width (`%63s`) limits them to the size of the buffer."
+)
 BAD = 'fscanf(file, "%s", name);'
 GOOD = 'fscanf(file, "%63s", name);'
 
@@ -33,5 +35,5 @@ def find(look: RuleContext) -> Iterator[Match]:
             if one.type in ("string_literal", "concatenated_string"):
                 match = _OPEN.search(look.text(one).replace("%%", ""))
                 if match:
-                    yield look.at(call.node, f"`{match[0]}` of `{call.name}` has no width")
+                    yield look.at(call.node, f"`{match[0]}` in the format of `{call.name}` has no width")
                 break

@@ -10,14 +10,14 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "C-SPRINTF"
-TITLE = "Text printed into a buffer without a bound"
+TITLE = "Unbounded `sprintf`"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("sprintf", "vsprintf")
 WHY = (
-    "`%s` writes as much as the text is long, and `sprintf` does not know how large the buffer is. `snprintf` is told, "
+    "`%s` writes the whole string, and `sprintf` does not know the size of the buffer. `snprintf` takes the size "
     "and stops there."
 )
 BAD = 'sprintf(path, "%s/%s", folder, name);'
@@ -41,7 +41,8 @@ def find(look: RuleContext) -> Iterator[Match]:
         ]
         if loose and places:
             words = (
-                f"`{call.name}` writes `{look.short(loose[0])}` into `{look.short(call.arguments[0])}` without a bound"
+                f"`{call.name}` writes `{look.short(loose[0])}` into `{look.short(call.arguments[0])}` without "
+                "checking its size"
             )
             yield look.at(call.node, words)
 

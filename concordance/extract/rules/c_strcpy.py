@@ -10,15 +10,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Call, Match, RuleContext
 
 ID = "C-STRCPY"
-TITLE = "Copy without a bound"
+TITLE = "Unbounded string copy"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("strcpy", "strcat", "stpcpy", "wcscpy", "wcscat", "gets", "lstrcpy", "lstrcat")
 WHY = (
-    "The copy goes on until the source ends, however small the destination is. A source longer than its author thought "
-    "of overwrites what lies behind the destination."
+    "The copy continues until the source ends, no matter how small the destination is. A source that is longer "
+    "than expected overwrites the memory after the destination."
 )
 BAD = "strcpy(name, argv[1]);"
 GOOD = 'snprintf(name, sizeof(name), "%s", argv[1]);'
@@ -35,9 +35,7 @@ def find(look: RuleContext) -> Iterator[Match]:
     for call in look.library_calls(*NAMES):
         if call.name == "gets":
             if len(call.arguments) == 1:
-                yield look.at(
-                    call.node, f"`gets` reads a line into `{look.short(call.arguments[0])}`, however long it is"
-                )
+                yield look.at(call.node, f"`gets` reads a line of any length into `{look.short(call.arguments[0])}`")
         elif len(call.arguments) == 2:
             to, source = map(look.text, call.arguments)
             if (
@@ -46,7 +44,7 @@ def find(look: RuleContext) -> Iterator[Match]:
                 and not look.is_bounded(call, source)
             ):
                 to, source = map(look.short, call.arguments)
-                yield look.at(call.node, f"`{call.name}` copies `{source}` into `{to}` without a bound")
+                yield look.at(call.node, f"`{call.name}` copies `{source}` into `{to}` without checking its size")
 
 
 def _is_given(look: RuleContext, call: Call, source: str) -> bool:

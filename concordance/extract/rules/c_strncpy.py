@@ -10,15 +10,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "C-STRNCPY"
-TITLE = "Bound of a copy taken from its source"
+TITLE = "Copy bounded by the size of its source"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("strncpy", "strncat")
 WHY = (
-    "The bound is there to say how large the destination is. Taken from the source it bounds nothing, and the copy may "
-    "lack the zero that ends a text."
+    "The bound should be the size of the destination. The length of the source limits nothing, and the copy may "
+    "lack its terminating zero."
 )
 BAD = "strncpy(name, given, strlen(given));"
 GOOD = 'snprintf(name, sizeof(name), "%s", given);'
@@ -33,4 +33,6 @@ def find(look: RuleContext) -> Iterator[Match]:
         if bound.removeprefix("std::").startswith((f"strlen({source})", f"sizeof({source})")) or (
             source.endswith(".c_str()") and bound.startswith((source[:-8] + ".size()", source[:-8] + ".length()"))
         ):
-            yield look.at(call.node, f"`{call.name}` is bounded by its source, `{look.short(call.arguments[1])}`")
+            yield look.at(
+                call.node, f"`{call.name}` is bounded by the size of its source, `{look.short(call.arguments[1])}`"
+            )

@@ -9,15 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import LITERALS, Match, RuleContext
 
 ID = "C-SYSTEM"
-TITLE = "A shell runs a line made at run time"
+TITLE = "Shell command built at run time"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = False
 NAMES = ("system", "popen", "_popen", "wsystem", "_wsystem")
 WHY = (
-    "The shell reads the whole line, so a space, a quote or a `;` in a part of it that came from elsewhere is read as "
-    "syntax. `execve` or `posix_spawn` with a list of arguments has no syntax."
+    "The shell parses the whole command line, so a space, a quote or a `;` in a part that came from elsewhere is "
+    "treated as syntax. `execve` and `posix_spawn` take a list of arguments and need no shell."
 )
 BAD = "system(command.c_str());"
 GOOD = "posix_spawnp(&child, program, nullptr, nullptr, arguments, environ);"
@@ -31,4 +31,4 @@ def find(look: RuleContext) -> Iterator[Match]:
         if len(call.arguments) == _COUNT.get(call.name, 1) and call.arguments[0].type not in LITERALS:
             line = look.text(call.arguments[0])
             if not line.isupper() and line not in ("NULL", "nullptr", "0"):
-                yield look.at(call.node, f"`{call.name}` hands `{look.short(call.arguments[0])}` to a shell")
+                yield look.at(call.node, f"`{call.name}` passes `{look.short(call.arguments[0])}` to a shell")

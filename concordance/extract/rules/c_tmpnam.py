@@ -9,15 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "C-TMPNAM"
-TITLE = "Temporary file named before it is made"
+TITLE = "Temporary file name chosen before the file is created"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
 TESTS = True
 NAMES = ("mktemp", "tmpnam", "tempnam", "tmpnam_r", "_mktemp")
 WHY = (
-    "Between the name and the file somebody else can make a file or a link of that name. `mkstemp` makes the file "
-    "together with the name."
+    "Between choosing the name and creating the file, someone else can create a file or a link with that name. "
+    "`mkstemp` does both in one step."
 )
 BAD = "char* path = tmpnam(NULL);"
 GOOD = "int file = mkstemp(path);"
@@ -26,4 +26,4 @@ GOOD = "int file = mkstemp(path);"
 def find(look: RuleContext) -> Iterator[Match]:
     """Find all calls."""
     for call in look.library_calls(*NAMES):
-        yield look.at(call.node, f"`{call.name}` names a file that it does not make")
+        yield look.at(call.node, f"`{call.name}` returns a file name without creating the file")

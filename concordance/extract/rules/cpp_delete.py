@@ -11,15 +11,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "CPP-DELETE"
-TITLE = "Object owned by a plain pointer"
+TITLE = "Manual `delete`"
 CATEGORY = "security"
 SEVERITY = Severity.INFO
 LANGUAGES = ("cpp", "cuda", "objcpp")
 TESTS = False
 WORDS = (b"delete ", b"delete[]")
 WHY = (
-    "What is made with `new` and freed with `delete` by hand is leaked by a return or an exception in between, and "
-    "freed twice where two parts of the program think that it is theirs. `std::unique_ptr` says whose it is."
+    "An object that is freed with `delete` leaks if a return or an exception comes first, and is freed twice if "
+    "two parts of the program consider it theirs. `std::unique_ptr` makes ownership explicit."
 )
 BAD = "delete table;"
 GOOD = "std::unique_ptr<Table> table;"
@@ -41,7 +41,7 @@ def find(look: RuleContext) -> Iterator[Match]:
         words = look.text(what)
         is_plain = words != "this" and "_cast<" not in words and what.type != "cast_expression"
         if is_plain and not words.startswith("((") and not _is_handed(look, path, words):
-            yield look.at(node, f"`{look.short(what)}` is freed by hand")
+            yield look.at(node, f"`{look.short(what)}` is deleted manually")
 
 
 def _is_handed(look: RuleContext, path: list[Node], words: str) -> bool:

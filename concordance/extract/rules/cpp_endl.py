@@ -9,13 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext, loop_around
 
 ID = "CPP-ENDL"
-TITLE = "Every line flushed in a loop"
+TITLE = "`std::endl` in a loop"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = ("cpp", "cuda", "objcpp")
 TESTS = False
 NAMES = ("endl",)
-WHY = "`std::endl` ends the line and flushes the stream, which costs a system call a line. `'\\n'` ends the line."
+WHY = (
+    "`std::endl` ends the line and flushes the stream, which costs a system call per line. `'\\n'` only ends the line."
+)
 BAD = "for (auto& row : rows)\n  out << row << std::endl;"
 GOOD = "for (auto& row : rows)\n  out << row << '\\n';"
 
@@ -36,7 +38,7 @@ def find(look: RuleContext) -> Iterator[Match]:
             continue
         yield look.at(
             path[-2] if path[-2].type == "qualified_identifier" else path[-1],
-            "`std::endl` flushes the stream with each line of the loop",
+            "`std::endl` flushes the stream in each iteration of the loop",
         )
 
 

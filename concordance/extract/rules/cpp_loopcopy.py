@@ -9,15 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "CPP-LOOPCOPY"
-TITLE = "Loop copies each element"
+TITLE = "Loop variable copies each element"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = ("cpp", "cuda", "objcpp")
 TESTS = False
 WORDS = (b"(std::", b"(const std::")
 WHY = (
-    "Each turn copies a text or container, with the memory for it, only to look at it. `const auto&` looks at the "
-    "element itself."
+    "Each iteration copies a string or container, and allocates memory for it, only to read it. `const auto&` "
+    "refers to the element without a copy."
 )
 BAD = "for (std::string name : names)\n  use(name);"
 GOOD = "for (const std::string& name : names)\n  use(name);"
@@ -38,7 +38,7 @@ def find(look: RuleContext) -> Iterator[Match]:
         if kind is None or name is None or body is None or right is None or name.type != "identifier":
             continue
         if right.type != "initializer_list" and not _is_changed(look.text(body), re.escape(look.text(name))):
-            words = f"each `{look.short(kind)}` of `{look.short(right)}` is copied to `{look.text(name)}`"
+            words = f"each `{look.short(kind)}` in `{look.short(right)}` is copied to `{look.text(name)}`"
             yield look.at(loop.children[0], words)
 
 

@@ -9,15 +9,16 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "CUDA-LAUNCH"
-TITLE = "Kernel launch not checked"
+TITLE = "Unchecked kernel launch"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = ("cuda",)
 TESTS = True
 WORDS = (b"<<<",)
 WHY = (
-    "A launch gives no result: too many threads or too much shared memory is only told to who asks `cudaGetLastError` "
-    "right behind it. Unasked, the kernel has not run and its output is what was there before."
+    "A launch returns nothing: errors such as too many threads or too much shared memory are only reported by "
+    "`cudaGetLastError` after it. Without that check, a kernel that did not run goes unnoticed and its output "
+    "keeps its old contents."
 )
 BAD = "scale<<<blocks, threads>>>(data, n);"
 GOOD = "scale<<<blocks, threads>>>(data, n);\nCUDA_CHECK(cudaGetLastError());"
@@ -40,6 +41,7 @@ def find(look: RuleContext) -> Iterator[Match]:
             end = body.end_byte if body is not None else call.end_byte
             if body is not None and not _ASKED.search(look.data, call.end_byte, end):
                 yield look.at(
-                    call, f"nobody asks whether `{look.short(call.child_by_field_name('function'))}` was launched"
+                    call,
+                    f"the launch of `{look.short(call.child_by_field_name('function'))}` is not checked for errors",
                 )
         at = look.data.find(b"<<<", at + 3)

@@ -25,8 +25,9 @@ _PLAIN = {
 }  # fmt: skip
 NAMES = tuple(library + name for library in ("cuda", "hip") for name in _PLAIN)
 WHY = (
-    "The device works while the host goes on; each of these calls makes the host wait or takes the driver's lock. In a "
-    "loop the two take turns. Allocate before the loop, copy with `cudaMemcpyAsync`, wait once behind it."
+    "The device works asynchronously; each of these calls makes the host wait or takes the driver's lock, so in a "
+    "loop host and device take turns. Allocate before the loop, copy with `cudaMemcpyAsync`, and synchronise once "
+    "after it."
 )
 BAD = "for (int i = 0; i < n; i++) {\n  step<<<blocks, threads>>>(i);\n  cudaDeviceSynchronize();\n}"
 GOOD = "for (int i = 0; i < n; i++)\n  step<<<blocks, threads>>>(i);\ncudaDeviceSynchronize();"
@@ -48,7 +49,7 @@ def find(look: RuleContext) -> Iterator[Match]:
         inside = [node for node in call.around if node.type == "if_statement" and node.start_byte > loop.start_byte]
         if not any(_ONCE.search(look.text(node.child_by_field_name("condition"))) for node in inside):
             what = _PLAIN[call.name.removeprefix("cuda").removeprefix("hip")]
-            yield look.at(call.node, f"`{call.name}` {what} in each turn of the loop")
+            yield look.at(call.node, f"`{call.name}` {what} in each iteration of the loop")
 
 
 def _head(look: RuleContext, loop: Node) -> str:

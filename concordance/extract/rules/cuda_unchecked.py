@@ -10,7 +10,7 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Call, Match, RuleContext
 
 ID = "CUDA-UNCHECKED"
-TITLE = "Result of a CUDA call not checked"
+TITLE = "Unchecked result of a CUDA call"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = C_FAMILY
@@ -26,8 +26,8 @@ _PLAIN = """
 """
 NAMES = tuple(library + name for library in ("cuda", "hip") for name in _PLAIN.split())
 WHY = (
-    "The call says by its result that it failed, and nobody looks. The program goes on with memory that was not copied "
-    "or not there, and the error shows up at some later call, if at all."
+    "The call reports failure through its result, which is ignored. The program continues with memory that was not "
+    "copied or not allocated, and the error shows up in some later call, if at all."
 )
 BAD = "cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost);"
 GOOD = "CUDA_CHECK(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost));"
@@ -46,7 +46,7 @@ def find(look: RuleContext) -> Iterator[Match]:
         behind = b";".join(look.data[call.node.end_byte : call.node.end_byte + 400].split(b";")[:3])
         made = [look.text(one) for one in call.arguments]
         if not _ASKED.search(behind) and not (made and made[0] in _NOTHING) and not _is_in_destructor(look, call):
-            yield look.at(call.node, f"nobody looks whether `{call.name}` failed")
+            yield look.at(call.node, f"the result of `{call.name}` is ignored")
 
 
 def _is_in_destructor(look: RuleContext, call: Call) -> bool:

@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import LITERALS, SCRIPTS, Match, RuleContext
 
 ID = "JS-EVAL"
-TITLE = "Text run as code"
+TITLE = "String evaluated as code"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = SCRIPTS
 TESTS = False
 NAMES = ("eval", "Function")
 WHY = (
-    "Whoever can write a part of the text can run code with the rights of the page or program. It also keeps the "
-    "engine from compiling what is around it."
+    "Anyone who controls part of the string can run code with the privileges of the page or program. It also "
+    "prevents the engine from optimising the surrounding code."
 )
 BAD = "eval(expression);"
 GOOD = "JSON.parse(expression);"
@@ -27,4 +27,4 @@ def find(look: RuleContext) -> Iterator[Match]:
     for call in look.calls(*NAMES):
         plain = not call.is_member and call.name not in look.defined
         if plain and call.arguments and call.arguments[-1].type not in LITERALS:
-            yield look.at(call.node, f"`{call.name}` runs `{look.short(call.arguments[-1])}` as code")
+            yield look.at(call.node, f"`{call.name}` evaluates `{look.short(call.arguments[-1])}` as code")

@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import SCRIPTS, Match, RuleContext
 
 ID = "JS-EXEC"
-TITLE = "A shell runs a line made at run time"
+TITLE = "Shell command built at run time"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = SCRIPTS
 TESTS = False
 NAMES = ("exec", "execSync")
 WHY = (
-    "The shell reads the whole line, so a space, a quote or a `;` in a part of it that came from elsewhere is read as "
-    "syntax. `execFile` takes the arguments one by one."
+    "The shell parses the whole command line, so a space, a quote or a `;` in a part that came from elsewhere is "
+    "treated as syntax. `execFile` takes a list of arguments and needs no shell."
 )
 BAD = "exec(`git log ${path}`);"
 GOOD = 'execFile("git", ["log", path]);'
@@ -32,4 +32,4 @@ def find(look: RuleContext) -> Iterator[Match]:
             (line.type == "template_string" and "${" in look.text(line)) or (line.type == "binary_expression")
         )
         if joined and look.text(call.receiver) not in ("re", "regex", "pattern"):
-            yield look.at(call.node, f"`{call.name}` hands `{look.short(line)}` to a shell")
+            yield look.at(call.node, f"`{call.name}` passes `{look.short(line)}` to a shell")

@@ -11,13 +11,13 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import LITERALS, SCRIPTS, Match, RuleContext
 
 ID = "JS-HTML"
-TITLE = "Text written into the page as HTML"
+TITLE = "Text inserted as HTML"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = SCRIPTS
 TESTS = False
 NAMES = ("innerHTML", "outerHTML", "insertAdjacentHTML", "write", "writeln")
-WHY = "Tags and event handlers in the text become part of the page, and run. `textContent` shows a text as it is."
+WHY = "Tags and event handlers in the text become part of the page and run. `textContent` inserts the text literally."
 BAD = "element.innerHTML = name;"
 GOOD = "element.textContent = name;"
 
@@ -31,11 +31,11 @@ def find(look: RuleContext) -> Iterator[Match]:
             continue
         value = node.child_by_field_name("right")
         if node.child_by_field_name("left") == path[-2] and value is not None and not _is_fixed(look, value):
-            yield look.at(node, f"`{look.short(value)}` is read as HTML")
+            yield look.at(node, f"`{look.short(value)}` is inserted as HTML")
     for call in look.calls("insertAdjacentHTML", "write", "writeln"):
         known = call.name == "insertAdjacentHTML" or look.text(call.receiver) in ("document", "window.document")
         if known and call.arguments and not _is_fixed(look, call.arguments[-1]):
-            yield look.at(call.node, f"`{look.short(call.arguments[-1])}` is read as HTML")
+            yield look.at(call.node, f"`{look.short(call.arguments[-1])}` is inserted as HTML")
 
 
 def _is_fixed(look: RuleContext, value: Node) -> bool:

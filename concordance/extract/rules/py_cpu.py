@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-CPU"
-TITLE = "Tensor turned into numbers of the host in a loop"
+TITLE = "Tensor copied to the host in a loop"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("cpu",)
 WHY = (
-    "`.cpu()` waits until the device has worked everything out and copies the tensor, and what follows turns it into "
-    "numbers of the host, in each turn of the loop. Work on tensors in the loop, and turn the result into numbers once."
+    "In each iteration, `.cpu()` waits for the device to finish and copies the tensor, and the next call converts "
+    "it to Python or NumPy values. Keep working on tensors in the loop, and convert the result once after it."
 )
 BAD = "for batch in batches:\n    right += (model(batch).cpu().numpy() == batch.label).sum()"
 GOOD = "for batch in batches:\n    right += (model(batch) == batch.label).sum()\nright = right.item()"
@@ -38,4 +38,6 @@ def find(look: RuleContext) -> Iterator[Match]:
         loop = call.loop
         is_number = look.text(around.child_by_field_name("attribute")) in _NUMBERS
         if is_number and loop is not None and not look.is_rare(call, loop):
-            yield look.at(call.node, f"`{look.short(call.receiver)}` is copied to the host in each turn of the loop")
+            yield look.at(
+                call.node, f"`{look.short(call.receiver)}` is copied to the host in each iteration of the loop"
+            )

@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import LITERALS, PYTHON, Match, RuleContext
 
 ID = "PY-EXEC"
-TITLE = "Text run as code"
+TITLE = "String executed as code"
 CATEGORY = "security"
 SEVERITY = Severity.INFO
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("exec", "eval")
 WHY = (
-    "Whoever can write a part of the text runs code with the rights of the program. Where the text comes from must be "
-    "known; values are read by `ast.literal_eval` or `json.loads`."
+    "Anyone who controls part of the string can run code with the privileges of the program, so its origin must be "
+    "known. To read values, use `ast.literal_eval` or `json.loads`."
 )
 BAD = "eval(text)"
 GOOD = "ast.literal_eval(text)"
@@ -30,4 +30,4 @@ def find(look: RuleContext) -> Iterator[Match]:
             written == call.name and call.name not in look.defined and call.name not in look.bound
         )
         if plain and call.arguments and call.arguments[0].type not in LITERALS:
-            yield look.at(call.node, f"`{call.name}` runs `{look.short(call.arguments[0])}` as code")
+            yield look.at(call.node, f"`{call.name}` executes `{look.short(call.arguments[0])}` as code")

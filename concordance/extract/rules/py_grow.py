@@ -9,15 +9,16 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Call, Match, RuleContext
 
 ID = "PY-GROW"
-TITLE = "Array grown piece by piece in a loop"
+TITLE = "Array grown in a loop"
 CATEGORY = "performance"
 SEVERITY = Severity.WARNING
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("cat", "concat", "concatenate", "append", "vstack", "hstack", "stack")
 WHY = (
-    "Arrays, tensors and data frames cannot grow: each turn makes a new one and copies all that was there, so n turns "
-    "copy about n² / 2 pieces. Collect the pieces in a list and join them once behind the loop."
+    "Arrays, tensors and data frames cannot grow in place: each iteration creates a new one and copies the old "
+    "content, so n iterations copy about n² / 2 pieces. Collect the pieces in a list and join them once after the "
+    "loop."
 )
 BAD = "for part in parts:\n    whole = torch.cat([whole, part])"
 GOOD = "whole = torch.cat(list(parts))"
@@ -42,7 +43,7 @@ def find(look: RuleContext) -> Iterator[Match]:
         if meaning in _JOINS and call.arguments and call.loop is not None:
             name = _grown(look, call)
             if name:
-                yield look.at(call.node, f"`{meaning}` copies all of `{name}` in each turn of the loop")
+                yield look.at(call.node, f"`{meaning}` copies all of `{name}` in each iteration of the loop")
 
 
 def _grown(look: RuleContext, call: Call) -> str:

@@ -15,8 +15,9 @@ LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("item",)
 WHY = (
-    "`.item()` hands one number from the tensor to Python. Where the tensor lies on a device this waits until all work "
-    "before it is done, in each turn of the loop. Collect tensors, and ask once behind the loop (`.tolist()`)."
+    "`.item()` converts a tensor with one element to a Python number. If the tensor is on a device, this waits for "
+    "all pending work, in each iteration of the loop. Collect the tensors and convert them once after the loop "
+    "(`.tolist()`)."
 )
 BAD = "for batch in batches:\n    total += loss(batch).item()"
 GOOD = "for batch in batches:\n    total += loss(batch).detach()\ntotal = total.item()"
@@ -29,4 +30,7 @@ def find(look: RuleContext) -> Iterator[Match]:
     for call in look.calls("item"):
         loop = call.loop
         if call.is_member and not call.arguments and loop is not None and not look.is_rare(call, loop):
-            yield look.at(call.node, f"`{look.short(call.receiver)}` is handed to Python in each turn of the loop")
+            yield look.at(
+                call.node,
+                f"`{look.short(call.receiver)}` is converted to a Python number in each iteration of the loop",
+            )

@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-ITERROWS"
-TITLE = "Data frame read row by row"
+TITLE = "Iteration over the rows of a data frame"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("iterrows",)
 WHY = (
-    "A data frame is stored by columns. `iterrows` makes a new series of mixed type for each row; an operation on "
-    "whole columns, or `itertuples`, is faster by orders of magnitude."
+    "A data frame is stored by columns. `iterrows` creates a new series of mixed type for each row; an operation "
+    "on whole columns, or `itertuples`, is faster by orders of magnitude."
 )
 BAD = "for _, row in frame.iterrows():\n    total += row.price * row.count"
 GOOD = "total = (frame.price * frame.count).sum()"
@@ -26,4 +26,4 @@ def find(look: RuleContext) -> Iterator[Match]:
     """Find all calls without arguments."""
     for call in look.calls("iterrows"):
         if call.is_member and not call.arguments:
-            yield look.at(call.node, f"`{look.short(call.receiver)}` is read row by row")
+            yield look.at(call.node, f"`{look.short(call.receiver)}` is iterated row by row")

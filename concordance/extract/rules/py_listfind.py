@@ -18,8 +18,8 @@ LANGUAGES = PYTHON
 TESTS = False
 WORDS = (b"= []", b"= list()")
 WHY = (
-    "`in` compares with one element of a list after the other, and the list grows with the loop, so n turns make about "
-    "n² / 2 comparisons. A set, or a dictionary where the order matters, finds an element at once."
+    "`in` compares with the elements of a list one by one, and the list grows with the loop, so n iterations make "
+    "about n² / 2 comparisons. A set, or a dictionary if order matters, takes constant time per look-up."
 )
 BAD = "seen = []\nfor name in names:\n    if name not in seen:\n        seen.append(name)"
 GOOD = "seen = dict.fromkeys(names)"
@@ -62,7 +62,7 @@ def _tested(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
     test = next((one for one in reversed(path) if one.type == "comparison_operator"), None)
     loop = loop_around(path)
     if test is not None and loop is not None and _grows(look, path, loop, re.escape(name)):
-        words = f"`{name.decode()}` is searched from its start in each turn of the loop that makes it longer"
+        words = f"`{name.decode()}` is searched linearly in each iteration of the loop that appends to it"
         yield look.at(test, words)
 
 

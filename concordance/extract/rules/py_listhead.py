@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-LISTHEAD"
-TITLE = "First element of a list taken or put in a loop"
+TITLE = "Insertion or removal at the head of a list in a loop"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("pop", "insert")
 WHY = (
-    "A list is one stretch of memory: to take or put its first element moves all others. `collections.deque` does both "
-    "at either end without moving anything."
+    "A list is a contiguous array: inserting or removing its first element moves all the others. "
+    "`collections.deque` does both at either end in constant time."
 )
 BAD = "while queue:\n    visit(queue.pop(0))"
 GOOD = "queue = collections.deque(start)\nwhile queue:\n    visit(queue.popleft())"
@@ -36,5 +36,5 @@ def find(look: RuleContext) -> Iterator[Match]:
         receiver = look.short(call.receiver)
         if receiver != "sys.path":
             yield look.at(
-                call.node, f"`{call.name}` at the head of `{receiver}` moves all its other elements in each turn"
+                call.node, f"`{call.name}` at the head of `{receiver}` moves all other elements in each iteration"
             )

@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-REGEX"
-TITLE = "Fixed pattern compiled in a loop"
+TITLE = "Constant pattern compiled in a loop"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("compile",)
 WHY = (
-    "The pattern is the same in each turn, so it can be compiled once, before the loop. `re` keeps compiled patterns "
-    "for a while, but looks for them by their whole text."
+    "The pattern is the same in each iteration, so it can be compiled once before the loop. `re` caches compiled "
+    "patterns, but the cache is limited and each call has to look the pattern up."
 )
 BAD = 'for line in lines:\n    number = re.compile(r"\\d+")'
 GOOD = 'number = re.compile(r"\\d+")\nfor line in lines:\n    …'
@@ -30,4 +30,4 @@ def find(look: RuleContext) -> Iterator[Match]:
             if pattern.type in ("string", "concatenated_string") and not look.text(pattern).lower().startswith(
                 ("f", "rf", "fr")
             ):
-                yield look.at(call.node, f"`{look.short(pattern)}` is compiled in each turn of the loop")
+                yield look.at(call.node, f"`{look.short(pattern)}` is compiled in each iteration of the loop")

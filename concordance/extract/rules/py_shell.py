@@ -10,7 +10,7 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import LITERALS, PYTHON, Call, Match, RuleContext
 
 ID = "PY-SHELL"
-TITLE = "A shell runs a line made at run time"
+TITLE = "Shell command built at run time"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = PYTHON
@@ -18,8 +18,8 @@ TESTS = False
 NAMES = ("system", "popen", "run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput",
          "create_subprocess_shell")  # fmt: skip
 WHY = (
-    "The shell reads the whole line, so a space, a quote or a `;` in a part of it that came from elsewhere is read as "
-    "syntax. A list of arguments without `shell=True` has no syntax."
+    "The shell parses the whole command line, so a space, a quote or a `;` in a part that came from elsewhere is "
+    "treated as syntax. A list of arguments without `shell=True` needs no shell."
 )
 BAD = 'subprocess.run(f"tar xf {name}", shell=True)'
 GOOD = 'subprocess.run(["tar", "xf", name])'
@@ -34,7 +34,7 @@ def find(look: RuleContext) -> Iterator[Match]:
         if meaning in _ALWAYS or (meaning.startswith("subprocess.") and look.text(call.keyword("shell")) == "True"):
             line = _line(call)
             if line is not None and not _is_fixed(look, line):
-                yield look.at(call.node, f"`{meaning}` hands `{look.short(line)}` to a shell")
+                yield look.at(call.node, f"`{meaning}` passes `{look.short(line)}` to a shell")
 
 
 def _line(call: Call) -> Node | None:

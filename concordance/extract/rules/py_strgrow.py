@@ -11,15 +11,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext, loop_around
 
 ID = "PY-STRGROW"
-TITLE = "Text grown piece by piece in a loop"
+TITLE = "String built by concatenation in a loop"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = PYTHON
 TESTS = False
 WORDS = (b"+= ",)
 WHY = (
-    "A text cannot grow: a longer one is made and all of it is copied, in each turn. CPython avoids the copy only "
-    "while nothing else holds the text. Collect the pieces in a list and join them once."
+    "Strings are immutable: each concatenation creates a new string and may copy the whole old one. CPython avoids "
+    "the copy only while nothing else refers to the string. Collect the pieces in a list and join them once."
 )
 BAD = 'page = ""\nfor line in lines:\n    page += f"<li>{line}"'
 GOOD = 'page = "".join(f"<li>{line}" for line in lines)'
@@ -46,7 +46,7 @@ def _added(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
     node = next((one for one in reversed(path) if one.type == "augmented_assignment"), None)
     loop = loop_around(path)
     if node is not None and loop is not None and node.start_byte == at and _is_text_before(look, path, loop, name):
-        yield look.at(node, f"`{name.decode()}` may be copied whole in each turn of the loop")
+        yield look.at(node, f"`{name.decode()}` may be copied completely in each iteration of the loop")
 
 
 def _is_text_before(look: RuleContext, path: list[Node], loop: Node, name: bytes) -> bool:

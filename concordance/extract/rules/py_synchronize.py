@@ -9,21 +9,22 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-SYNCHRONIZE"
-TITLE = "Waiting for the device in a loop"
+TITLE = "Device synchronisation in a loop"
 CATEGORY = "performance"
 SEVERITY = Severity.INFO
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("synchronize", "empty_cache")
 WHY = (
-    "The host is meant to run ahead of the device. Waiting for it in each turn, or giving its memory back so that it "
-    "must be asked for again, makes both idle by turns. In a measurement it is meant; elsewhere wait behind the loop."
+    "The host is meant to run ahead of the device. If each iteration waits for the device, or releases cached "
+    "memory that must then be allocated again, host and device idle in turn. Benchmarks need this; elsewhere, "
+    "synchronise after the loop."
 )
 BAD = "for batch in batches:\n    step(batch)\n    torch.cuda.synchronize()"
 GOOD = "for batch in batches:\n    step(batch)\ntorch.cuda.synchronize()"
 
 _MEASURES = re.compile(rb"\btime\.|perf_counter|elapsed|[Tt]imer|\.record\(")
-_WHAT = {"synchronize": "waits for the device", "empty_cache": "gives the device's memory back"}
+_WHAT = {"synchronize": "waits for the device", "empty_cache": "releases cached device memory"}
 
 
 def find(look: RuleContext) -> Iterator[Match]:
@@ -32,4 +33,4 @@ def find(look: RuleContext) -> Iterator[Match]:
         is_torchs = meaning.startswith("torch.") and meaning.count(".") == 2
         near = look.data[max(0, call.node.start_byte - 200) : call.node.end_byte + 200]
         if is_torchs and call.loop is not None and not _MEASURES.search(near):
-            yield look.at(call.node, f"`{meaning}` {_WHAT[call.name]} in each turn of the loop")
+            yield look.at(call.node, f"`{meaning}` {_WHAT[call.name]} in each iteration of the loop")

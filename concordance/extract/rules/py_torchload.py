@@ -9,16 +9,16 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Call, Match, RuleContext
 
 ID = "PY-TORCHLOAD"
-TITLE = "`torch.load` of more than weights"
+TITLE = "`torch.load` without `weights_only=True`"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("load",)
 WHY = (
-    "A checkpoint is a pickle, and a pickle can call any function while it is read. `weights_only=True` reads tensors "
-    "and plain values alone. It is the default only since PyTorch 2.6, so a call that does not say so depends on what "
-    "is installed."
+    "A checkpoint is a pickle, and loading a pickle can call any function. `weights_only=True` loads only tensors "
+    "and plain values. It has been the default only since PyTorch 2.6, so a call that does not set it depends on "
+    "the installed version."
 )
 BAD = "torch.load(path)"
 GOOD = "torch.load(path, weights_only=True)"
@@ -35,11 +35,11 @@ def find(look: RuleContext) -> Iterator[Match]:
         if said is None:
             yield look.at(
                 call.node,
-                "`torch.load` does not say `weights_only`: before PyTorch 2.6 it runs what the file says",
+                "`torch.load` without `weights_only`: before PyTorch 2.6 the file can run code",
                 Severity.INFO,
             )
         elif look.text(said) == "False":
-            yield look.at(call.node, "`torch.load` with `weights_only=False` runs what the file says")
+            yield look.at(call.node, "`torch.load` with `weights_only=False` lets the file run code")
 
 
 def _is_own(look: RuleContext, call: Call) -> bool:

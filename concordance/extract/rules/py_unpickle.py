@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-UNPICKLE"
-TITLE = "Data read by unpickling"
+TITLE = "Unpickling of data"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("load", "loads", "Unpickler", "read_pickle")
 WHY = (
-    "A pickle can call any function while it is read, so whoever can write the file or the message can run code here. "
-    "JSON, or a format of tensors without code, cannot."
+    "Loading a pickle can call any function, so anyone who can write the file or the message can run code here. "
+    "JSON, or a tensor format without code, does not have this problem."
 )
 BAD = "pickle.load(file)"
 GOOD = "json.load(file)"
@@ -30,6 +30,6 @@ def find(look: RuleContext) -> Iterator[Match]:
         home, _, name = meaning.rpartition(".")
         if (home.rpartition(".")[2] in _PICKLES and name != "read_pickle") or meaning == "pandas.read_pickle":
             if call.arguments and "dumps(" not in look.text(call.arguments[0]):
-                yield look.at(call.node, f"`{meaning}` runs what the data says")
+                yield look.at(call.node, f"`{meaning}` lets the data run code")
         elif meaning == "numpy.load" and look.text(call.keyword("allow_pickle")) == "True":
-            yield look.at(call.node, "`numpy.load` with `allow_pickle=True` runs what the file says")
+            yield look.at(call.node, "`numpy.load` with `allow_pickle=True` lets the file run code")

@@ -8,15 +8,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import PYTHON, Match, RuleContext
 
 ID = "PY-YAML"
-TITLE = "YAML read with a loader that makes objects"
+TITLE = "Unsafe YAML loader"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = PYTHON
 TESTS = False
 NAMES = ("load", "load_all", "unsafe_load", "unsafe_load_all")
 WHY = (
-    "A tag in the document names a class or function, and the full loaders make or call it. The safe loader makes "
-    "plain values only."
+    "A tag in the document can name a class or function, and the unsafe loaders instantiate or call it. The safe "
+    "loader creates plain values only."
 )
 BAD = "yaml.load(file, Loader=yaml.Loader)"
 GOOD = "yaml.safe_load(file)"
@@ -28,12 +28,13 @@ def find(look: RuleContext) -> Iterator[Match]:
     """Find calls of PyYAML's own functions without a loader, or with one known to create objects."""
     for meaning, call in look.imported_calls(*NAMES):
         if meaning in ("yaml.unsafe_load", "yaml.unsafe_load_all"):
-            yield look.at(call.node, f"`{meaning}` makes what the document names")
+            yield look.at(call.node, f"`{meaning}` lets the document create any object")
         elif meaning in ("yaml.load", "yaml.load_all"):
             loader = call.keyword("Loader") or (call.arguments[1] if len(call.arguments) > 1 else None)
             if loader is None and not any(one.type == "dictionary_splat" for one in call.arguments):
                 yield look.at(
-                    call.node, f"`{meaning}` without a loader makes what the document names, in old versions of PyYAML"
+                    call.node,
+                    f"`{meaning}` without a loader lets the document create any object in old versions of PyYAML",
                 )
             elif loader is not None and look.dotted(loader) in _UNSAFE:
-                yield look.at(call.node, f"`{look.text(loader)}` makes what the document names")
+                yield look.at(call.node, f"`{look.text(loader)}` lets the document create any object")

@@ -9,13 +9,13 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "SH-CHMOD"
-TITLE = "File or folder that everybody may write"
+TITLE = "World-writable file or folder"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = ("shell", "dockerfile", "yaml", "make")
 TESTS = True
 WORDS = (b"chmod",)
-WHY = "Any user and any program of the machine may then change it, and what is run from it with it."
+WHY = "Any user or program on the machine can then change it, and with it whatever is run from it."
 BAD = "chmod 777 /opt/data"
 GOOD = "chown service: /opt/data && chmod 750 /opt/data"
 
@@ -30,4 +30,4 @@ def find(look: RuleContext) -> Iterator[Match]:
         line = look.data[look.data.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip()
         sticky = re.search(rb"\s1\d\d\d$", match[0])
         if not look.in_comment(match.start()) and not line.startswith((b"#", b"echo")) and sticky is None:
-            yield Match(match.start(), match.end(), f"`{match[0].decode()}` lets everybody write")
+            yield Match(match.start(), match.end(), f"`{match[0].decode()}` lets everyone write")

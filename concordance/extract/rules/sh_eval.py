@@ -9,15 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "SH-EVAL"
-TITLE = "Variable run as code"
+TITLE = "`eval` of a variable"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = ("shell",)
 TESTS = False
 NAMES = ("eval",)
 WHY = (
-    "The shell reads what the variable holds as a line of code: a space, a `;` or a `$(…)` in it does what it says. An "
-    'array (`"${command[@]}"`) runs a command with exactly the words that were put into it.'
+    "The shell parses the variable's value as code: a space, a `;` or a `$(…)` in it takes effect. An array "
+    '(`"${command[@]}"`) runs a command with exactly the words stored in it.'
 )
 BAD = 'eval "$command"'
 GOOD = '"${command[@]}"'
@@ -41,4 +41,4 @@ def find(look: RuleContext) -> Iterator[Match]:
             (word for word in words if _VARIABLE.match(word) or re.search(r"(?<!\\)\$\{?[A-Za-z_@*1-9]", word)), None
         )
         if told is not None and not told.startswith("'"):
-            yield look.at(command, f"`eval` runs what `{told[:60]}` holds")
+            yield look.at(command, f"`eval` runs the value of `{told[:60]}` as code")

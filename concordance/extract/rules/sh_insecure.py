@@ -9,15 +9,13 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "SH-INSECURE"
-TITLE = "Certificate of a server not checked"
+TITLE = "Certificate verification disabled"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = ("shell", "dockerfile", "yaml", "make")
 TESTS = True
 WORDS = (b"curl ", b"wget ", b"sslVerify", b"SSL_NO_VERIFY", b"TLS_REJECT")
-WHY = (
-    "Whoever sits between here and the server can answer in its place, and what was asked for is not what is received."
-)
+WHY = "Anyone between this machine and the server can impersonate the server and send different content."
 BAD = "curl --insecure -O https://example.org/tool.tar.gz"
 GOOD = "curl --cacert company.pem -O https://example.org/tool.tar.gz"
 
@@ -32,4 +30,6 @@ def find(look: RuleContext) -> Iterator[Match]:
     """Find options and variables that switch the check off."""
     for match in _UNCHECKED.finditer(look.data):
         if not look.in_comment(match.start()):
-            yield Match(match.start(), match.end(), f"`{match[0].split()[0].decode()}` does not check who answers")
+            yield Match(
+                match.start(), match.end(), f"`{match[0].split()[0].decode()}` does not verify the server's certificate"
+            )

@@ -9,15 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "SH-PIPE"
-TITLE = "Downloaded script run unread"
+TITLE = "Download piped into an interpreter"
 CATEGORY = "security"
 SEVERITY = Severity.WARNING
 LANGUAGES = ("shell", "dockerfile", "yaml", "make")
 TESTS = True
 WORDS = (b"curl ", b"wget ")
 WHY = (
-    "Whoever controls the server, the name or the connection runs code here, and nobody can tell later what was run. "
-    "Download to a file, compare its checksum, then run it."
+    "Anyone who controls the server, its domain or the connection can run code here, and there is no record of "
+    "what was run. Download to a file, verify its checksum, then run it."
 )
 BAD = "curl -sSf https://example.org/install.sh | sh"
 GOOD = "curl -sSfo install.sh https://example.org/install.sh\nsha256sum -c install.sha256 && sh install.sh"
@@ -36,7 +36,7 @@ def find(look: RuleContext) -> Iterator[Match]:
     """Find downloads that are piped or substituted into an interpreter."""
     for match in _PIPED.finditer(look.data):
         if not look.in_comment(match.start()) and not _is_quoted(look, match.start()):
-            yield Match(match.start(), match.end(), "a script is downloaded and run unread")
+            yield Match(match.start(), match.end(), "a script is downloaded and run without inspection")
 
 
 def _is_quoted(look: RuleContext, at: int) -> bool:

@@ -9,15 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "YAML-BRANCH"
-TITLE = "Action taken from a branch"
+TITLE = "Action pinned to a branch"
 CATEGORY = "security"
 SEVERITY = Severity.INFO
 LANGUAGES = ("yaml",)
 TESTS = True
 WORDS = (b"@main", b"@master", b"@develop")
 WHY = (
-    "The action is whatever its branch holds at the moment, run with this workflow's token. A commit's full digest is "
-    "what was looked at when it was written here."
+    "The workflow runs whatever the branch currently contains, with the workflow's token. A full commit hash pins "
+    "the version that was reviewed."
 )
 BAD = "uses: example/action@main"
 GOOD = "uses: example/action@8f4b7f84864484a7bf31766abe9204da3cbe65b3"
@@ -32,5 +32,5 @@ def find(look: RuleContext) -> Iterator[Match]:
     """
     for match in _USES.finditer(look.data):
         if b"/.github/" not in match[1] and not look.in_comment(match.start(1)):
-            words = f"`{match[1].decode()}` is whatever its branch `{match[2].decode()}` holds"
+            words = f"`{match[1].decode()}` follows its branch `{match[2].decode()}`"
             yield Match(match.start(1), match.end(), words)

@@ -11,15 +11,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "YAML-INJECT"
-TITLE = "Stranger's text in a workflow's script"
+TITLE = "Untrusted input in a workflow script"
 CATEGORY = "security"
 SEVERITY = Severity.ERROR
 LANGUAGES = ("yaml",)
 TESTS = True
 WORDS = (b"github.event.", b"github.head_ref")
 WHY = (
-    'The text is put into the script before the shell reads it, so a title such as `"; curl … | sh; "` is run. Hand it '
-    "over in an environment variable, which the shell does not read as code."
+    'The text is inserted into the script before the shell parses it, so a title such as `"; curl … | sh; "` is '
+    "executed. Pass it in an environment variable, which the shell does not parse as code."
 )
 BAD = 'run: echo "${{ github.event.pull_request.title }}"'
 GOOD = 'env:\n  TITLE: ${{ github.event.pull_request.title }}\nrun: echo "$TITLE"'
@@ -49,5 +49,5 @@ def find(look: RuleContext) -> Iterator[Match]:
         place = bisect_right(starts, match.start()) - 1
         if place >= 0 and match.start() < ends[place]:
             yield Match(
-                match.start(), match.end(), f"`{match[1].decode()}` is written into a script, where it is run as code"
+                match.start(), match.end(), f"`{match[1].decode()}` is inserted into a script, where it can run as code"
             )

@@ -9,15 +9,15 @@ from concordance.base.model import Severity
 from concordance.extract.reading.rule_context import Match, RuleContext
 
 ID = "YAML-TARGET"
-TITLE = "Stranger's code checked out with secrets at hand"
+TITLE = "Untrusted code checked out with access to secrets"
 CATEGORY = "security"
 SEVERITY = Severity.ERROR
 LANGUAGES = ("yaml",)
 TESTS = True
 WORDS = (b"pull_request_target",)
 WHY = (
-    "`pull_request_target` runs with the repository's secrets and a token that may write. A checkout of the pull "
-    "request's head puts a stranger's files there, and building or testing them runs them."
+    "`pull_request_target` runs with the repository's secrets and a token that may have write access. Checking out "
+    "the pull request's head brings in untrusted files, and building or testing them runs them."
 )
 BAD = (
     "on: pull_request_target\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n"
@@ -44,5 +44,6 @@ def find(look: RuleContext) -> Iterator[Match]:
             yield Match(
                 start,
                 match.end(),
-                "the head of a pull request is checked out where `pull_request_target` hands out secrets",
+                "the head of a pull request is checked out in a workflow triggered by `pull_request_target`, which "
+                "has access to secrets",
             )

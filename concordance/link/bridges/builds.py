@@ -100,8 +100,8 @@ def _trust_of(how: str, words: str) -> tuple[Trust, str]:
     if how == "object":
         return Trust.VIA_IMPORT, "the source of this object"
     if any(sign in words for sign in "*?["):
-        return Trust.VIA_IMPORT, f"fits {words}"
-    return Trust.EXACT, "named there"
+        return Trust.VIA_IMPORT, f"matches {words}"
+    return Trust.EXACT, "named explicitly"
 
 
 def _label(paths: Paths, words: str, homes: list[str], file: str) -> tuple[str, list[str]]:

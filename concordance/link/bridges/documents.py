@@ -145,7 +145,7 @@ class DocumentedNames:
         own = self._symbols(path).get(".".join(rest))
         if own is not None:
             return DocumentedName(
-                own, Trust.VIA_IMPORT if depth else Trust.EXACT, "handed on" if depth else "full name"
+                own, Trust.VIA_IMPORT if depth else Trust.EXACT, "re-exported" if depth else "full name"
             )
         if depth > _FARTHEST:
             return None
@@ -165,13 +165,13 @@ class DocumentedNames:
             place = self._crossing.place(meant.target)
             if place is None:
                 if not rest:
-                    return DocumentedName(meant.target, Trust.VIA_IMPORT, "handed on")
+                    return DocumentedName(meant.target, Trust.VIA_IMPORT, "re-exported")
                 return self._inside(self._crossing.file_with(meant.target).path, rest, depth + 1)
             if not rest:
-                return DocumentedName(place.id, min(meant.trust, Trust.VIA_IMPORT), "handed on")
+                return DocumentedName(place.id, min(meant.trust, Trust.VIA_IMPORT), "re-exported")
             key = ".".join(filter(None, (place.home, place.name, *rest)))
             own = self._symbols(place.path).get(key)
-            return DocumentedName(own, Trust.VIA_IMPORT, "handed on") if own is not None else None
+            return DocumentedName(own, Trust.VIA_IMPORT, "re-exported") if own is not None else None
         return None
 
     def _all_of(self, path: str, written: str, rest: list[str], depth: int) -> DocumentedName | None:

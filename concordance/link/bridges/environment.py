@@ -50,7 +50,7 @@ def _claims(
     if one.end.says == "documents":
         return
     if one.end.says == "declares":
-        yield one, Trust.EXACT, "build option" if more.get("what") == "option" else "said to be one"
+        yield one, Trust.EXACT, "build option" if more.get("what") == "option" else "declared as one"
     elif more.get("what") == "option":
         if one.end.name in options:
             yield one, Trust.EXACT, "variable of the build"
@@ -62,7 +62,7 @@ def _claims(
             if place is not None and place.kind in _FUNCTIONS:
                 yield one, meant.trust, f"through {more['by']}"
     else:
-        yield one, Trust.EXACT, "named there"
+        yield one, Trust.EXACT, "named explicitly"
 
 
 def _is_scripts_own(crossing: BridgeContext, claim: tuple[StatedEnd, Trust, str], in_environment: set[str]) -> bool:
@@ -87,7 +87,7 @@ def _row(one: StatedEnd, trust: Trust, by: str, options: list[StatedEnd]) -> Bri
         return one.to(0, trust, by)
     if _is_option(one):
         sure = Trust.VIA_IMPORT if len({option.id for option in options}) == 1 else Trust.CANDIDATE
-        said = "the build option of this name" if sure > Trust.CANDIDATE else f"one of {len(options)} of this name"
+        said = "the build option of this name" if sure > Trust.CANDIDATE else f"one of {len(options)} with this name"
         return one.to(others[0].id, sure, said)
     if not _is_option(others[0]):
         return one.to(others[0].id, min(trust, Trust.UNIQUE_NAME), f"{by}; declared there")

@@ -29,7 +29,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
             path = files.path(one, written)
             place = files.named(path, one.end.name) if path else None
             if place is not None:
-                yield one.to(place.id, Trust.VIA_IMPORT, f"made of {path.rpartition('/')[2]}", role=Role.READ)
+                yield one.to(place.id, Trust.VIA_IMPORT, f"generated from {path.rpartition('/')[2]}", role=Role.READ)
                 break
 
 

@@ -30,7 +30,9 @@ def _by_name(one: StatedEnd, kernels: list[StatedEnd]) -> Iterator[Bridge]:
     """Yield the kernels of a name: those of the same file, or the only one."""
     own = [kernel for kernel in kernels if kernel.file.path == one.file.path]
     if own:
-        trust, by = (Trust.EXACT, "kernel of this file") if len(own) == 1 else (Trust.CANDIDATE, "one of this file's")
+        trust, by = Trust.EXACT, "kernel of this file"
+        if len(own) > 1:
+            trust, by = Trust.CANDIDATE, "one of this file's kernels"
     elif len({kernel.id for kernel in kernels}) == 1:
         trust, by = Trust.UNIQUE_NAME, "only kernel of this name"
     else:

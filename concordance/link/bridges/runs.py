@@ -80,12 +80,12 @@ class _Files:
             path = join_path(home, end)
             if path is not None and path in self._paths:
                 sure = at_file and home == folder
-                yield path, Trust.EXACT if sure else Trust.UNIQUE_NAME, f"behind a variable, from {home or 'the root'}"
+                yield path, Trust.EXACT if sure else Trust.UNIQUE_NAME, f"after a variable, from {home or 'the root'}"
                 return
         plain = end.removeprefix("../").removeprefix("./")
         alike = [path for path in self._by_name.get(plain.rpartition("/")[2], ()) if f"/{path}".endswith(f"/{plain}")]
         if len(alike) == 1:
-            yield alike[0], Trust.UNIQUE_NAME, "the only file with this end of a path"
+            yield alike[0], Trust.UNIQUE_NAME, "the only file whose path ends like this"
 
     def _module(self, name: str) -> Iterator[tuple[str, Trust, str]]:
         """Resolve a Python module, or the `__main__` of a package."""

@@ -91,7 +91,7 @@ class Includes:
 
     def _find(self, folder: str, words: str, form: str) -> Target:
         if not form:
-            return Target(Origin.UNRESOLVED, by="a macro names it")
+            return Target(Origin.UNRESOLVED, by="named by a macro")
         words = words.replace("\\", "/")
         if words.startswith("/"):
             return Target(Origin.UNRESOLVED, by="outside the repository")
@@ -207,7 +207,7 @@ class Includes:
             if submodule.rpartition("/")[2].lower() in (first.lower(), named.lower()):
                 return Target(Origin.THIRD_PARTY, package=named, by=f"submodule {submodule}")
         if homes:
-            return Target(Origin.UNRESOLVED, by=f"{outer} is here, {words} is not")
+            return Target(Origin.UNRESOLVED, by=f"{outer} found, but not {words}")
         if form == "local" and not slash and not known_library(words):
             return Target(Origin.UNRESOLVED, by="not in the repository")
         return Target(Origin.THIRD_PARTY, package=named, by="not in the repository")

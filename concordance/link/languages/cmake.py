@@ -50,7 +50,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, one: Import) -> Target:
         if one.form == "find_package" and "$" in one.module:
-            return Target(Origin.UNRESOLVED, by="a variable names it")
+            return Target(Origin.UNRESOLVED, by="the path contains a variable")
         if one.form == "find_package":
             module = _module(tree, path, f"Find{one.module}.cmake")
             return Target(Origin.THIRD_PARTY, (module,) if module else (), package=one.module, by="find_package")

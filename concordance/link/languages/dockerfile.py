@@ -21,7 +21,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if one.form == "stage":
             return Target(Origin.REPOSITORY, (path,), by="stage of this file")
         if "$" in one.module:
-            return Target(Origin.UNRESOLVED, by="a variable names it")
+            return Target(Origin.UNRESOLVED, by="the path contains a variable")
         if one.form == "copy":
             return _copied(tree, path, one.module)
         return Target(Origin.THIRD_PARTY, package=one.module.partition("@")[0], by="image")
@@ -34,4 +34,4 @@ def _copied(tree: Tree, path: str, written: str) -> Target:
         found = references.target_at(tree, join_path(home, written), ("",), (), f"from {home or 'the root'}")
         if found:
             return found
-    return Target(Origin.UNRESOLVED, by=f"no {written} there")
+    return Target(Origin.UNRESOLVED, by=f"{written} not found")

@@ -90,8 +90,8 @@ class EcmaModules:
             path = join_path(folder, words)
             ignored = self._ignored.by(path) if path and not self._files(path) else ""
             if ignored:
-                return Target(Origin.GENERATED, package=module, by=f"{ignored} names it")
-            return _target(self._files(path), "relative path") or Target(Origin.UNRESOLVED, by=f"no {module} there")
+                return Target(Origin.GENERATED, package=module, by=f"ignored by {ignored}")
+            return _target(self._files(path), "relative path") or Target(Origin.UNRESOLVED, by=f"{module} not found")
         if re.match(r"[a-z][a-z0-9+.-]+:", words) and not words.startswith("node:"):
             host = words.partition("//")[2].partition("/")[0]
             return Target(Origin.THIRD_PARTY if host else Origin.UNRESOLVED, package=host, by="an address")
@@ -105,14 +105,14 @@ class EcmaModules:
         if words.startswith("/"):
             homes = (*enclosing_folders(folder)[::-1], "")
             absolute = next(filter(None, (self._files(join_path(home, words)) for home in homes)), ())
-            return _target(absolute, "path from the root") or Target(Origin.UNRESOLVED, by=f"no {module} there")
+            return _target(absolute, "path from the root") or Target(Origin.UNRESOLVED, by=f"{module} not found")
         home = self._home(folder, package)
         if home is not None:
             files = self._in_package(home, words[len(package) :].strip("/"))
             return Target(Origin.REPOSITORY, files, by=f"package {package}")
         named = next((path for path in self._settings(folder) if package in self._depends(path)), "")
         if not re.match(r"[@\w]", package):
-            return Target(Origin.UNRESOLVED, by=f"no {module} there")
+            return Target(Origin.UNRESOLVED, by=f"{module} not found")
         how = f"{named} requires it" if named else "not in the repository"
         return Target(Origin.THIRD_PARTY, package=package, by=how)
 

@@ -77,7 +77,7 @@ class _Modules:
                 if files:
                     return Target(Origin.REPOSITORY, files, by=f"module {name}")
                 missing = missing or self._made(at, words)
-                missing = missing or Target(Origin.UNRESOLVED, by=f"{name} is here, {words} is not")
+                missing = missing or Target(Origin.UNRESOLVED, by=f"{name} found, but not {words}")
         for home in enclosing_folders(folder):
             files = self._files(f"{home}/vendor/{words}".lstrip("/"))
             if files:
@@ -95,9 +95,9 @@ class _Modules:
         """Return a package that a build generates, or None."""
         protos = tuple(path for path in self._tree.by_folder.get(folder, ()) if path.endswith(".proto"))
         if protos:
-            return Target(Origin.GENERATED, protos, by=f"made from {protos[0]}")
+            return Target(Origin.GENERATED, protos, by=f"generated from {protos[0]}")
         ignored = self._ignored.by(f"{folder}/made.go")
-        return Target(Origin.GENERATED, package=words, by=f"{ignored} names {folder}") if ignored else None
+        return Target(Origin.GENERATED, package=words, by=f"{folder} is ignored by {ignored}") if ignored else None
 
     def _files(self, folder: str) -> tuple[str, ...]:
         """Return a package's files, without its tests, which cannot be imported."""

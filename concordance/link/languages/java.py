@@ -119,12 +119,12 @@ class _Classes:
         for end in range(len(parts), 1, -1):
             template = self._class(folder, parts[:end], _TEMPLATES)
             if template:
-                return Target(Origin.GENERATED, (template,), by=f"made from {template}")
+                return Target(Origin.GENERATED, (template,), by=f"generated from {template}")
         if not _MADE.isdisjoint(parts[-2:]) or "generated" in parts:
-            return Target(Origin.GENERATED, package=module, by="named as what a build writes")
+            return Target(Origin.GENERATED, package=module, by="named like a build output")
         for end in range(len(parts), 2, -1):
             if self._folders(folder, parts[:end]):
-                return Target(Origin.UNRESOLVED, by=f"{'.'.join(parts[:end])} is here, {module} is not")
+                return Target(Origin.UNRESOLVED, by=f"{'.'.join(parts[:end])} found, but not {module}")
         return Target(Origin.THIRD_PARTY, package=".".join(parts[:2]), by="not in the repository")
 
 

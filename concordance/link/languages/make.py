@@ -18,7 +18,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, one: Import) -> Target:
         found = references.resolve_path(tree, path, one.module)
         if not found.paths and one.module.rstrip(")}").endswith(_MADE):
-            return Target(Origin.GENERATED, by="dependencies that the compiler writes")
+            return Target(Origin.GENERATED, by="dependencies written by the compiler")
         return found
 
     return resolve

@@ -40,7 +40,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
                 return _outside(outside.lstrip("@"))
             found, how = tree.file("/".join(filter(None, (top, folder, name)))), f"label from {top or 'the root'}"
         if not found:
-            return Target(Origin.UNRESOLVED, by=f"no {label} there")
+            return Target(Origin.UNRESOLVED, by=f"{label} not found")
         return Target(Origin.REPOSITORY, (found,), by=how)
 
     return resolve

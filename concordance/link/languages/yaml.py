@@ -35,7 +35,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             inner = words.find("/.github/")  # the repository may be checked out into a folder
             if found is None and inner > 0:
                 found = references.target_at(tree, words[inner + 1 :].rstrip("/"), ("",), _PAGES, "from the root")
-            return found or Target(Origin.UNRESOLVED, by=f"no {words} there")
+            return found or Target(Origin.UNRESOLVED, by=f"{words} not found")
         if words.startswith("docker://"):
             return Target(Origin.THIRD_PARTY, package=words.removeprefix("docker://"), by="image")
         name, _, version = words.partition("@")

@@ -42,7 +42,7 @@ def resolve_path(
         found = target_at(tree, join_path(home, path), endings, pages, by)
         if found:
             return found
-    return Target(Origin.UNRESOLVED, by=f"no {path} there")
+    return Target(Origin.UNRESOLVED, by=f"{path} not found")
 
 
 def resolve_link(
@@ -94,9 +94,9 @@ def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages:
     end = _LAST.sub("", path, count=1).lstrip("/")
     if end.startswith("../"):  # usually relative to the folder of the file itself
         found = target_at(tree, join_path(importer.rpartition("/")[0], end), endings, pages, "relative path")
-        return found or Target(Origin.UNRESOLVED, by="a variable names it")
+        return found or Target(Origin.UNRESOLVED, by="the path contains a variable")
     if not re.match(r"[\w.-]", end):
-        return Target(Origin.UNRESOLVED, by="a variable names it")
+        return Target(Origin.UNRESOLVED, by="the path contains a variable")
     start = _VARIABLE.split(path, maxsplit=1)[0].strip("./\"'`")
     if start:
         return _between(tree, importer, start, end)
@@ -106,8 +106,8 @@ def _by_end(tree: Tree, importer: str, path: str, endings: Iterable[str], pages:
             return found
     files = paths_ending_in(tree, end)
     if len(files) == 1:
-        return Target(Origin.REPOSITORY, (files[0],), by="the only file with this end of a path")
-    return Target(Origin.UNRESOLVED, by="a variable names it")
+        return Target(Origin.REPOSITORY, (files[0],), by="the only file whose path ends like this")
+    return Target(Origin.UNRESOLVED, by="the path contains a variable")
 
 
 def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
@@ -116,8 +116,8 @@ def _between(tree: Tree, importer: str, start: str, end: str) -> Target:
         begin = join_path(home, start) or ""
         found = tuple(path for path in paths_ending_in(tree, end) if path.startswith(begin))
         if found:
-            return Target(Origin.REPOSITORY, found, by=f"one of {len(found)}, by a variable")
-    return Target(Origin.UNRESOLVED, by="a variable names it")
+            return Target(Origin.REPOSITORY, found, by=f"one of {len(found)} that match; the path contains a variable")
+    return Target(Origin.UNRESOLVED, by="the path contains a variable")
 
 
 def paths_ending_in(tree: Tree, end: str) -> list[str]:

@@ -103,7 +103,7 @@ def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
     text: list[Piece] = [f"The chapter covers {count_noun(len(chapter.files), 'file')}"]
     if len(chapter.files) < folder.count:
         left = folder.count - len(chapter.files)
-        theirs = "has a chapter of its own" if left == 1 else "have chapters of their own"
+        theirs = "has its own chapter" if left == 1 else "have their own chapters"
         text.append(f" ({count_noun(left, 'other file')} below it {theirs})")
     if chapter.lines:
         text.append(
@@ -185,7 +185,7 @@ def _inner_chapters(index: Index, chapter: Chapter) -> list[Block]:
     if not rows:
         return []
     items = [Item([chapter_ref(index, one), ": ", *describe_folder(index, one.folder)]) for one in rows]
-    return [Text(["Parts of it that have chapters of their own:"]), Items(items)]
+    return [Text(["Parts with their own chapters:"]), Items(items)]
 
 
 def _sections(index: Index, chapter: Chapter) -> list[Block]:
@@ -231,7 +231,7 @@ def _further(index: Index, chapter: Chapter) -> list[Block]:
         items.append(
             Item(
                 [
-                    Strong("Documents that name it most"),
+                    Strong("Documents that mention it most"),
                     ": ",
                     *join_in_sentence([Ref(To.FILE, path) for path, _ in best]),
                 ]

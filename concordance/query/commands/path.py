@@ -31,8 +31,8 @@ _ALL = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
 _Found = tuple[dict[int, int], dict[int, list[int]]]  # by id: the number of steps to the end, and the next symbols
 HELP = """Show how one name or file reaches another: the shortest chain, each step with the line that shows it.
 
-Steps are calls, imports and bridges between languages. Chains in which the first runs the last are preferred; if there
-are none, any chain is shown.
+Steps are calls, imports and bridges between languages. Chains by which the first executes the last are preferred; if
+there are none, any chain is shown.
 
 \b
 concord path torch.nn.Linear at::native::addmm_out_cuda

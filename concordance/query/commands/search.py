@@ -12,7 +12,7 @@ from concordance.query.search.finder import find_results, parse_filters
 HELP = """Find definitions and files by a name or words: definitions of that name first, then the best matching files.
 
 Parts of names match (`batch norm` finds BatchNorm), and so do initials (`FSDP`). "Words in quotes" must be adjacent.
-Typing errors are tolerated. An error message finds the lines that raise it. The prefixes `fn:`, `class:`, `file:` and
+Typos are tolerated. An error message finds the lines that raise it. The prefixes `fn:`, `class:`, `file:` and
 `kw:` restrict the search to functions, types, files or keywords, `in:folder` to files below a folder. Source comes
 before tests unless the query or --in asks for tests.
 

@@ -57,7 +57,9 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     if not all(walk.whole for _, walk in found):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(meant, File) and len(meant) > _MOST_OVERRIDES:
-        note = f"overridden methods were followed for {_MOST_OVERRIDES} of {len(meant):,}: qualify NAME for the others"
+        note = (
+            f"overridden methods were followed for {_MOST_OVERRIDES} of {len(meant):,}: qualify NAME to get the others"
+        )
     return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
 
 

@@ -86,15 +86,15 @@ def _notes(comparison: Comparison, more: str) -> list[str]:
         f"{names[0]}, {count_noun(len(one.entries), 'file')}, and {names[1]}, "
         f"{count_noun(len(other.entries), 'file')}: "
         f"{count_noun(len(comparison.pairs), 'file differs', 'files differ')}. Dependencies are imports and includes "
-        "that resolve to a file of the repository; those of folders and cycles are what a file needs when it is loaded."
+        "that resolve to a file of the repository; for folders and cycles, only those needed when a file is loaded."
     ]
     if not any(_is_work_tree(comparison, side) for side in (one, other)):
         notes.append(
-            "Users, and tests that may run what changed, are those of the work tree, which is neither of the two sides."
+            "Users, and tests that may run what changed, come from the work tree, which is neither of the two sides."
         )
     if comparison.slim:
         notes.append(
-            "Because so much was added or removed, a definition counts as moved only if its whole text is the same."
+            "Because so much was added or removed, a definition counts as moved only if its whole text is unchanged."
         )
     if comparison.ruff_problem:
         notes.append(f"Python files were not checked by ruff: {comparison.ruff_problem}")

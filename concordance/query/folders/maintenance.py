@@ -93,7 +93,7 @@ def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
         commands += _command(index, best[0])
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
         told = index.tests_told
-        said = f"none found that reaches it; {told} followed" if told else "none found in the repository"
+        said = f"none found that reach it ({told} searched)" if told else "none found in the repository"
         items.append(Item([Strong("Tests"), f": {said}"]))
     items += _builds(index, files) + _owners(worked, len(files))
     blocks: list[Block] = [Items(items)] if items else []

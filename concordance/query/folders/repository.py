@@ -115,7 +115,7 @@ def root_index(index: Index) -> Iterator[Block]:
     yield Heading(2, ["Languages"])
     yield languages(index)
     yield Heading(2, ["Most Central Files"])
-    yield Text(["Ranked by how often a reader who follows uses from file to file would reach them."])
+    yield Text(["Ranked by how often a reader following uses from file to file would arrive at them."])
     yield central_files(index)
 
 
@@ -148,7 +148,7 @@ def where_to_start(index: Index) -> list[Block]:
         more: list[Piece] = (
             [" in ", *join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])] if where else []
         )
-        items.append(Item([Strong("Tests"), f": {count_noun(root.tests, 'test')}", *more, "; to run a file of them:"]))
+        items.append(Item([Strong("Tests"), f": {count_noun(root.tests, 'test')}", *more, "; to run one file:"]))
         blocks.append(Code("\n".join(commands) + "\n", "bash"))
     return [Items(items), *blocks]
 

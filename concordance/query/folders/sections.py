@@ -50,12 +50,12 @@ def usage_sentences(index: Index, folder: str) -> list[Block]:
     found: list[Block] = []
     if users:
         total = sum(users.values())
-        found.append(Text(["Used by ", f"{count_noun(total, 'file')} outside of it: ", *_parts(index, users), "."]))
+        found.append(Text(["Used by ", f"{count_noun(total, 'file')} outside it: ", *_parts(index, users), "."]))
     if uses:
         total = sum(uses.values())
-        found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside of it: ", *_parts(index, uses), "."]))
+        found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside it: ", *_parts(index, uses), "."]))
     if not users and not uses:
-        found.append(Text(["No uses by name were found between it and the rest of the repository."]))
+        found.append(Text(["No references by name were found between it and the rest of the repository."]))
     return found
 
 
@@ -131,7 +131,7 @@ def dependency_diagram(index: Index, folder: Folder) -> list[Block]:
     nodes = [Node(name, name, ref=_part_link(start + name)) for name in names]
     graph = Diagram(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
     total = len(folder.files) + len(folder.folders)
-    words = "An arrow points from the user to what it uses; its number counts pairs of files."
+    words = "Arrows point from a part to the parts it uses; numbers count pairs of files."
     if len(drawn) < len(arrows):
         words += (
             f" Showing the {len(names)} most connected of {total} parts and {len(drawn)} of {len(arrows):,} arrows."
@@ -191,9 +191,9 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
     found: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
     if best is not None:
         times, one = best
-        how = "all for " if times >= users > 1 else "for " if times >= users else "most for "
+        how = "all for " if times >= users > 1 else "for " if times >= users else "most often for "
         found += [", " if found else "", how, ref_of(index, one, short=True)]
-        found += [f" ({times:,})"] if how == "most for " else []
+        found += [f" ({times:,})"] if how == "most often for " else []
     return found
 
 

@@ -80,7 +80,7 @@ class Index:
             if os.path.isabs(asked) or inside.startswith("../") or os.path.commonpath((root, here)) == root:
                 inside = os.path.relpath(os.path.join(here, name), root)
             if inside == ".." or inside.startswith("../"):
-                raise UnknownPath(f"{asked} is outside of the repository {self.root}", "Name a file inside it")
+                raise UnknownPath(f"{asked} is outside the repository {self.root}", "Name a file inside it")
             file = self.facts.file(inside.replace(os.sep, "/"))
         if file is None:
             raise self._no_file(asked, inside)

@@ -118,7 +118,7 @@ def add_unresolved_note(index: Index, note: str, names: Iterable[str], what: str
 
 
 def import_target(index: Index, target: Target | None, named: int) -> str:
-    """Return the path of the file that an import refers to; "" if it is outside of the repository.
+    """Return the path of the file that an import refers to; "" if it is outside the repository.
 
     `from a import b` refers to the file of `b` if `b` is a module, and to that of `a` if `b` is a name in it.
     """

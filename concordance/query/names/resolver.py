@@ -50,7 +50,7 @@ def resolve_symbols(index: Index, asked: str) -> list[SymbolPlace]:
     said = resolve_question(index, asked)
     found = [one.place for one in said.meant if one.place.id and one.best]
     if not found:
-        raise UnknownName(said.note or f"{asked} is a variable inside a function", "Ask about a name defined in a file")
+        raise UnknownName(said.note or f"{asked} is a variable inside a function", "Give the name of a definition")
     return found
 
 
@@ -123,7 +123,9 @@ def _by_id(index: Index, asked: str) -> list[Resolution]:
     ]
     if not places:
         near = _nearest(key, (symbol.key for symbol in symbols))
-        hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}" if near else f"Ask: concord symbols {path}"
+        hint = f"List its definitions with: concord symbols {path}"
+        if near:
+            hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}"
         raise UnknownName(f"{path} has no definition of {key}", hint)
     base = index.facts.base(path)
     found = index.facts.places(base + 1 + place for place in places)

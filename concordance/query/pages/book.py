@@ -112,7 +112,7 @@ def _front(index: Index) -> list[Block]:
                 )
             )
         found.append(Items(items))
-    found += [Heading(2, ["Behind the Chapters"]), _back_matter(index)]
+    found += [Heading(2, ["Reference"]), _back_matter(index)]
     return found
 
 
@@ -121,7 +121,7 @@ def _back_matter(index: Index) -> Items:
     rows: tuple[tuple[Ref, str], ...] = (
         (
             Ref(To.BOOK, PATHS, "", "Reading Paths", False),
-            "which files to read for each chapter, in which order, and how long it takes",
+            "which files to read for each chapter, in what order, and how long it takes",
         ),
         (Ref(To.BOOK, GLOSSARY, "", "Glossary", False), "terms and acronyms in the repository's own words"),
         (Ref(To.BOOK, NAMES, "", "Index of Names", False), "the classes and functions to know, and their chapters"),
@@ -154,8 +154,8 @@ def _chapter_diagram(index: Index) -> list[Block]:
         graph,
         Text(
             [
-                "Each chapter with the two it depends on most; numbers count the pairs of files "
-                f"of which one uses the other.{more}"
+                "Each chapter with the two chapters it depends on most; numbers count the pairs of files "
+                f"in which one uses the other.{more}"
             ]
         ),
     ]
@@ -210,7 +210,7 @@ def _glossary(index: Index) -> list[Block]:
             if items:
                 found.append(Items(items))
             letter, items = first, []
-            found.append(Heading(2, [letter if letter != "#" else "0–9 and signs"]))
+            found.append(Heading(2, [letter if letter != "#" else "0–9 and symbols"]))
         items.append(Item([entry.ref or Strong(entry.term), ": ", *entry.words, ", ", glossary.source_link(entry)]))
     return [*found, Items(items)]
 
@@ -225,7 +225,7 @@ def _names(index: Index) -> list[Block]:
         for row in chapter_sections.key_definitions_of_chapter(index, chapter.folder):
             names.setdefault(row.name, []).append((ref_of(index, row.id), chapter_sections.chapter_ref(index, chapter)))
     if not names:
-        return [Text([f"No definition in {name_of(index)} was found to be used by two files."])]
+        return [Text([f"No definition in {name_of(index)} was found that two files use."])]
     found: list[Block] = []
     letter, items = "", list[Item]()
     for name in sorted(names, key=lambda name: (name.strip("_").lower(), name)):
@@ -235,7 +235,7 @@ def _names(index: Index) -> list[Block]:
             if items:
                 found.append(Items(items))
             letter, items = first, []
-            found.append(Heading(2, [letter if letter != "#" else "0–9 and signs"]))
+            found.append(Heading(2, [letter if letter != "#" else "0–9 and symbols"]))
         pieces: list[Piece] = []
         for ref, chapter_link in names[name]:
             pieces += ([", "] if pieces else []) + [ref, " in ", chapter_link]

@@ -73,13 +73,11 @@ def _kinds(rows: object) -> Table:
 def _concepts(index: Index, subject: str) -> list[Block]:
     folder = folders(index).all[subject]
     found = [*key_concepts(index, folder), *distinctive_terms(index, folders(index).homes(subject))]
-    return found or [
-        Text([f"No definition in it was found to be used by two other files: {file_counts_in_words(folder)}."])
-    ]
+    return found or [Text([f"No definition in it was found that two other files use: {file_counts_in_words(folder)}."])]
 
 
 def _no_diagram(index: Index, subject: str) -> str:
     folder = folders(index).all[subject]
     if folder.count == 1:
         return "It contains one file."
-    return "No uses by name were found between its parts."
+    return "No references by name were found between its parts."

@@ -106,7 +106,7 @@ def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Itera
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {count_noun(sum(file.lines for file in read), 'line')}"])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])
-    yield Item([Strong("Definitions"), f": {symbols:,}, of which {count_noun(len(index.tests), 'test')}"])
+    yield Item([Strong("Definitions"), f": {symbols:,}, including {count_noun(len(index.tests), 'test')}"])
     calls, uses = index.facts.all_missed()
     yield Item([Strong("Unresolved names"), f": {count_noun(uses, 'use')}, {calls:,} of them calls"])
     odd = [file for file in read if file.encoding.lower().replace("_", "-") not in ("utf-8", "ascii", "")]
@@ -128,7 +128,7 @@ def _languages(files: Sequence[File]) -> Table:
         is_text = language_of(name).name == "text"
         shown = types[name] if is_text else language_of(name).title
         rows.append([[shown], [f"{times:,}"], [f"{lines[name]:,}"], ["words" if is_text else "words and definitions"]])
-    return Table(["Language", "Files", "Lines", "Read for"], rows)
+    return Table(["Language", "Files", "Lines", "Extracted"], rows)
 
 
 def _categories(files: Sequence[File]) -> Table:
@@ -169,7 +169,7 @@ def _left_out(index: Index) -> list[Block]:
         for pattern, number in sorted(left.items())
     ]
     head = f"{count_noun(sum(left.values()), 'file')} excluded by the repository's settings; none of them has a page."
-    return [Heading(2, ["Files Left Out"]), Text([head]), Table(["Pattern", "Files"], rows)]
+    return [Heading(2, ["Excluded Files"]), Text([head]), Table(["Pattern", "Files"], rows)]
 
 
 def _lost_notes(index: Index) -> list[Block]:
@@ -208,8 +208,8 @@ def _links(index: Index) -> list[Block]:
     if not rows:
         return [Text(["No name was resolved to a definition in the repository."])]
     head = (
-        "Distinct expressions that were resolved to a definition in the repository, by the trust of the best link of "
-        "each. Pages show links whose trust is unique name or better."
+        "Distinct expressions that were resolved to a definition in the repository, by the trust of their best "
+        "link. Pages show links whose trust is unique name or better."
     )
     return [Text([head]), Table(["Language", "Linked", *(word for _, word in _TRUST_COLUMNS)], rows)]
 

@@ -76,7 +76,7 @@ def _blocks(index: Index, rule: Rule) -> list[Block]:
                 *(join_in_sentence(list(dict.fromkeys(titles))) if titles else ["all text files"]),
             ]
         ),
-        Item([Strong("Found by"), f": {rule.tool}", "" if rule.tests else ", outside of tests and benchmarks"]),
+        Item([Strong("Found by"), f": {rule.tool}", "" if rule.tests else ", outside tests and benchmarks"]),
     ]
     found: list[Block] = [Items(facts), Heading(2, ["Why"]), Text(parse_code_spans(rule.why))]
     if rule.bad:
@@ -121,8 +121,8 @@ def _list(index: Index) -> list[Block]:
     """Return every rule, under each language of the repository that it applies to."""
     places = {name: sum(files.values()) for name, files in findings_by_rule(index).items()}
     number = count_noun(len(subjects(index)) - 1, "rule")
-    head = f"{number} for slow or unsafe code. Numbers count places in this repository; places in tests and "
-    blocks: list[Block] = [Text([head + "benchmarks count only for rules that also check those."])]
+    head = f"{number} for slow or unsafe code. Places are those found in this repository; tests and "
+    blocks: list[Block] = [Text([head + "benchmarks count only for rules that also check them."])]
     titles: dict[str, list[Rule]] = {}
     for language in sorted(index.counts):
         if language:

@@ -62,7 +62,7 @@ def role(one: FileModel) -> list[Block]:
 def _alone(one: FileModel) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
         return f"{one.file.type}: no imports of it or links to it found."
-    return "No import, link or name was found that connects it with another file of the repository."
+    return "No import, link or name was found that connects it to another file of the repository."
 
 
 def _standing(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
@@ -187,13 +187,13 @@ def imports(one: FileModel) -> list[Block]:
 
 def _no_imports(one: FileModel) -> str:
     if one.file.skip != Skip.NONE:
-        return f"{one.file.type}: not read for imports."
+        return f"{one.file.type}: imports are not extracted."
     return "No imports, and no importers found."
 
 
 class _Imported(NamedTuple):
     row: Import
-    path: str  # the file it resolves to; "" if it is outside of the repository
+    path: str  # the file it resolves to; "" if it is outside the repository
     named: int  # the id of the imported name; 0 if it is unknown
 
 

@@ -38,7 +38,7 @@ _IMPORT = ROLES.index(Role.IMPORT)
 class LinkTarget(NamedTuple):
     """The target of a name."""
 
-    kind: str  # a symbol's kind, "file", "parameter" or "variable"; "" if it is outside of the repository
+    kind: str  # a symbol's kind, "file", "parameter" or "variable"; "" if it is outside the repository
     path: str = ""
     line: int = 0
     key: str = ""  # of the symbol; "" for a file and for a variable that is not a symbol
@@ -367,5 +367,5 @@ def blame_lines(index: Index, path: str) -> Blame:
         return Blame(note="the file has changed since it was read")
     found = blame(index.root, path, data)
     if not found.note and sum(count for count, _ in found.ranges) != len(lines):
-        return Blame(note="its lines are divided differently by git")
+        return Blame(note="git splits its lines differently")
     return found

@@ -248,7 +248,7 @@ def no_structure(one: FileModel) -> str:
     """Return the reason why a file has no structure to show."""
     file = one.file
     if file.skip != Skip.NONE:
-        return f"{file.type}: not read for definitions."
+        return f"{file.type}: definitions are not extracted."
     if not file.lines:
         return "Empty."
     if one.facts.imports:

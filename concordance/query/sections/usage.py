@@ -53,7 +53,7 @@ def testing(one: FileModel) -> list[Block]:
         items.append(Item(pieces))
     blocks: list[Block] = [Items(items)]
     if found.farther:
-        blocks.append(Text([f"Reached in more steps by {count_noun(found.farther, 'test')}."]))
+        blocks.append(Text([f"Also reached, in more steps, by {count_noun(found.farther, 'test')}."]))
     first = next(iter(by_file))
     command = one.index.runners.command(first, one.index.language_of(first), "")
     if command:
@@ -64,16 +64,16 @@ def testing(one: FileModel) -> list[Block]:
 def _own_tests(one: FileModel) -> Iterator[Block]:
     tests = [identity for identity in range(one.base, one.base + len(one.symbols) + 1) if identity in one.index.tests]
     command = one.index.runners.command(one.path, one.file.language, "")
-    yield Text([f"Contains {count_noun(len(tests), 'test')}." if tests else "Support code for tests, without tests."])
+    yield Text([f"Contains {count_noun(len(tests), 'test')}." if tests else "Support code for tests; contains none."])
     if command:
         yield Code(f"{command}\n", "bash")
 
 
 def _untested(one: FileModel) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
-        return "It contains no code that runs."
+        return "No executable code found in it."
     told = one.index.tests_told
-    return f"None of {told} reaches it." if told else "No tests were found in the repository."
+    return f"No test found that reaches it ({told} searched)." if told else "No tests were found in the repository."
 
 
 def usage(one: FileModel) -> list[Block]:
@@ -96,4 +96,5 @@ def usage(one: FileModel) -> list[Block]:
 
 def _unused(one: FileModel) -> str:
     users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
-    return f"No example to copy in {count_noun(len(users), 'file')}." if users else "No references found."
+    used_by = count_noun(len(users), "file that uses it", "files that use it")
+    return f"No usage example found in the {used_by}." if users else "No references found."

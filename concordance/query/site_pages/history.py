@@ -54,8 +54,8 @@ def _blocks(index: Index, folder: str, known: history.FolderHistory) -> list[Blo
         found += _commits(index)
     came = Counter(history.month_of(row[1]) for row in known.files.values())
     changed = Counter(history.month_of(row[2]) for row in known.files.values())
-    found += _plot("Files by their last change", changed, "the number of files last changed then")
-    found += _plot("Files by their first change", came, "the number of today's files first changed then")
+    found += _plot("Files by last change", changed, "the number of files last changed then")
+    found += _plot("Files by first change", came, "the number of current files first changed then")
     return [*found, *_most_changed(folder, known), *_authors(known)]
 
 

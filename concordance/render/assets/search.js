@@ -23,7 +23,7 @@
     }).replace(/(^|\s)(class|fn|file|kw):/g, function (all, before, kind) { asked.kind = kind; return before; });
     asked.exact = /^\s*"[^"]+"\s*$/.test(rest);
     asked.text = rest.replace(/"/g, " ").trim().replace(/\s+/g, " ");
-    if (!asked.text && !asked.wrong) asked.wrong = text.trim() ? "Add what to search for: a name or some words." : " ";
+    if (!asked.text && !asked.wrong) asked.wrong = text.trim() ? "Type a name or some words to search for." : " ";
     return asked;
   }
 
@@ -182,7 +182,7 @@
     clearTimeout(waiting);
     if (!text.trim() && !page) { hide(); return Promise.resolve(); }
     return ask(text, page ? 100 : 12).then(function (found) { if (mine === turn) show(found); }, function (error) {
-      if (error.name !== "AbortError" && mine === turn) show({ rows: [], note: "The server does not answer. Is it running?", asked: read(text) });
+      if (error.name !== "AbortError" && mine === turn) show({ rows: [], note: "The server does not respond. Is it running?", asked: read(text) });
     });
   }
 

@@ -59,11 +59,11 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
                 return
             there, here = ("site", "book in Markdown") if is_site else ("book in Markdown", "site")
             advice = "Name another folder (--out), or remove this one first"
-            raise UserError(f"{out} holds a {there}, so a {here} cannot be written there", advice)
+            raise UserError(f"{out} contains a {there}, so a {here} cannot be written there", advice)
     some = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
     advice = "Name a folder that is new, empty, or an earlier book of Concordance: for example --out "
     raise UserError(
-        f"{out} holds files that Concordance did not write ({some}), so nothing is written there",
+        f"{out} contains files that Concordance did not write ({some}), so nothing is written there",
         f"{advice}{out.rstrip('/')}/{'site' if site else 'book'}",
     )
 

@@ -352,4 +352,4 @@ class PathTaken(UserError):
     def __init__(self, out: str, pages: list[str]) -> None:
         shown = ", ".join(pages[:5]) + (f" and {len(pages) - 5:,} more" if len(pages) > 5 else "")
         advice = "Write the book elsewhere (--out), or move those files"
-        super().__init__(f"{out} holds files that Concordance did not write where pages would go: {shown}", advice)
+        super().__init__(f"{out} contains files that Concordance did not write where pages would go: {shown}", advice)

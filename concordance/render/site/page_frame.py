@@ -204,7 +204,7 @@ def search_page() -> str:
 (<code>FSDP</code>) or some words.</p>
 <div id="results"></div>
 <section class="how">
-<h2 id="how">How to ask</h2>
+<h2 id="how">Search syntax</h2>
 <dl>
 <dt><code>DataLoader</code></dt><dd>a name, its beginning, or parts of it; spelling mistakes are tolerated</dd>
 <dt><code>"exact words"</code></dt><dd>exactly these words, in this order</dd>

@@ -175,7 +175,7 @@ def own_pages(root: str, out: str) -> list[ListedFile]:
     """Return the pages of a book as files of its repository, except those that are about pages."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     if inside.split("/")[0] == "..":
-        advice = "Write it into a folder of the repository, or leave --include-generated out"
+        advice = "Write it into a folder of the repository, or omit --include-generated"
         raise UserError(f"{out} is outside the repository, so its pages are not files of it", advice)
     found = []
     for page, row in manifest.read(out).pages.items():
@@ -267,7 +267,7 @@ class _Level:
         rows += _render_pages(desk, work, self.config, progress, summary, made)
         names = {row.page for row in rows}
         if len(names) != len(rows):
-            raise UserError("two pages have one address; please report this", "")
+            raise UserError("two pages have the same address; please report this", "")
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
         doubtful = unfinished or choice.anew or self.only_compared
         strays = manifest.find_unlisted_pages(self.folder, names | others.keys()) if doubtful and not more else ()

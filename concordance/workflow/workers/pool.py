@@ -230,7 +230,7 @@ def map_here(
             with forks.resource_limits(patience, memory):
                 result = work(item)
         except forks.TimeLimitExceeded:
-            yield FailedItem(item, f"its reader did not end within {patience:.0f} s")
+            yield FailedItem(item, f"its reader did not finish within {patience:.0f} s")
         except Exception as error:
             if not _is_of_item(error):
                 raise
@@ -266,7 +266,7 @@ def _one_by_one(
             yield future.result()
         else:
             pool.kill()
-            late = f"its reader did not end within {patience:.0f} s"
+            late = f"its reader did not finish within {patience:.0f} s"
             yield FailedItem(item, "its reader was killed" if done else late)
 
 

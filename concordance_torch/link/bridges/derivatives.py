@@ -14,8 +14,8 @@ from concordance_torch.link.kernels import Kernels
 from concordance_torch.link.operator_tables import TableOperator, Tables
 
 VERBS = {
-    "formula": ("states the derivative of", "has its derivative from"),
-    "formula calls": ("needs, for its derivative,", "is used by the derivative of"),
+    "formula": ("states the derivative of", "gets its derivative from"),
+    "formula calls": ("uses in its derivative", "is used by the derivative of"),
 }
 
 _HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
@@ -35,7 +35,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
             yield row._replace(source=entry)
         if tables.named(one.end.name, one.file.path) is None:
             made = tables.made(one.end.name, one.file.path)
-            by = "made of the entry" if made else "no operator of this name in a table"
+            by = "generated from the entry" if made else "no operator of this name in a table"
             yield one.to(made, Trust.EXACT, by, more=one.end.more)._replace(source=entry)
     for one in crossing.ends("derivatives", "formula calls"):
         yield from _called(tables, kernels, one)

@@ -18,7 +18,7 @@ from concordance_torch.link.operator_tables import TableOperator
 VERBS = {
     "decomposition": ("decomposes", "is decomposed by"),
     "reference": ("is a reference of", "has the reference"),
-    "meta": ("gives the shape of", "has its shape from"),
+    "meta": ("gives the shape of", "gets its shape from"),
     "lowering": ("lowers", "is lowered by"),
     "symbolic": ("exports", "is exported by"),
 }
@@ -54,7 +54,7 @@ def _named(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     found = names.of_name(one.end.name, one.file.path)
     said = (("as", more["by"]), ("function", one.end.text))
     if not found:
-        yield one.to(0, Trust.EXACT, "operator of this name, in no table", more=said)
+        yield one.to(0, Trust.EXACT, "operator of this name that is in no table", more=said)
         return
     if more.get("overload") or len(found) == 1:
         yield one.to(found[0].entry, Trust.EXACT, "the name that is registered", name=found[0].name, more=said)

@@ -64,6 +64,6 @@ def _outer(name: str) -> str:
 
 def _row(found: list[TableOperator], user: int, end: int, written: str, role: Role) -> Bridge:
     count = len(found)
-    by = "the name that Python asks for" if count == 1 else f"the name that Python asks for, of {count} overloads"
+    by = "the name that Python code uses" if count == 1 else f"the name that Python code uses, of {count} overloads"
     name = found[0].name if count == 1 else found[0].base
     return Bridge("oppython", "python", name, user, end, found[0].entry, Trust.EXACT, by, role, (("as", written),))

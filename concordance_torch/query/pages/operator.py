@@ -306,23 +306,23 @@ def _files(found: Counter[str]) -> list[Piece]:
 
 
 def _users(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    yield Heading(2, ["Who Calls It"])
+    yield Heading(2, ["Callers"])
     found = False
     for says, language in ((PYTHON, "Python"), (CALLED, "C++")):
         paths = (index.path_of(row.source) for row in one.rows.get(says, ()))
         users = Counter(path for path in paths if index.category_of(path) != Category.TEST)
         if users:
             found = True
-            yield Text([f"{count_noun(len(users), 'file')} of {language}: ", *_files(users), "."])
+            yield Text([f"{count_noun(len(users), 'file')} in {language}: ", *_files(users), "."])
     if not found:
-        yield Text(["No calls by its full name found outside of tests."])
+        yield Text(["No calls by its full name found outside tests."])
 
 
 def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
     """Yield which columns of the operator table are empty for this operator."""
     found = coverage_of(one)
     lacking = [column for column in COLUMNS if not found[column]]
-    yield Heading(2, ["What Is Missing"])
+    yield Heading(2, ["Missing Parts"])
     if not lacking:
         yield Text(["Nothing: everything that was searched for was found."])
         return

@@ -31,7 +31,7 @@ _VERBS = {
     "removes": ("removes", "is removed by"),
     "mentions": ("mentions", "is mentioned by"),
     "shows": ("shows how to use", "is shown by"),
-    "uses": ("uses", "is used, as generated code, by"),
+    "uses": ("uses", "is used as generated code by"),
     "builds": ("builds", "is built by"),
     "runs": ("runs", "is run by"),
     "generates": ("generates", "is generated from"),

@@ -32,7 +32,7 @@ EDGE_VERBS = {
     EdgeKind.IS_WRAPPED: "is wrapped in",
     EdgeKind.STANDS_FOR: "is another name for",
     EdgeKind.REPEATS: "is another definition of",
-    EdgeKind.LOADS: "uses, when it is loaded,",
+    EdgeKind.LOADS: "uses at load time",
     EdgeKind.PASSES: "names",
     EdgeKind.INHERITS: "extends",
     EdgeKind.TYPES: "is declared with",
