@@ -51,6 +51,7 @@ PIP = $(BIN)/pip install --quiet --disable-pip-version-check
 	$(PYTHON) -m venv .venv
 	$(PIP) --require-hashes -r requirements.lock
 	$(PIP) --no-deps --no-build-isolation -e .
+	$(BIN)/python -m compileall -q concordance concordance_torch
 	touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock

@@ -1,13 +1,15 @@
 """What every test stands on: its own facts cache, a git that no setting of this machine touches, and signals that are
 heard: a shell starts what runs in the background with Ctrl-C ignored, and every process that a test starts inherits it.
-The thread by which a worker of the test runner hears from its parent must not keep the program from forking: it only
-waits on a pipe that nobody else reads.
+Programs that tests start keep what they compile, whatever the surroundings say: hundreds of them start, and compiling
+the package takes each longer than its work. The thread by which a worker of the test runner hears from its parent must
+not keep the program from forking: it only waits on a pipe that nobody else reads.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -19,6 +21,8 @@ from tests.support import program
 _TASKS = forks._tasks
 _OF_THE_RUNNER = frozenset(_TASKS()) - {threading.main_thread().native_id}
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, handler)
