@@ -32,7 +32,7 @@ from concordance.render.addresses import Addresses, anchor
 from concordance.render.formats import markdown
 from concordance.render.site import html, openapi, page_frame, search_files
 from concordance.render.site import source_listing as listings
-from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
+from concordance.render.site.addresses import SiteAddresses
 from concordance.render.site.page_frame import frame_links
 from concordance.render.site.routes import (
     DEFINITION,
@@ -69,13 +69,12 @@ class Site:
     """The site of one repository."""
 
     def __init__(
-        self, index: Index, addresses: SiteAddresses, book: MarkdownAddresses, live: bool = False, api: bool = False,
-        more: tuple[str, ...] = (),
-    ) -> None:  # fmt: skip
+        self, index: Index, addresses: SiteAddresses, live: bool = False, api: bool = False, more: tuple[str, ...] = ()
+    ) -> None:
         """Create a site; `api` if a server answers commands, `live` if it also announces changes; `more` are API
         endpoints that are not commands."""
-        self.index, self.addresses, self.book, self.live, self.api = index, addresses, book, live, api
-        self.more = more
+        self.index, self.addresses, self.live, self.api, self.more = index, addresses, live, api, more
+        self.in_markdown = addresses.in_markdown()
         self.places = SiteRoutes(index, addresses)
 
     def answer(self, address: str) -> SiteFile | None:
@@ -83,7 +82,7 @@ class Site:
         if address in assets():
             return SiteFile(*assets()[address])
         if address == ADDRESS:
-            return SiteFile(_bytes(text(self.index, self.book, self.api)), PLAIN)
+            return SiteFile(_bytes(text(self.index, self.in_markdown, self.api)), PLAIN)
         if address == openapi.ADDRESS and self.api:
             return SiteFile(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
@@ -136,7 +135,7 @@ class Site:
         return next((page for page in pages if page.ref.part == meant.part), None)
 
     def _markdown(self, page: Page) -> SiteFile:
-        return SiteFile(_bytes(markdown.render(page, self.book).text), MARKDOWN)
+        return SiteFile(_bytes(markdown.render(page, self.in_markdown).text), MARKDOWN)
 
     def _html(self, kind: str, page: Page) -> SiteFile:
         body = html.render(page, self.addresses)
@@ -236,9 +235,8 @@ class Site:
 
 def open_site(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
     """Open the site of an index; `out` is the folder of its book, needed only for addresses."""
-    paths, plain = [row[1] for row in index.bases], plain_files(index)
-    addresses = SiteAddresses(paths, index.root, out, plain)
-    return Site(index, addresses, MarkdownAddresses(paths, index.root, out, plain), live, api, more)
+    addresses = SiteAddresses([row[1] for row in index.bases], index.root, out, plain_files(index))
+    return Site(index, addresses, live, api, more)
 
 
 def _day(when: int) -> str:
