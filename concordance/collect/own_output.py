@@ -50,6 +50,7 @@ class OwnBook(NamedTuple):
     folder: str  # in the repository
     pages: frozenset[str]  # relative to the book; those pages of the manifest that it may name
     unfinished: bool
+    site: bool = False
 
 
 def is_page(path: str) -> bool:
@@ -153,9 +154,10 @@ def parse_manifest(folder: str, manifest: bytes) -> OwnBook | None:
         known = json.loads(manifest)
         if known["generator"] != GENERATOR:
             return None
-        named = is_site_file if known.get("site") is True else is_page
+        site = known.get("site") is True
+        named = is_site_file if site else is_page
         pages = frozenset(page for page in known["pages"] if isinstance(page, str) and named(page))
-        return OwnBook(folder, pages, bool(known.get("unfinished")))
+        return OwnBook(folder, pages, bool(known.get("unfinished")), site)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -183,7 +185,7 @@ def files_of_book(root: str, one: OwnBook, paths: Iterable[str]) -> set[str]:
 
 
 def _belongs(root: str, one: OwnBook, path: str, inside: str) -> bool:
-    if inside in one.pages:
+    if inside in one.pages or (one.site and one.unfinished and is_unsigned(inside)):
         return True
     folder, _, name = inside.rpartition("/")
     above, _, last = folder.rpartition("/")
