@@ -33,7 +33,8 @@ def linkers() -> str:
 
 def pages() -> str:
     """Return the version of the code that makes pages, including the bridges, which say how pages speak of them."""
-    own = ["base/blocks.py", "base/characters.py", "base/version.py", "workflow/stages/pages.py"]
+    stage = ["workflow/stages/page_writer.py", "workflow/stages/pages.py"]
+    own = ["base/blocks.py", "base/characters.py", "base/version.py", *stage]
     return _digest(own, ["link/bridges", "query", "render"], "")
 
 

@@ -52,8 +52,6 @@ def command(
     with terminal.ProgressBars() as bar:
         if no_book:
             summary = builds.build(repo, wishes.jobs, bar.show)
-        elif form == builds.HTML:
-            summary, written = builds.site(repo, wishes.out, wanted, wishes.jobs, bar.show)
         else:
             summary, written = builds.book(repo, wishes.out, wanted, wishes.jobs, bar.show, form=form)
     totals = builds.totals(repo, wanted)

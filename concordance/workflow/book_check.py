@@ -22,7 +22,8 @@ from concordance.collect import own_output, path_patterns, subprocesses, walk
 from concordance.facts.read import Facts
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.output import manifest
-from concordance.render.output.manifest import ManifestPage
+from concordance.render.output.manifest import Manifest, ManifestPage
+from concordance.render.site.addresses import SiteAddresses
 from concordance.render.summary import BookDifference, BookSummary, Problem, StalePage, VerifyResult
 from concordance.render.verify import CheckedBook, Checker, PageCheck
 from concordance.workflow.workers import forked, pool
@@ -44,15 +45,17 @@ def check(checker: Checker, pages: list[str]) -> tuple[tuple[str, ...], PageChec
 
 def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> VerifyResult:
     """Check the book in a folder."""
-    written, unfinished, _ = manifest.read(out)
-    if not written and not unfinished:
+    listed = manifest.read(out)
+    written = listed.pages
+    if not written and not listed.unfinished:
         raise UserError(f"{out} contains no book", "Write it with `concord build`, or give its folder with --out")
     ground = CheckedBook(os.path.realpath(root), os.path.realpath(out), written, frozenset(manifest.files(out)))
     result = VerifyResult(pages=len(written))
-    if unfinished:
+    if listed.unfinished:
         why = "the last build was interrupted; build again"
         result.problems.append(Problem(own_output.MANIFEST, 0, "", why))
-    result.problems += _missing_and_unlisted(root, out, ground, config)
+    paths = [entry.path for entry in path_patterns.select_entries(walk.walk(root), config)[0]]
+    result.problems += _missing_and_unlisted(_addresses(paths, root, out, listed), paths, ground)
     sections: set[int] = set()
     wants: dict[tuple[str, ...], array[int]] = {}
     for pages, found in _checked(list(written), ground, config, progress):
@@ -88,23 +91,23 @@ def _checked(
         progress(done, len(pages))
 
 
-def _missing_and_unlisted(root: str, out: str, ground: CheckedBook, config: Config) -> Iterator[Problem]:
+def _missing_and_unlisted(addresses: Addresses, paths: list[str], ground: CheckedBook) -> Iterator[Problem]:
     """Yield files without a page, and pages that are not in the manifest."""
-    paths = [entry.path for entry in path_patterns.select_entries(walk.walk(root), config)[0]]
-    addresses = _addresses(paths, root, out, ground.written)
     for path in paths:
         page = addresses.page(Ref(To.FILE, path))
         if page not in ground.written:
             yield Problem(page, 0, "", f"{path} has no page")
     claimed = {claims_of(page) for page, row in ground.written.items() if row.claims}
     for path in sorted(ground.there - ground.written.keys() - claimed):
-        if own_output.is_page_of_any_format(path) and own_output.is_own_page(os.path.join(out, path)):
+        if own_output.is_own_name(path) and own_output.is_own_page(os.path.join(ground.out, path)):
             yield Problem(path, 0, "", "a page written by Concordance that the manifest does not list")
 
 
-def _addresses(paths: Iterable[str], root: str, out: str, pages: Iterable[str]) -> Addresses:
-    """Return the addresses of a book in the format of its pages."""
-    return Addresses(paths, root, out, ending=manifest.ending(pages))
+def _addresses(paths: Iterable[str], root: str, out: str, listed: Manifest) -> Addresses:
+    """Return the addresses of a site, or of a book in the format of its pages."""
+    if listed.site:
+        return SiteAddresses(paths, root, out)
+    return Addresses(paths, root, out, ending=manifest.ending(listed.pages))
 
 
 # --- why a book is stale
@@ -112,8 +115,8 @@ def _addresses(paths: Iterable[str], root: str, out: str, pages: Iterable[str]) 
 
 def has_book(out: str) -> bool:
     """True if a folder contains a book."""
-    pages, unfinished, _ = manifest.read(out)
-    return bool(pages) or unfinished
+    found = manifest.read(out)
+    return bool(found.pages) or found.unfinished
 
 
 def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> BookDifference:
@@ -121,13 +124,14 @@ def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> B
     found = BookDifference(out, pages=made.pages, failed=made.failed)
     if not (made.changed or made.gone or made.listing):
         return found
-    listed, unfinished, _ = manifest.read(out)
+    there = manifest.read(out)
+    listed = there.pages
     with Facts(folder) as facts:
         digests = {file.path: file.digest for file in facts.files()}
-    addresses = _addresses(digests, root, out, listed)
+    addresses = _addresses(digests, root, out, there)
     subjects = {addresses.page(Ref(to, path)): path for to in (To.FILE, To.KEYWORDS) for path in digests}
     found.sources = _sources(listed, subjects, digests)
-    general = _general_reason(found.sources, unfinished, manifest.version(out))
+    general = _general_reason(found.sources, there.unfinished, manifest.version(out))
     touched = set(manifest.find_differing_pages(out, (listed[page] for page in made.changed if page in listed)))
     missing = {page for page in made.changed if not os.path.lexists(os.path.join(out, page))}
     ignored = _ignored(root, out, sorted(missing))

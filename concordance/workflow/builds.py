@@ -36,7 +36,6 @@ from concordance.workflow.store_update import build as build
 from concordance.workflow.store_update import read_settings as read_settings
 from concordance.workflow.store_update import update_store, with_jobs
 
-SITE = "site"  # default folder of the site
 MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
 
 
@@ -62,7 +61,9 @@ def book_folder(root: str, out: str | None = None) -> str:
     return out or _folder(root, read_settings(root))
 
 
-def _folder(root: str, said: config_file.Settings) -> str:
+def _folder(root: str, said: config_file.Settings, form: str = MARKDOWN) -> str:
+    if form != MARKDOWN:
+        return os.path.join(store_path(root), "site" if form == HTML else f"book-{form}")
     return os.path.join(root, said.out) if said.out != config_file.BOOK else os.path.join(store_path(root), "book")
 
 
@@ -76,19 +77,22 @@ def book(
     memory: ResidentState | None = None,
     form: str = MARKDOWN,
 ) -> tuple[BuildSummary, BookSummary]:
-    """Update a repository's store and write its book, by default as its settings say. `memory` keeps state for a
-    process that does this repeatedly; `form` is the name of a format."""
+    """Update a repository's store and write its book or its site, by default as its settings say. `memory` keeps state
+    for a process that does this repeatedly; `form` is the name of a format."""
     said = read_settings(root)
-    where = out or (_folder(root, said) if form == MARKDOWN else os.path.join(store_path(root), f"book-{form}"))
-    config, wishes = with_jobs(said, jobs), wishes or said.book
-    if wishes.generated and form != MARKDOWN:
+    where, config, wishes = out or _folder(root, said, form), with_jobs(said, jobs), wishes or said.book
+    if wishes.generated and form not in (MARKDOWN, HTML):
         raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
-    _check_out(root, where, site=False)
+    _check_out(root, where, site=form == HTML)
     summary = update_store(root, config, progress, walked, memory)
     for remark in said.remarks:
         progress("say", 0, 0, remark)
     with _page_step(root, summary, progress):
-        written = _write(root, where, wishes, config, summary, progress, memory=memory, form=form)
+        if form == HTML:
+            told = partial(_report_pages, progress)
+            written = publish(root, store_path(root), where, site_book(wishes), config, told)
+        else:
+            written = _write(root, where, wishes, config, summary, progress, memory=memory, form=form)
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
     return summary, written
@@ -98,26 +102,6 @@ def _check_out(root: str, out: str, site: bool) -> None:
     """Refuse an unsuitable folder before spending minutes on reading. A problem of the repository is reported first."""
     if os.access(root, os.R_OK | os.X_OK) and os.path.isdir(root):
         folder_checks.check(out, (root, check_store(root)), site)
-
-
-def site(
-    root: str,
-    out: str | None = None,
-    wishes: Book | None = None,
-    jobs: int | None = None,
-    progress: Progress = ignore_progress,
-) -> tuple[BuildSummary, BookSummary]:
-    """Update a repository's store and write its site: pages for a browser, without a server."""
-    said = read_settings(root)
-    config, folder = with_jobs(said, jobs), store_path(root)
-    where = out or os.path.join(folder, SITE)
-    _check_out(root, where, site=True)
-    summary = update_store(root, config, progress)
-    with _page_step(root, summary, progress):
-        written = publish(root, folder, where, site_book(wishes or said.book), config, partial(_report_pages, progress))
-    for page, reason in written.failed:
-        progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
-    return summary, written
 
 
 @contextmanager

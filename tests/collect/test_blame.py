@@ -235,7 +235,7 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
     assert answer(site(made), "sub/a.py_blame.js")[0] == "the file has changed since it was read"
     files = site(made, server=False)
     assert files.answer("sub/a.py_blame.js") is None
-    assert not [address for address in files.all() if address.endswith("_blame.js")]
+    assert not [address for route in files.places.all() for address, _ in files.made(route) if address.endswith("_blame.js")]
     plain = files.answer("sub/a.py_source.html")
     assert plain is not None
     assert "history" not in plain.data.decode()

@@ -293,10 +293,10 @@ def test_a_page_of_the_same_size_is_written_again(repo: Path) -> None:
 
 def test_a_damaged_list_of_a_site(repo: Path) -> None:
     out = repo / ".concordance/site"
-    builds.site(str(repo), str(out), jobs=1)
+    builds.book(str(repo), str(out), jobs=1, form="html")
     before = books.contents(out)
     (out / "manifest.json").write_bytes((out / "manifest.json").read_bytes()[:300])
-    builds.site(str(repo), str(out), jobs=1)
+    builds.book(str(repo), str(out), jobs=1, form="html")
     assert books.contents(out) == before
 
 

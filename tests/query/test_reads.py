@@ -16,7 +16,7 @@ from concordance.facts.updates.page_reads import Subject
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
 from concordance.workflow import builds
-from concordance.workflow.stages import pages
+from concordance.workflow.stages import page_writer
 from tests.support import books, editrepo
 from tests.support.program import TREE, write
 
@@ -78,7 +78,7 @@ def test_nor_on_pages_that_were_begun_while_nobody_listened(opened: Opened) -> N
     chance = random.Random(5)
     for subject in chance.sample(subjects, 60):
         index = opened()
-        pages._preload_kinds(index, [subject])
+        page_writer.preload_kinds(index, [subject])
         again = _read(index, subject)
         assert again == _read(opened(), subject), subject
 
@@ -88,7 +88,7 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
 ) -> None:
     """A page made beforehand, for what it asks of the whole, left its result to the worker without what it had read."""
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(pages, "FEW", 0)  # workers are forked for every update, as for one of many pages
+    monkeypatch.setattr(page_writer, "FEW", 0)  # workers are forked for every update, as for one of many pages
     root, out = tmp_path / "repo", tmp_path / "repo/.concordance/book"
     weird = "def weird():\n    return 1\n"
     write(root, {f"p{n % 6}/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(60)})

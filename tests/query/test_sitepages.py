@@ -21,7 +21,7 @@ from concordance.render.diagrams.bar_chart import plot
 from concordance.render.diagrams.treemap import HEIGHT, WIDTH, areas, treemap
 from concordance.render.formats import markdown
 from concordance.render.site import html
-from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
+from concordance.render.site.addresses import SiteAddresses
 from concordance.workflow.pipeline import Build
 from tests.support import webpages
 
@@ -126,7 +126,7 @@ def test_the_map_counts_every_line(grown: Path) -> None:
     assert {tile.label for tile in inside} == {"b", "in/"}
     read = webpages.Read(html.render(page, addresses).html)
     assert not read.wrong and {"./a_docs.html", "pkg/map.html"} <= set(read.hrefs)
-    text = markdown.render(page, MarkdownAddresses([row[1] for row in index.bases], str(grown), str(grown / "x"))).text
+    text = markdown.render(page, SiteAddresses([row[1] for row in index.bases], str(grown), str(grown / "x")).in_markdown()).text
     assert "[`pkg/`]" in text and "| 10 lines |" in text
     index.facts.close()
 
@@ -218,6 +218,6 @@ def test_the_site_keeps_its_own_names() -> None:
     for path in paths:
         folder = site.page(Ref(To.INDEX, path.rpartition("/")[0])).rpartition("/")[0]
         assert folder not in taken
-        beside = MarkdownAddresses(paths, "/repo", "/repo/book").page(Ref(To.FILE, path))
+        beside = site.in_markdown().page(Ref(To.FILE, path))
         assert beside == f"{site.page(Ref(To.FILE, path)).removesuffix('.html')}.md"
     assert site.page(Ref(To.MAP, "pkg")) == "pkg/map.html"

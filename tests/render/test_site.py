@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import signal
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -12,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from concordance.base.errors import UserError
-from concordance.collect import walk
-from concordance.render.site.folder import SiteEntry, SiteFolder
+from concordance.collect import own_output, walk
+from concordance.render.output import manifest
 from concordance.workflow import builds
-from tests.support import books
+from tests.support import books, program
 from tests.support.program import concord, write
 
 
@@ -50,7 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(root, {"search.html/x.py": "y = 1\n", "assets/site.css": "p {}\n", "llms.txt/z.py": "z = 1\n"})
     write(root, {"odd/use.py": "from abacus.ledger import Ledger\n\nLedger()\n"})
     out = tmp_path_factory.mktemp("out") / "site"
-    _, written = builds.site(str(root), str(out), jobs=1)
+    _, written = builds.book(str(root), str(out), jobs=1, form="html")
     assert not written.failed
     assert written.pages == written.written == len([path for path in out.rglob("*") if path.is_file()]) - 1
     patch.undo()
@@ -101,18 +105,19 @@ def test_a_second_run_changes_what_changed(folder: Path, tmp_path: Path) -> None
     first = json.loads(concord("build", folder, "--format", "html", "--out", out, "--json").stdout)["book"]
     assert first["written"] == first["pages"]
     (out / "CNAME").write_text("docs.example\n")
-    (out / "gone.py_kw.html").write_text("edited by somebody\n")
-    _, again = builds.site(str(folder), str(out), jobs=1)
+    page = out / "gone.py_kw.html"
+    page.write_text(page.read_text().replace("</h1>", "</h1><p>edited by somebody"))
+    _, again = builds.book(str(folder), str(out), jobs=1, form="html")
     assert again.changed == ["gone.py_kw.html"]
     (folder / "gone.py").unlink()
-    (out / "gone.py_docs.md").write_text("edited by somebody\n")
-    _, last = builds.site(str(folder), str(out), jobs=1)
+    (out / "gone.py_docs.md").write_text("replaced by somebody\n")
+    _, last = builds.book(str(folder), str(out), jobs=1, form="html")
     assert last.removed
     assert not (out / "gone.py_docs.html").exists()
-    assert (out / "gone.py_docs.md").read_text() == "edited by somebody\n"
+    assert (out / "gone.py_docs.md").read_text() == "replaced by somebody\n"
     assert (out / "CNAME").exists()
     assert (out / "a.py_docs.html").exists()
-    assert not (out / ".writing").exists()
+    assert not (out / ".claims").exists()
 
 
 def test_a_folder_that_holds_other_things_is_left(folder: Path, tmp_path: Path) -> None:
@@ -120,53 +125,121 @@ def test_a_folder_that_holds_other_things_is_left(folder: Path, tmp_path: Path) 
     out = tmp_path / "site"
     write(out, {"thesis.tex": "years of work\n"})
     with pytest.raises(UserError, match=r"did not write \(thesis.tex\)"):
-        builds.site(str(folder), str(out), jobs=1)
+        builds.book(str(folder), str(out), jobs=1, form="html")
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
     book = tmp_path / "book"
     books.write(folder, book)
     with pytest.raises(UserError, match="contains a book in Markdown"):
-        builds.site(str(folder), str(book), jobs=1)
+        builds.book(str(folder), str(book), jobs=1, form="html")
 
 
-def test_files_and_links_of_others_are_not_written_through(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a.py_docs.html", "a.py_docs.md", "search/names.js", "tree.js", "assets/site.css", "llms.txt"])
+def test_files_and_links_of_others_are_not_written_through(folder: Path, tmp_path: Path, name: str) -> None:
+    write(folder, {"a.py": "x = 1\n"})
     out, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    tray = SiteFolder(str(out))
-    tray.begin(["a.html"])
-    assert tray.put("a.html", b"a")[1]
-    assert not tray.put("a.html", b"a")[1]
-    tray.finish({"a.html": SiteEntry("", 1)})
-    (out / "theirs.html").write_text("theirs")
-    (out / "linked").symlink_to(elsewhere)
-    (out / "link.html").symlink_to(elsewhere / "target.html")
-    tray = SiteFolder(str(out))
-    for address in ("theirs.html", "linked/b.html", "link.html", "a.html/b.html"):
-        with pytest.raises(UserError):
-            tray.put(address, b"ours")
-    assert not list(elsewhere.iterdir())
-    assert (out / "theirs.html").read_text() == "theirs"
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    whole = books.contents(out)
+    (out / name).unlink()
+    (out / name).symlink_to(elsewhere)
+    with pytest.raises(UserError, match=re.escape(name)):
+        builds.book(str(folder), str(out), jobs=1, form="html")
+    assert not elsewhere.exists()
+    (out / name).unlink()
+    theirs = "<!doctype html>\n<p>theirs" if name.endswith(".html") else "theirs"
+    if name not in ("assets/site.css", "llms.txt"):  # nothing in these tells who wrote them
+        (out / name).write_text(theirs)
+        with pytest.raises(UserError, match=f"did not write.*{re.escape(name)}"):
+            builds.book(str(folder), str(out), jobs=1, form="html")
+        assert (out / name).read_text() == theirs
+        (out / name).unlink()
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    assert books.contents(out) == whole
 
 
-def test_a_list_that_somebody_made_up_removes_nothing_elsewhere(tmp_path: Path) -> None:
+def test_a_folder_that_is_a_link_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    write(folder, {"a.py": "x = 1\n", "sub/b.py": "y = 1\n"})
+    out, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    (out / "sub").rename(elsewhere)
+    (out / "sub").symlink_to(elsewhere)
+    before = books.contents(elsewhere)
+    with pytest.raises(UserError, match="sub"):
+        builds.book(str(folder), str(out), jobs=1, form="html")
+    (folder / "sub/b.py").unlink()
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    assert books.contents(elsewhere) == before
+
+
+def test_a_list_that_somebody_made_up_removes_nothing_elsewhere(folder: Path, tmp_path: Path) -> None:
+    write(folder, {"a.py": "x = 1\n"})
     out = tmp_path / "site"
-    write(tmp_path, {"precious.txt": "x"})
-    pages = {"../precious.txt": ["", 1], str(tmp_path / "precious.txt"): ["", 1], "linked/precious.txt": ["", 1]}
-    write(out, {"manifest.json": json.dumps({"generator": "Concordance", "site": True, "pages": pages})})
+    names = ("precious_docs.html", "assets/precious.css", "llms.txt", "precious.txt")
+    write(tmp_path, dict.fromkeys(names, "x"))
+    write(out, {"mine.txt": "x", "mine_docs.html": "x"})
     (out / "linked").symlink_to(tmp_path)
-    checksum = SiteFolder(str(tmp_path / "other")).put("x", b"x")[0].checksum
-    text = (out / "manifest.json").read_text().replace('""', json.dumps(checksum))
-    (out / "manifest.json").write_text(text)
-    SiteFolder(str(out)).finish({})
-    assert (tmp_path / "precious.txt").exists()
+    pages = [*(f"{start}{name}" for name in names for start in ("../", f"{tmp_path}/", "linked/")), "mine.txt", "mine_docs.html"]
+    rows = {page: [manifest.digest(b"x"), 1] for page in pages}
+    head = {"generator": "Concordance", "site": True, "columns": ["checksum", "size"]}
+    write(out, {"manifest.json": json.dumps({**head, "pages": rows}, indent=1)})
+    assert not builds.book(str(folder), str(out), jobs=1, form="html")[1].removed
+    assert all((tmp_path / name).exists() for name in names)
+    assert (out / "mine.txt").exists() and (out / "mine_docs.html").exists()
+
+
+def test_a_site_of_an_earlier_version_is_updated(folder: Path, tmp_path: Path) -> None:
+    write(folder, {"a.py": "x = 1\n", "gone.py": "y = 1\n"})
+    out = tmp_path / "site"
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    listed = json.loads((out / "manifest.json").read_text())
+    pages = {page: row[1:3] for page, row in listed["pages"].items()} | {"assets/old.css": [manifest.digest(b"p {}"), 4]}
+    head = {"generator": "Concordance", "version": "0.0.9", "site": True, "columns": ["checksum", "size"]}
+    write(out, {"manifest.json": json.dumps({**head, "pages": pages}, indent=1), "assets/old.css": "p {}", "assets/site.css": "q {}"})
+    (folder / "gone.py").unlink()
+    _, written = builds.book(str(folder), str(out), jobs=1, form="html")
+    assert "assets/site.css" in written.changed and "a.py_source.html" not in written.changed
+    builds.book(str(folder), str(tmp_path / "clean"), jobs=1, form="html")
+    assert books.contents(out) == books.contents(tmp_path / "clean")
+    assert concord("verify", "--repo", folder, "--out", out).stdout.startswith("0 problems")
+
+
+def test_a_run_that_was_killed_is_finished_by_the_next(folder: Path) -> None:
+    program.crowd(folder, 60, 5)
+    concord("build", folder, "--no-book")
+    out = folder / "site"
+    run = program.started("build", folder, "--format", "html", "--out", out)
+    program.wait_for(lambda: out.is_dir() and sum(name.endswith("_docs.html") for name in manifest.files(str(out))) > 5)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.communicate()
+    assert b'"unfinished": true' in (out / "manifest.json").read_bytes()
+    left = [path for path in manifest.files(str(out)) if path.endswith("_docs.html")]
+    (folder / left[0].removesuffix("_docs.html")).unlink()
+    write(out, {".claims/4711.new": "half a pa", "assets/site.css": "of another version"})
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    clean = folder.parent / "clean" / folder.name
+    shutil.copytree(folder, clean, ignore=shutil.ignore_patterns("site", ".concordance"))
+    builds.book(str(clean), str(clean / "site"), jobs=1, form="html")
+    assert books.contents(out) == books.contents(clean / "site")
+
+
+def test_every_file_has_a_name_that_is_known_as_ours(site: Path) -> None:
+    listed = json.loads((site / "manifest.json").read_text())["pages"]
+    assert manifest.read(str(site)).pages.keys() == listed.keys()
+    unsigned = [page for page in listed if not own_output.is_own_content((site / page).read_bytes(), page)]
+    assert unsigned == [page for page in listed if own_output.is_unsigned(page)]
+
+
+def test_the_server_is_not_needed() -> None:
+    code = "import sys, concordance.workflow.stages.site; print([name for name in sys.modules if name.startswith('concordance.serve')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_a_site_in_the_repository_is_no_part_of_it(folder: Path) -> None:
     write(folder, {"a.py": "x = 1\n", "site/mine.html": "<p>mine</p>\n"})
     (folder / "site" / "mine.html").unlink()
-    builds.site(str(folder), str(folder / "site"), jobs=1)
+    builds.book(str(folder), str(folder / "site"), jobs=1, form="html")
     write(folder, {"site/mine.html": "<p>mine</p>\n"})
     assert [entry.path for entry in walk.walk_with_counts(str(folder))[0]] == ["a.py", "site/mine.html"]
-    _, again = builds.site(str(folder), str(folder / "site"), jobs=1)
+    _, again = builds.book(str(folder), str(folder / "site"), jobs=1, form="html")
     assert not again.failed
     assert (folder / "site" / "mine.html").exists()
     assert not (folder / "site" / "site").joinpath("index.html_docs.html").exists()

@@ -87,8 +87,10 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
 9. **Write the page.** `query.pages.file.pages` builds the page from blocks; its sections come from
    `query.sections.file_page.sections`. `render.formats.markdown.render` turns the blocks into Markdown and collects
    the source lines that they cite, which `render.claims.encode_claims` stores beside the page.
-   `render.output.page_sink.PageSink.put` writes `lib/shop.py_docs.md` if its content differs, and
-   `render.output.page_sink.PageSink.finish` writes the manifest.
+   `workflow.stages.page_writer.PageWriter.write` renders pages in workers; in each,
+   `render.output.page_sink.PageSink.put` writes `lib/shop.py_docs.md` if its content differs, and in the end
+   `render.output.page_sink.PageSink.finish` writes the manifest. `workflow.stages.site.publish` writes the files of a
+   site with the same writer.
 
 On a server, steps 8 and 9 are replaced by `render.site.files.Site.answer`, which builds the page that is requested.
 

@@ -29,7 +29,7 @@ from concordance.base.config import Book
 from concordance.base.progress import ignore_progress
 from concordance.render.output import manifest
 from concordance.workflow import builds
-from concordance.workflow.stages import pages
+from concordance.workflow.stages import page_writer
 from concordance.workflow.watch.watch import CurrentBook
 from tests.support import editrepo, editsteps
 from tests.support.editsteps import BOOK, EDITS, Desk
@@ -155,11 +155,11 @@ class _Kept:
 @contextmanager
 def _forking(always: bool) -> Iterator[None]:
     """Lets two processes make the pages of every update, as they do in a large repository, or of large ones only."""
-    few, pages.FEW = pages.FEW, 0 if always else pages.FEW
+    few, page_writer.FEW = page_writer.FEW, 0 if always else page_writer.FEW
     try:
         yield
     finally:
-        pages.FEW = few
+        page_writer.FEW = few
 
 
 def _written(root: Path, out: Path, wishes: Book, jobs: int = 1) -> None:

@@ -1,7 +1,8 @@
 """Output formats of the book, one file per format, found by its name: `concord build --format NAME`.
 
-The same writer writes every format: the same pages and manifest, under names that end as the format says. The site is
-not among them: it has pages of its own, and files that are not pages (see `render/site`).
+The same writer writes every format, and the site: the same pages and manifest, under names that end as the format
+says. The site is not among the formats, since it has pages of its own, and files that are not pages (see
+`render/site`).
 """
 
 from __future__ import annotations

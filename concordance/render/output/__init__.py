@@ -1,1 +1,1 @@
-"""The folder of a book: which folders may be written, the manifest, and how pages reach the disk."""
+"""The folder of a book or a site: which folders may be written, the manifest, and how files reach the disk."""

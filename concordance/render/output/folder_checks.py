@@ -21,18 +21,17 @@ from concordance.base.version import VERSION
 from concordance.collect import own_output
 from concordance.collect.own_output import CLAIMS, FRONTS, GENERATOR, MANIFEST, SIGN
 
-SITE_HEAD = {"generator": GENERATOR, "version": VERSION, "site": True}  # how a site's manifest begins
-_SITE_SIGN = json.dumps(SITE_HEAD, indent=1)[:-2].encode()
-TEMPORARY = ".writing"  # folder inside a site for files that are not complete yet
+# How a site's manifest begins.
+_SITE_SIGN = json.dumps({"generator": GENERATOR, "version": VERSION, "site": True}, indent=1)[:-2].encode()
 _BEGINNING = 200  # bytes at the start of a manifest that identify it
 # Names that a folder may contain and still count as empty: files that git or a publisher needs, and leftovers of a
 # killed run.
-_IGNORED = frozenset((".git", ".gitattributes", ".gitignore", ".gitkeep", ".nojekyll", CLAIMS, TEMPORARY))
+_IGNORED = frozenset((".git", ".gitattributes", ".gitignore", ".gitkeep", ".nojekyll", CLAIMS))
 _NAMED = 3  # how many files the message lists
 
 
 def check(out: str, controlled: Iterable[str], site: bool) -> None:
-    """Raise if a folder is reached through a link, holds files of others, or is inside git's own folder."""
+    """Raise if a folder is reached through a link, contains files of others, or is inside git's own folder."""
     if ".git" in os.path.abspath(out).split(os.sep):
         raise UserError(f"{out} is inside git's own folder", "Name another folder (--out)")
     with closing(ConfinedFolder(out, controlled)) as folder:
@@ -53,8 +52,8 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
             return  # a power cut can leave a file empty, or full of zeros
         has_front = any(own_output.is_own_content(_read(folder, name)) for name in FRONTS)
         # A sound manifest says whether this is a book or a site; without one, look for the front page of a site.
-        is_site = is_of_site(beginning) if own_output.is_manifest(beginning) else "index.html" in names
-        if has_front or (beginning and (_is_of_book(beginning) or is_of_site(beginning))):
+        is_site = _is_of_site(beginning) if own_output.is_manifest(beginning) else "index.html" in names
+        if has_front or (beginning and (_is_of_book(beginning) or _is_of_site(beginning))):
             if is_site == site:
                 return
             there, here = ("site", "book in Markdown") if is_site else ("book in Markdown", "site")
@@ -68,7 +67,7 @@ def check(out: str, controlled: Iterable[str], site: bool) -> None:
     )
 
 
-def is_of_site(beginning: bytes) -> bool:
+def _is_of_site(beginning: bytes) -> bool:
     """True if the beginning of a manifest is that of a site; some of its bytes may be damaged."""
     exact = own_output.is_manifest(beginning) and b'"site": true' in beginning[:_BEGINNING]
     return exact or own_output.resembles_signature(beginning, _SITE_SIGN)

@@ -8,58 +8,55 @@ and also works from a local disk.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from copy import copy
+
 from concordance.base.blocks import Ref, To
-from concordance.render.addresses import Addresses, anchor, lines_at
+from concordance.render.addresses import MARKDOWN, Addresses, anchor, lines_at
 
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
-_OF_FOLDER: dict[str, str] = {
-    To.MAP: "map.html",
-    To.HISTORY: "history.html",
-}  # pages of each folder that the book does not have
-OWN = ("index.html", "doc.html", "sub.html", TREE, *_OF_FOLDER.values())
-OWN_AT_ROOT = ("assets", "search", "search.html", "keywords.html", "verification_report.html", "llms.txt")
-# Suffixes of the files beside each page.
-OWN_ENDS = ("_docs.html", "_kw.html", SOURCE, CARDS, BLAME, DEFINITIONS)
+# Pages of each folder that the book does not have.
+_OF_FOLDER: dict[str, str] = {To.MAP: "map.html", To.HISTORY: "history.html"}
 LINES = 20_000  # lines of a source file on one page; fixed, so that a line number alone says which part it is on
 
 
-class MarkdownAddresses(Addresses):
-    """The addresses of Markdown pages on the site; source files and definitions link to HTML pages."""
-
-    own, own_at_root, own_ends = OWN, OWN_AT_ROOT, OWN_ENDS
-
-    def link(self, page: str, ref: Ref) -> str:
-        """Return the address of a link's target, relative to a page."""
-        return self.to(page, self._definition(ref)) if ref.to == To.DEFINITION else super().link(page, ref)
-
-    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
-        """Return the address of a file's source page, or of some of its lines."""
-        at, there = lines_at(first, last), self._source(path, (max(first, 1) - 1) // LINES + 1)
-        return at if at and there == page else self.to(page, there) + at
-
-    def _source(self, path: str, part: int) -> str:
-        return _part(self.stem(path) + SOURCE, part)
-
-    def _definition(self, ref: Ref) -> str:
-        return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
-
-
-class SiteAddresses(MarkdownAddresses):
+class SiteAddresses(Addresses):
     """The addresses of one site."""
+
+    own = (TREE, *_OF_FOLDER.values())
+    own_at_root = ("assets", "search", "search.html", "llms.txt")
+    own_ends = (SOURCE, CARDS, BLAME, DEFINITIONS)
+
+    def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
+        super().__init__(paths, root, out, plain, ".html")
+
+    def in_markdown(self) -> SiteAddresses:
+        """Return the addresses for a page in Markdown: links to pages of the book lead to their Markdown."""
+        found = copy(self)
+        found._ending = MARKDOWN
+        return found
 
     def page(self, ref: Ref) -> str:
         """Return the path in the site of the page that a link points to."""
         if ref.to == To.SOURCE:
-            return self._source(ref.path, ref.part)
+            return _part(self.stem(ref.path) + SOURCE, ref.part)
         if ref.to == To.DEFINITION:
-            return self._definition(ref)
-        if ref.to in _OF_FOLDER:
-            return self.page(Ref(To.INDEX, ref.path)).removesuffix("index.html") + _OF_FOLDER[ref.to]
-        return f"{super().page(ref)[:-3]}.html"
+            return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
+        return self._inside(ref.path, _OF_FOLDER[ref.to]) if ref.to in _OF_FOLDER else super().page(ref)
+
+    def link(self, page: str, ref: Ref) -> str:
+        """Return the address of a link's target, relative to a page."""
+        return self.to(page, self.page(ref)) if ref.to == To.DEFINITION else super().link(page, ref)
+
+    def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
+        """Return the address of a file's source page, or of some of its lines."""
+        there = self.page(Ref(To.SOURCE, path, part=(max(first, 1) - 1) // LINES + 1))
+        at = lines_at(first, last)
+        return at if at and there == page else self.to(page, there) + at
 
     def tree(self, folder: str) -> str:
         """Return the address of the list of a folder's content."""
-        return self.page(Ref(To.INDEX, folder)).removesuffix("index.html") + TREE
+        return self._inside(folder, TREE)
 
     def cards(self, path: str) -> str:
         """Return the address of the hover cards of a file's definitions."""
@@ -68,6 +65,9 @@ class SiteAddresses(MarkdownAddresses):
     def blame(self, path: str) -> str:
         """Return the address of the commits of a file's lines, which only a server answers."""
         return self.stem(path) + BLAME
+
+    def _inside(self, folder: str, name: str) -> str:
+        return f"{self._folders[folder]}/{name}" if self._folders[folder] else name
 
 
 def _part(page: str, part: int) -> str:

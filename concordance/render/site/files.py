@@ -6,7 +6,6 @@ no such file. The server answers requests with it; a static site is all of these
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -31,21 +30,24 @@ from concordance.query.sections.listing import blame_lines, build_listing, page_
 from concordance.query.sections.structure import plain_files
 from concordance.render.addresses import Addresses, anchor
 from concordance.render.formats import markdown
-from concordance.render.site import html, openapi, page_frame
+from concordance.render.site import html, openapi, page_frame, search_files
 from concordance.render.site import source_listing as listings
-from concordance.render.site.addresses import MarkdownAddresses, SiteAddresses
+from concordance.render.site.addresses import SiteAddresses
 from concordance.render.site.page_frame import frame_links
 from concordance.render.site.routes import (
     DEFINITION,
     OF_BLAME,
     OF_CARDS,
+    OF_REST,
     OF_SEARCH,
+    OF_SHARDS,
     OF_SOURCE,
     OF_TREE,
     SITE_PAGES,
     Route,
     SiteRoutes,
 )
+from concordance.render.site.search_files import script
 
 FOLDER = "assets"
 _TYPES = {
@@ -67,13 +69,12 @@ class Site:
     """The site of one repository."""
 
     def __init__(
-        self, index: Index, addresses: SiteAddresses, book: MarkdownAddresses, live: bool = False, api: bool = False,
-        more: tuple[str, ...] = (),
-    ) -> None:  # fmt: skip
+        self, index: Index, addresses: SiteAddresses, live: bool = False, api: bool = False, more: tuple[str, ...] = ()
+    ) -> None:
         """Create a site; `api` if a server answers commands, `live` if it also announces changes; `more` are API
         endpoints that are not commands."""
-        self.index, self.addresses, self.book, self.live, self.api = index, addresses, book, live, api
-        self.more = more
+        self.index, self.addresses, self.live, self.api, self.more = index, addresses, live, api, more
+        self.in_markdown = addresses.in_markdown()
         self.places = SiteRoutes(index, addresses)
 
     def answer(self, address: str) -> SiteFile | None:
@@ -81,7 +82,7 @@ class Site:
         if address in assets():
             return SiteFile(*assets()[address])
         if address == ADDRESS:
-            return SiteFile(_bytes(text(self.index, self.book, self.api)), PLAIN)
+            return SiteFile(_bytes(text(self.index, self.in_markdown, self.api)), PLAIN)
         if address == openapi.ADDRESS and self.api:
             return SiteFile(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
@@ -99,6 +100,16 @@ class Site:
 
     def made(self, meant: Route) -> Iterator[tuple[str, SiteFile]]:
         """Yield the address and content of every file for a route, with all parts of a split page."""
+        if meant.kind == OF_SHARDS:
+            for address, data in search_files.shards(self.index, self.addresses):
+                yield address, SiteFile(_bytes(data), SCRIPT)
+            return
+        if meant.kind == OF_REST:
+            for address in (*assets(), ADDRESS):
+                found = self.answer(address)
+                if found is not None:
+                    yield address, found
+            return
         if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
             parts = page_count(self.index.files[meant.subject].lines) if meant.kind == OF_SOURCE else 1
             for part in range(1, parts + 1):
@@ -113,13 +124,6 @@ class Site:
             if in_book:
                 yield f"{address.removesuffix('.html')}.md", self._markdown(page)
 
-    def rest(self) -> Iterator[tuple[str, SiteFile]]:
-        """Yield the files that belong to no route."""
-        for address in (*assets(), ADDRESS):
-            found = self.answer(address)
-            if found is not None:
-                yield address, found
-
     # --- pages
 
     def _page(self, meant: Route) -> Page | None:
@@ -131,7 +135,7 @@ class Site:
         return next((page for page in pages if page.ref.part == meant.part), None)
 
     def _markdown(self, page: Page) -> SiteFile:
-        return SiteFile(_bytes(markdown.render(page, self.book).text), MARKDOWN)
+        return SiteFile(_bytes(markdown.render(page, self.in_markdown).text), MARKDOWN)
 
     def _html(self, kind: str, page: Page) -> SiteFile:
         body = html.render(page, self.addresses)
@@ -228,26 +232,11 @@ class Site:
             found[row.rpartition("/")[0]][1].append(row)
         return found
 
-    def all(self) -> Iterator[str]:
-        """Yield every address of the site by generating all of it: for tests and small repositories."""
-        for meant in self.places.all():
-            for address, _ in self.made(meant):
-                yield address
-        for address, _ in self.rest():
-            yield address
-
 
 def open_site(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
     """Open the site of an index; `out` is the folder of its book, needed only for addresses."""
-    paths, plain = [row[1] for row in index.bases], plain_files(index)
-    addresses = SiteAddresses(paths, index.root, out, plain)
-    return Site(index, addresses, MarkdownAddresses(paths, index.root, out, plain), live, api, more)
-
-
-def script(name: str, data: object) -> str:
-    """Return data as a script that passes it to the page: a page opened from disk can load nothing else."""
-    text = json.dumps([name, data], ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    return f"concordance.take({text[1:-1]});\n"
+    addresses = SiteAddresses([row[1] for row in index.bases], index.root, out, plain_files(index))
+    return Site(index, addresses, live, api, more)
 
 
 def _day(when: int) -> str:

@@ -23,6 +23,7 @@ from concordance.render.site.page_frame import SEARCH
 SITE_PAGES = "concordance.query.site_pages"
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
 OF_BLAME = "blame"  # only on a server
+OF_SHARDS, OF_REST = "shards", "rest"  # only in files: what the search loads, and what belongs to no other route
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
 _OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS, BLAME: OF_BLAME}
 REPORT = "report"
@@ -128,4 +129,5 @@ class SiteRoutes:
             yield Route(OF_CARDS, path)
         for folder in self.addresses.folders:
             yield Route(OF_TREE, folder)
-        yield Route(OF_SEARCH, "")
+        for kind in (OF_SEARCH, OF_SHARDS, OF_REST):
+            yield Route(kind, "")

@@ -10,6 +10,7 @@ best names and how many there are.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -18,13 +19,13 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
 from concordance.base.model import KINDS, Category, Kind
+from concordance.collect.own_output import DATA_SCRIPT
 from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import public_name
 from concordance.render.addresses import anchor
 from concordance.render.site.addresses import SiteAddresses
-from concordance.render.site.files import script
 
 FOLDER = "search"
 _PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")
@@ -78,6 +79,12 @@ def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
                 for place, inside in enumerate(node.files):
                     yield f"{FOLDER}/{_file(group, node.prefix, place)}", writer.text(f"{group}:{node.prefix}", inside)
     yield f"{FOLDER}/names.js", script("names", {"kinds": _KIND_NAMES, "groups": counts})
+
+
+def script(name: str, data: object) -> str:
+    """Return data as a script that passes it to the page: a page opened from disk can load nothing else."""
+    text = json.dumps([name, data], ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return f"{DATA_SCRIPT}{text[1:-1]});\n"
 
 
 def _search_text(group: str, name: Name) -> str:

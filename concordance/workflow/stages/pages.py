@@ -1,30 +1,26 @@
-"""The page stage: choose which pages of the book to write, and render them in worker processes.
+"""The page stage: choose which pages of the book to write, and write them with the page writer.
 
-In: a current store, and the folder of the book. Out: pages, their claims and the manifest. Every worker needs data
-about the whole repository (names, ranks, dependencies between files), so workers are forked from the build once it has
-loaded that. A page depends on the store alone, so it does not matter which worker renders it, or when.
+In: a current store, and the folder of the book. Out: pages, their claims and the manifest, and a record of what each
+page read.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 from concordance.base import plugins
-from concordance.base.blocks import TO_FILES, TO_FOLDERS, Page, Ref, To
+from concordance.base.blocks import TO_FILES, TO_FOLDERS, Ref, To
 from concordance.base.config import Book, Config, site_book
 from concordance.base.confined_folder import ConfinedFolder
-from concordance.base.errors import BookFailed, NoPermission, UserError
+from concordance.base.errors import UserError
 from concordance.base.model import ListedFile
-from concordance.collect.own_output import MANIFEST
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
-from concordance.facts.updates.page_reads import PageReadsStore, PageRecord, Subject, pack_slots
+from concordance.facts.updates.page_reads import PageReadsStore, Subject
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
@@ -32,74 +28,28 @@ from concordance.query.index.updates.stale_pages import StalePages
 from concordance.query.pages import PAGES, kinds, kinds_per_path
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims
-from concordance.render.addresses import Addresses, claims_of
+from concordance.render.addresses import Addresses
 from concordance.render.formats import PageFormat, markdown
-from concordance.render.output import folder_checks, manifest
-from concordance.render.output.manifest import ManifestPage
+from concordance.render.output import manifest
 from concordance.render.output.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
 from concordance.serve.reader import save_front_page
 from concordance.workflow.resident import BookFolder, BookState, ResidentState
-from concordance.workflow.workers import forked, pool
+from concordance.workflow.stages.page_writer import PageFile, PageWriter, count_pages, opened_folder, preload_kinds
+from concordance.workflow.workers import forked
 
 OF_A_PAGE = " of a page"  # suffix of the kind of a page that is about a page
-BATCH = 48  # subjects per batch: about a tenth of a second of work
-FEW = 40  # up to this many subjects are rendered here, since starting processes would take longer
-_TRIED = 8  # about how many pages of each kind are rendered in advance
 
 
-@dataclass
-class _PageWorkerState:
-    """The data of a worker, inherited from the process that forked it."""
-
-    index: Index
-    addresses: Addresses
-    out: str
-    before: dict[str, ManifestPage]
-    sink: PageSink
-    format: PageFormat
-    mark: str = ""  # suffix of the kind of each page
-    goes_on: bool = False  # the index is the last run's, and already has what pages need from the whole
-    opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
-
-
-class _Done(NamedTuple):
-    """The pages of one subject, and whether the file of each changed."""
-
-    subject: Subject
-    rows: list[tuple[ManifestPage, bool]]
-    slots: set[int]  # what was read for them
-
-
-def write_subjects(desk: _PageWorkerState, subjects: list[Subject]) -> list[_Done]:
-    """Render and write the pages of the given subjects."""
-    if desk.opened_by != os.getpid():
-        desk.index.facts.reopen()
-        desk.opened_by = os.getpid()
-    return [_subject(desk, kind, subject) for kind, subject in subjects]
-
-
-def _subject(desk: _PageWorkerState, kind: str, subject: str) -> _Done:
-    with desk.index.reads.heard() as slots:
-        pages = plugins.load(PAGES, kind).pages(desk.index, subject)
-        return _Done((kind, subject), [_write(desk, page, kind) for page in pages], slots)
-
-
-def _write(desk: _PageWorkerState, page: Page, kind: str) -> tuple[ManifestPage, bool]:
-    rendered = desk.format.render(page, desk.addresses)
-    path = desk.addresses.page(page.ref)
-    data = rendered.text.encode("utf-8", "backslashreplace")
-    beside = claims.encode_claims(path, rendered.claims, partial(_claim_text, desk.index))
-    file = desk.index.files.get(page.ref.path)
-    inputs = file.digest if file is not None else ""
-    checksum = manifest.digest(beside) if beside else ""
-    row = ManifestPage(path, kind + desk.mark, manifest.digest(data), len(data), len(rendered.claims), checksum, inputs)
-    changed = desk.sink.put(path, data)
-    if beside:
-        changed |= desk.sink.put(claims_of(path), beside)
-    elif path in desk.before and desk.before[path].claims:
-        changed |= desk.sink.drop(claims_of(path))
-    return row, changed
+def _render(index: Index, addresses: Addresses, form: PageFormat, kind: str, subject: str) -> Iterator[PageFile]:
+    """Yield the pages of one subject."""
+    for page in plugins.load(PAGES, kind).pages(index, subject):
+        rendered = form.render(page, addresses)
+        path = addresses.page(page.ref)
+        data = rendered.text.encode("utf-8", "backslashreplace")
+        cited = claims.encode_claims(path, rendered.claims, partial(_claim_text, index))
+        file = index.files.get(page.ref.path)
+        yield PageFile(path, data, len(rendered.claims), cited, file.digest if file is not None else "")
 
 
 def _claim_text(index: Index, path: str, first: int, last: int) -> str:
@@ -117,14 +67,13 @@ def write(
     """Write the whole book; nothing if it is current, or with `only_compared`. `memory` is the state that the last run
     of this process left, and is updated."""
     memory = memory or ResidentState(lasts=False)
-    with _explain_disk_errors(out), forked.without_gc(), memory.used():
+    with opened_folder(root, folder, out, False) as confined, forked.without_gc(), memory.used():
         known = memory.books[out] = _book_state(root, folder, out, book, memory.books.get(out))
         known.index.passed = passed
         paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
         addresses = known.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
-        with _confined(root, folder, out) as confined:
-            level = _Level(confined, book, config, False, only_compared, memory.whole, form)
-            summary = level.write(known, addresses, progress)
+        level = _Level(confined, book, config, False, only_compared, memory.whole, form)
+        summary = level.write(known, addresses, progress)
         if not only_compared and not memory.lasts:
             _leave_front(known.index, folder, book)
         return summary
@@ -160,15 +109,14 @@ def write_generated(
 ) -> BookSummary:  # fmt: skip
     """Write the pages about a book's own pages, which have a store of their own."""
     with (
-        _explain_disk_errors(out),
+        opened_folder(root, folder, out, False) as confined,
         closing(BookState(Index(Facts(folder), root, book), PageReadsStore(folder, out), BookFolder(out))) as known,
     ):
         known.index.of_pages = True
         listed = known.shelf.read().pages
         own = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
         addresses = _Inner([row[1] for row in known.index.bases], root, out, own)
-        with _confined(root, folder, out) as confined:
-            return _Level(confined, book, config, True, only_compared, True).write(known, addresses, progress)
+        return _Level(confined, book, config, True, only_compared, True).write(known, addresses, progress)
 
 
 def own_pages(root: str, out: str) -> list[ListedFile]:
@@ -204,29 +152,6 @@ class _Inner(Addresses):
         return ref._replace(path="", at="", part=1) if whole and super().page(ref) not in self.known else ref
 
 
-@contextmanager
-def _confined(root: str, folder: str, out: str) -> Iterator[ConfinedFolder]:
-    """Open the folder of a book, after checking that it may be written to."""
-    controlled = (root, folder)
-    folder_checks.check(out, controlled, site=False)
-    with closing(ConfinedFolder(out, controlled)) as confined:
-        yield confined
-
-
-@contextmanager
-def _explain_disk_errors(out: str) -> Iterator[None]:
-    """Turn errors about a full or read-only disk into messages that say what to do."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise BookFailed(f"{out} cannot be written: {error.strerror}", "Free some space, and run again") from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
-            advice = "Write the book where you may write (--out)"
-            raise NoPermission(f"{error.filename or out} cannot be written: {error.strerror}", advice) from error
-        raise
-
-
 @dataclass
 class _Level:
     """The pages of a repository's files, or the pages about those pages: written separately, into one book."""
@@ -241,46 +166,35 @@ class _Level:
 
     def write(self, known: BookState, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
         """Write the pages that are missing or not current."""
-        out, summary = self.folder.path, BookSummary(self.folder.path, front=f"index{self.format.ENDING}")
+        summary = BookSummary(self.folder.path, front=f"index{self.format.ENDING}")
         index, shelf = known.index, known.shelf
-        listed, unfinished, sound = shelf.read()
+        there = shelf.read()
+        listed, unfinished = there.pages, there.unfinished
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
-        sink = DryRunSink(self.folder, listed) if self.only_compared else PageSink(self.folder, listed)
-        made_of, mark = self._made_of(index, addresses), shelf.mark(before.values()) if sound else ""
+        sink = (DryRunSink if self.only_compared else PageSink)(self.folder, there)
+        made_of, mark = self._made_of(index, addresses), shelf.mark(before.values()) if there.sound else ""
         chooser = StalePages(index, known.notes, made_of, mark, self.generated)
         astray = sink.astray(before) if shelf.is_due(self.whole) else []
         sink.tidy()  # a run may have been killed before it could mark its beginning
         if settled and before and not astray and chooser.is_current:
             summary.listing = self.only_compared and sink.finish(listed.values(), False)
-            return _counted(summary, list(before.values()))
+            count_pages(summary, before.values())
+            return summary
         choice = chooser.choice(lambda: self._work(known, addresses, others), astray)
-        work = choice.work
-        taken = manifest.collisions(out, _planned(addresses, work), listed)
-        if taken:
-            raise manifest.PathTaken(out, taken)
-        mark_of_kind = OF_A_PAGE if self.generated else ""
-        desk = _PageWorkerState(index, addresses, out, listed, sink, self.format, mark_of_kind, known.goes_on)
-        made: dict[Subject, PageRecord] = {}
-        rows = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
-        rows += _render_pages(desk, work, self.config, progress, summary, made)
-        names = {row.page for row in rows}
-        if len(names) != len(rows):
-            raise UserError("two pages have the same address; please report this", "")
+        render = partial(_render, index, addresses, self.format)
+        writer = PageWriter(index, render, sink, summary, self.config, progress)
+        writer.mark, writer.goes_on = OF_A_PAGE if self.generated else "", known.goes_on
+        kept = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
         doubtful = unfinished or choice.anew or self.only_compared
-        strays = manifest.find_unlisted_pages(self.folder, names | others.keys()) if doubtful and not more else ()
-        summary.gone = sorted({*listed, *strays} - names - others.keys())
-        summary.removed = sink.remove(summary.gone)
-        _counted(summary, rows)
-        touched = bool(unfinished or summary.written or summary.removed)
-        summary.listing = sink.finish([*rows, *others.values()], more and touched)
+        rows, unfinished = writer.write(choice.work, _planned(addresses, choice.work), kept, others, doubtful, more)
         if not self.only_compared:
             mark = manifest.pages_digest(rows)
-            shelf.wrote([*rows, *others.values()], more and touched, mark)
+            shelf.wrote([*rows, *others.values()], unfinished, mark)
             if not summary.failed:
-                chooser.note(choice, made, mark)
+                chooser.note(choice, writer.made, mark)
         return summary
 
     def _work(self, known: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
@@ -306,29 +220,10 @@ class _Level:
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
 
 
-def _preload_kinds(index: Index, work: list[tuple[str, str]]) -> None:
-    """Render some pages of each kind and discard them, only to load what they need from the whole before workers are
-    forked; otherwise each worker would load it again."""
-    by_kind: dict[str, list[str]] = {}
-    for kind, subject in work:
-        by_kind.setdefault(kind, []).append(subject)
-    for kind, subjects in by_kind.items():
-        for subject in subjects[:: len(subjects) // _TRIED + 1]:
-            with suppress(Exception):  # a worker will meet the error again and report it
-                next(plugins.load(PAGES, kind).pages(index, subject), None)
-
-
 def preload(known: BookState) -> None:
     """Compute what the pages of the next update need from the whole, while nobody is waiting."""
     index = known.index
-    _preload_kinds(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
-
-
-def _counted(summary: BookSummary, rows: list[ManifestPage]) -> BookSummary:
-    summary.pages, summary.bytes = len(rows), sum(row.size for row in rows)
-    summary.claims = sum(row.claims for row in rows)
-    summary.written = len(summary.changed)
-    return summary
+    preload_kinds(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
 
 
 def _subjects(kind: str, index: Index) -> list[str]:
@@ -338,39 +233,6 @@ def _subjects(kind: str, index: Index) -> list[str]:
 
 def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]:
     """Yield the addresses of pages; further parts of a split page are only known once it is rendered."""
-    yield MANIFEST
     for kind, subject in work:
         if kind in kinds():
             yield addresses.page(Ref(kinds()[kind], subject))
-
-
-def _render_pages(
-    desk: _PageWorkerState, work: list[tuple[str, str]], config: Config, progress: Callable[[int, int], None],
-    summary: BookSummary, made: dict[Subject, PageRecord],
-) -> list[ManifestPage]:  # fmt: skip
-    """Render pages; records in `made` what was read for each subject."""
-    rows: list[ManifestPage] = []
-    if len(work) > FEW:
-        if not desk.goes_on:
-            _preload_kinds(desk.index, work)
-        batches = pool.batches_by_subject(
-            work, lambda one: one[1], BATCH
-        )  # files of one folder need the same other files
-        results = forked.map_forked(desk, write_subjects, batches, config.jobs, config.patience)
-    else:
-        results = pool.map_here(partial(_subject_of, desk), work, config.patience)
-    for result in results:
-        if isinstance(result, pool.FailedItem):
-            summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
-            continue
-        for subject, pages, slots in result:
-            summary.made += len(pages)
-            rows += [row for row, _ in pages]
-            summary.changed += [row.page for row, changed in pages if changed]
-            made[subject] = PageRecord(pack_slots(slots), tuple(row.page for row, _ in pages))
-        progress(len(rows), max(len(rows), len(work)))
-    return rows
-
-
-def _subject_of(desk: _PageWorkerState, subject: Subject) -> list[_Done]:
-    return [_subject(desk, *subject)]

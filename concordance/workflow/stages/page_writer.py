@@ -1,0 +1,181 @@
+"""The page writer: renders files in worker processes and writes them into the folder of a book or a site.
+
+In: a function that renders the files of a subject, and the subjects. Out: files, claims beside pages, and the manifest;
+what the book or site no longer has is removed. Every worker needs data about the whole repository (names, ranks,
+dependencies between files), so workers are forked from the build once it has loaded that. A file depends on the store
+alone, so it does not matter which worker renders it, or when.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from concordance.base import plugins
+from concordance.base.config import Config
+from concordance.base.confined_folder import ConfinedFolder
+from concordance.base.errors import BookFailed, NoPermission, UserError
+from concordance.collect.own_output import MANIFEST
+from concordance.facts.updates.page_reads import PageRecord, Subject, pack_slots
+from concordance.query.index.repository import Index
+from concordance.query.pages import PAGES
+from concordance.render.addresses import claims_of
+from concordance.render.output import folder_checks
+from concordance.render.output.manifest import ManifestPage, digest
+from concordance.render.output.page_sink import PageSink
+from concordance.render.summary import BookSummary
+from concordance.workflow.workers import forked, pool
+
+BATCH = 48  # subjects per batch: about a tenth of a second of work
+FEW = 40  # up to this many subjects are rendered here, since starting processes would take longer
+_TRIED = 8  # about how many pages of each kind are rendered in advance
+
+
+class PageFile(NamedTuple):
+    """A rendered file."""
+
+    path: str  # inside the folder
+    data: bytes
+    claims: int = 0
+    claims_data: bytes = b""  # the file of claims; empty if there are none
+    inputs: str = ""  # digest of what it is rendered from
+
+
+class _Done(NamedTuple):
+    """The files of one subject, and whether each changed."""
+
+    subject: Subject
+    rows: list[tuple[ManifestPage, bool]]
+    slots: set[int]  # what was read for them
+
+
+@contextmanager
+def opened_folder(root: str, folder: str, out: str, site: bool) -> Iterator[ConfinedFolder]:
+    """Open the folder of a book or a site, after checking that it may be written to. Errors about a full or read-only
+    disk become messages that say what to do."""
+    controlled = (root, folder)
+    try:
+        folder_checks.check(out, controlled, site)
+        with closing(ConfinedFolder(out, controlled)) as confined:
+            yield confined
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise BookFailed(f"{out} cannot be written: {error.strerror}", "Free some space, and run again") from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
+            advice = "Write the book where you may write (--out)"
+            raise NoPermission(f"{error.filename or out} cannot be written: {error.strerror}", advice) from error
+        raise
+
+
+@dataclass
+class PageWriter:
+    """Writes into one folder. Workers inherit it from the process that forks them."""
+
+    index: Index
+    render: Callable[[str, str], Iterable[PageFile]]  # returns the files of a kind and subject
+    sink: PageSink
+    summary: BookSummary
+    config: Config
+    progress: Callable[[int, int], None]
+    mark: str = ""  # suffix of the kind of each page
+    goes_on: bool = False  # the index is the last run's, and already has what pages need from the whole
+    made: dict[Subject, PageRecord] = field(default_factory=dict)  # what was read for each subject
+    opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
+
+    def write(
+        self, work: list[Subject], planned: Iterable[str], kept: Iterable[ManifestPage],
+        others: Mapping[str, ManifestPage], doubtful: bool, to_be_continued: bool = False,
+    ) -> tuple[list[ManifestPage], bool]:  # fmt: skip
+        """Write the files of subjects, remove those that are not listed any more, and list the rest; return the rows of
+        the book or site, and whether the manifest is marked as unfinished.
+
+        `planned` are paths that will be written, as far as they are known; `kept` and `others` are listed without being
+        rendered; `doubtful`: there may be files that the manifest does not list.
+        """
+        sink, summary = self.sink, self.summary
+        sink.check((MANIFEST, *planned))
+        rows = [*kept, *self._render(work)]
+        names = {row.page for row in rows}
+        if len(names) != len(rows):
+            raise UserError("two pages have one address; please report this", "")
+        if sink.site and summary.failed:  # one lost style or search file would cost more than outdated pages do
+            rows += [row for page, row in sink.before.items() if page not in names]
+            names.update(sink.before)
+        names |= others.keys()
+        strays = sink.unlisted(names) if doubtful and not to_be_continued else ()
+        summary.gone = sorted({*sink.before, *strays} - names)
+        summary.removed = sink.remove(summary.gone)
+        count_pages(summary, rows)
+        unfinished = to_be_continued and bool(sink.unfinished or summary.written or summary.removed)
+        summary.listing = sink.finish([*rows, *others.values()], unfinished)
+        return rows, unfinished
+
+    def _render(self, work: list[Subject]) -> list[ManifestPage]:
+        """Render and write the files of subjects."""
+        rows: list[ManifestPage] = []
+        if len(work) > FEW:
+            if not self.goes_on:
+                preload_kinds(self.index, work)
+            # Files of one folder need the same other files.
+            batches = pool.batches_by_subject(work, lambda one: one[1], BATCH)
+            results = forked.map_forked(self, write_subjects, batches, self.config.jobs, self.config.patience)
+        else:
+            results = pool.map_here(lambda one: write_subjects(self, [one]), work, self.config.patience)
+        for result in results:
+            if isinstance(result, pool.FailedItem):
+                self.summary.failed.append((f"{result.item[0]} {result.item[1]}", result.reason))
+                continue
+            for subject, pages, slots in result:
+                self.summary.made += len(pages)
+                rows += [row for row, _ in pages]
+                self.summary.changed += [row.page for row, changed in pages if changed]
+                self.made[subject] = PageRecord(pack_slots(slots), tuple(row.page for row, _ in pages))
+            self.progress(len(rows), max(len(rows), len(work)))
+        return rows
+
+    def write_subject(self, kind: str, subject: str) -> _Done:
+        """Render and write the files of one subject."""
+        with self.index.reads.heard() as slots:
+            return _Done((kind, subject), [self._write(file, kind) for file in self.render(kind, subject)], slots)
+
+    def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:
+        path, data, before = file.path, file.data, self.sink.before
+        checksum = digest(file.claims_data) if file.claims_data else ""
+        row = ManifestPage(path, kind + self.mark, digest(data), len(data), file.claims, checksum, file.inputs)
+        changed = self.sink.put(path, data)
+        if file.claims_data:
+            changed |= self.sink.put(claims_of(path), file.claims_data)
+        elif path in before and before[path].claims:
+            changed |= self.sink.drop(claims_of(path))
+        return row, changed
+
+
+def write_subjects(writer: PageWriter, subjects: list[Subject]) -> list[_Done]:
+    """Render and write the files of the given subjects, in a worker or here."""
+    if writer.opened_by != os.getpid():
+        writer.index.facts.reopen()
+        writer.opened_by = os.getpid()
+    return [writer.write_subject(kind, subject) for kind, subject in subjects]
+
+
+def count_pages(summary: BookSummary, rows: Collection[ManifestPage]) -> None:
+    """Count the listed files, and those that were written."""
+    summary.pages, summary.bytes = len(rows), sum(row.size for row in rows)
+    summary.claims = sum(row.claims for row in rows)
+    summary.written = len(summary.changed)
+
+
+def preload_kinds(index: Index, work: Iterable[Subject]) -> None:
+    """Render some pages of each kind and discard them, only to load what they need from the whole before workers are
+    forked; otherwise each worker would load it again."""
+    by_kind: dict[str, list[str]] = {}
+    for kind, subject in work:
+        by_kind.setdefault(kind, []).append(subject)
+    for kind, subjects in by_kind.items():
+        for subject in subjects[:: len(subjects) // _TRIED + 1] if kind in plugins.names(PAGES) else ():
+            with suppress(Exception):  # a worker will meet the error again and report it
+                next(plugins.load(PAGES, kind).pages(index, subject), None)
