@@ -12,12 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from concordance.base.model import Kind, Language, Parameter, Role
+from concordance.base.model import Category, DocMarkup, Kind, Language, Parameter, Role
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("cmake", "CMake", extensions=(".cmake", ".cmake.in"), filenames=("CMakeLists.txt",))
+LANGUAGE = Language(
+    "cmake",
+    "CMake",
+    extensions=(".cmake", ".cmake.in"),
+    filenames=("CMakeLists.txt",),
+    category=Category.BUILD,
+    doc_markup=DocMarkup.REST,
+)
 
 _TOKEN = re.compile(
     rb"(?P<comment>#\[(?P<c>=*)\[.*?(?:\](?P=c)\]|\Z)|#[^\r\n]*)"

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import re
 
-from concordance.base.model import Language
-from concordance.extract.ecmascript import queries, reader
+from concordance.base.model import DocMarkup, Language
+from concordance.extract.ecmascript import queries, reader, tests
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("typescript", "TypeScript", extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"))
+LANGUAGE = Language(
+    "typescript",
+    "TypeScript",
+    extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"),
+    aliases=("ts",),
+    tests=tests.CONVENTIONS,
+    reexports=True,
+    doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
+    doc_code="ts",
+)
 
 
 def _grammar(function: str, more: str = "") -> trees.Grammar:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
+from concordance.extract.registry import is_prose
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.book.key_definitions import symbol_by_id
 from concordance.query.descriptions.quotations import (
@@ -32,7 +33,6 @@ from concordance.query.index.updates.reads import WHOLE_TABLE
 
 _LARGEST = 300_000  # bytes of a document that are searched
 _CLASSES = 80  # classes listed
-_READ = ("markdown", "rst", "text")
 _DEFINITION = re.compile(
     r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
     r"(?P<name>[A-Z][\w.+-]*(?: [\w.+-]+){0,3}))\s+(?:\([^()]{1,40}\)\s+)?(?:is|are)\s+(?:an?|the|one|any)\s"
@@ -96,7 +96,7 @@ def _documents(index: Index) -> Iterator[GlossaryEntry]:
     with index.reads.unheard():
         paths = [
             path for path, file in ledger(index).files.items()
-            if not file.skip and file.category == Category.DOCUMENTATION and file.language in _READ
+            if not file.skip and file.category == Category.DOCUMENTATION and is_prose(file.language)
         ]  # fmt: skip
     for path in sorted(paths, key=lambda path: ("glossary" not in path.lower(), path)):
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Doc, Quote
+from concordance.extract.registry import is_prose
 from concordance.query.descriptions.quotations import find_lines, is_statement
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
@@ -47,7 +48,7 @@ class DocumentOpening(NamedTuple):
 def read_opening(index: Index, path: str) -> DocumentOpening | None:
     """Return the first paragraphs of a document or of a source file's documentation, None if there are none."""
     file = ledger(index).files[path]
-    if file.language in ("markdown", "rst", "text"):
+    if is_prose(file.language):
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
         return _of_document(path, text, file.language)
     words = outline(index, path).doc

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
 from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpack_column
+from concordance.extract.registry import is_prose, language_of
 from concordance.extract.terms.english import GENERAL, STOP, VERBS
 from concordance.extract.terms.terms import weight
 from concordance.query.answers import separator_of
@@ -59,8 +60,6 @@ _MENTION = ROLES.index(Role.MENTION)
 _COMMON = 8  # a term found in more than one file out of this many characterises none of them …
 _SMALL = 64  # … unless there are fewer files than this
 _COMMON_WORDS = STOP | VERBS | GENERAL
-_PROSE = frozenset(("markdown", "rst", "text"))
-_KEYED = frozenset(("yaml", "json", "toml", "ini"))
 INCLUDED = frozenset(("system", "local"))  # headers: their names occur nowhere else in the text
 LINKED = frozenset(("link", "image"))
 _WORDS = re.compile(r"\w+")
@@ -245,16 +244,17 @@ def shown_names(one: FileModel) -> list[MentionedName]:
     code samples.
     """
     language = one.file.language
-    if language in _PROSE:
+    prose = is_prose(language)
+    if prose:
         found = names_in_samples(one.opened.lines() or (), one.index.census.has_code)
-    elif one.facts.occurrences.names and one.symbols and language not in _KEYED:
+    elif one.facts.occurrences.names and one.symbols and not language_of(language).is_keyed:
         found = names_by_spelling(one.opened.text() or "")
         for row in one.facts.imports:
             for name in (row.name, row.alias):
                 found.pop(name, None)
     else:
         return []
-    return [MentionedName(name, line, times, language not in _PROSE) for name, (line, times) in found.items()]
+    return [MentionedName(name, line, times, not prose) for name, (line, times) in found.items()]
 
 
 class MentionResolver:
