@@ -14,19 +14,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
 from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpack_column
+from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import is_prose, language_of
 from concordance.extract.terms.english import GENERAL, STOP, VERBS
 from concordance.extract.terms.terms import weight
 from concordance.query.answers import separator_of
 from concordance.query.index.file_model import FileModel, ref_of
 
-_FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})([^`]*)$")
 _SESSION = re.compile(r"^\s*(?:>>>|\.\.\.) ")
 _NAME = re.compile(r"(?<![\w@/-])[A-Za-z_]\w*")
 _PLAIN = re.compile(r"_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*|_+[A-Za-z]\w*|[a-z0-9]+[A-Z]\w*")
@@ -323,25 +323,18 @@ def names_by_spelling(text: str) -> FoundNames:
     return found
 
 
-def _code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text that are code samples, with their numbers."""
-    end = ""
-    is_code = False
-    for number, line in enumerate(lines, 1):
-        fence = _FENCE.match(line)
-        if end:
-            if fence and fence[1].startswith(end) and not fence[2].strip():
-                end = ""
-            elif is_code:
-                yield number, line
-        elif fence:
-            words = fence[2].strip(" {}").lower().split()
-            end, is_code = fence[1], bool(words) and words[0] not in _SPEECH
-        elif _SESSION.match(line):
-            yield number, line
+    start = 0
+    for first, last, info in (*find_fences(lines), (len(lines), len(lines), "")):
+        yield from ((n, line) for n, line in enumerate(lines[start:first], start + 1) if _SESSION.match(line))
+        words = info.strip(" {}").lower().split()
+        if words and words[0] not in _SPEECH:
+            yield from enumerate(lines[first + 1 : last], first + 2)
+        start = last + 1
 
 
-def names_in_samples(lines: Iterable[str], is_known: Callable[[str], bool]) -> FoundNames:
+def names_in_samples(lines: Sequence[str], is_known: Callable[[str], bool]) -> FoundNames:
     """Return the names in the code samples of a text."""
     code = list(_code(lines))
     if not code:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
+from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import language_of
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, model_of
@@ -415,11 +416,10 @@ def find_doctest(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
 def find_code_block(lines: Sequence[str], line: int, language: str) -> Excerpt | None:
     """Return the code block of a document that contains a line; None if the line is prose."""
     if language == "markdown":
-        fences = [n for n, text in enumerate(lines, 1) if text.lstrip().startswith(("```", "~~~"))]
-        inside = [pair for pair in zip(fences[::2], fences[1::2], strict=False) if pair[0] < line < pair[1]]
-        if not inside or inside[0][1] - inside[0][0] > 2 * _WHOLE:
+        fence = next((one for one in find_fences(lines) if one.first < line - 1 < one.last < len(lines)), None)
+        if fence is None or fence.last - fence.first > 2 * _WHOLE:
             return None
-        return _text(lines, inside[0][0] + 1, inside[0][1] - 1)
+        return _text(lines, fence.first + 2, fence.last)
     margin = _margin(lines[line - 1])
     first = last = line
     while first > 1 and (not lines[first - 2].strip() or _margin(lines[first - 2]) >= max(1, margin)):
