@@ -65,6 +65,16 @@ class TestConventions:
     settings: tuple[str, ...] = ()  # names of the files that `command` reads, and endings: ".cmake"
 
 
+class VariableAccess(NamedTuple):
+    """One way in which the programs of a language access an environment variable."""
+
+    says: str  # "reads", "sets" or "removes"
+    # A regular expression over a file's bytes. Its group `name` is the variable; LITERAL stands for a string literal or
+    # the name of a constant, VALUE for a literal alone. Matches in strings and comments do not count.
+    pattern: bytes
+    mark: bytes = b""  # occurs in every text that matches
+
+
 @dataclass(frozen=True)
 class Language:
     """What the program needs to know about one language besides how to parse it; each language's plug-in defines its
@@ -82,6 +92,8 @@ class Language:
     aliases: tuple[str, ...] = ()  # other names for it, in modelines and on fenced code blocks
     fence: str = ""  # its name on a fenced code block, if that is not `name`
     tests: TestConventions = TestConventions()
+    environment: tuple[VariableAccess, ...] = ()
+    environment_marks: tuple[bytes, ...] = ()  # a file without any of these accesses no environment variable
     is_indented: bool = False  # True if its blocks are marked by indentation
     has_semicolons: bool = False  # True if its statements end with a semicolon
     is_markup: bool = False  # True if its files are documents with headings, links and code blocks

@@ -20,6 +20,8 @@ LANGUAGE = Language(
     import_verb="includes",
     doc_markup=DocMarkup.COMMANDS | DocMarkup.CALL_LINKS | DocMarkup.MEMBERS | DocMarkup.KERNEL_DOC,
     doc_code="c",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b"env", b"ENV", b"Env"),
 )
 
 

@@ -24,6 +24,8 @@ LANGUAGE = Language(
     import_verb="includes",
     doc_markup=DocMarkup.COMMANDS | DocMarkup.CALL_LINKS | DocMarkup.MEMBERS,
     doc_code="cpp",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b"env", b"ENV", b"Env"),
 )  # fmt: skip
 
 

@@ -13,7 +13,16 @@ from collections.abc import Callable
 from tree_sitter import Node
 
 from concordance.base.kinds import FUNCTION_KINDS
-from concordance.base.model import DocMarkup, FileFacts, Kind, Language, Parameter, RunnerFiles, TestConventions
+from concordance.base.model import (
+    DocMarkup,
+    FileFacts,
+    Kind,
+    Language,
+    Parameter,
+    RunnerFiles,
+    TestConventions,
+    VariableAccess,
+)
 from concordance.extract.documents.comments import Comments
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
@@ -37,6 +46,12 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     return lambda name: f"{wanted} -run '^{name.rpartition('.')[2]}$'" if name else wanted
 
 
+_ENVIRONMENT = (
+    VariableAccess("reads", rb"\bos\.(?:Getenv|LookupEnv)\(\s*LITERAL\s*\)"),
+    VariableAccess("sets", rb"\.Setenv\(\s*LITERAL\s*,"),
+    VariableAccess("removes", rb"\bos\.Unsetenv\(\s*LITERAL\s*\)"),
+)
+
 LANGUAGE = Language(
     "go",
     "Go",
@@ -46,6 +61,8 @@ LANGUAGE = Language(
     imports_folders=True,
     doc_markup=DocMarkup.GODOC | DocMarkup.BRACKET_LINKS,
     doc_code="go",
+    environment=_ENVIRONMENT,
+    environment_marks=(b"env",),
 )
 
 DEFINITIONS = """

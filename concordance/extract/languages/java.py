@@ -20,6 +20,7 @@ from concordance.base.model import (
     Role,
     RunnerFiles,
     TestConventions,
+    VariableAccess,
 )
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
@@ -55,6 +56,8 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
+_ENVIRONMENT = (VariableAccess("reads", rb"\bSystem\s*\.\s*getenv\s*\(\s*LITERAL\s*\)"),)
+
 LANGUAGE = Language(
     "java",
     "Java",
@@ -65,6 +68,8 @@ LANGUAGE = Language(
     imports_by_name=True,
     doc_markup=DocMarkup.COMMANDS,
     doc_code="java",
+    environment=_ENVIRONMENT,
+    environment_marks=(b"getenv",),
 )
 
 DEFINITIONS = """

@@ -22,6 +22,8 @@ LANGUAGE = Language(
     reexports=True,
     doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
     doc_code="js",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b".env",),
 )
 
 GRAMMAR = trees.Grammar(

@@ -22,6 +22,8 @@ LANGUAGE = Language(
     import_verb="includes",
     doc_markup=DocMarkup.COMMANDS | DocMarkup.CALL_LINKS,
     doc_code="objc",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b"env", b"ENV", b"Env"),
 )
 
 

@@ -16,7 +16,17 @@ from functools import partial
 from tree_sitter import Tree
 
 from concordance.base.kinds import FUNCTION_KINDS
-from concordance.base.model import DocMarkup, FileFacts, Import, Kind, Language, RunnerFiles, Symbol, TestConventions
+from concordance.base.model import (
+    DocMarkup,
+    FileFacts,
+    Import,
+    Kind,
+    Language,
+    RunnerFiles,
+    Symbol,
+    TestConventions,
+    VariableAccess,
+)
 from concordance.extract.python import definitions, flow, occurrences
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
@@ -93,6 +103,21 @@ def _write_import(imported: Import) -> str:
     return f"import {imported.module}{alias}"
 
 
+_ENVIRONMENT = (
+    VariableAccess("sets", rb"environ\s*\[\s*LITERAL\s*\]\s*(?:=(?!=)|\+=)", b"environ["),
+    VariableAccess("removes", rb"del\s+(?:os\.)?environ\s*\[\s*LITERAL\s*\]", b"environ["),
+    VariableAccess("reads", rb"environ\s*\[\s*LITERAL\s*\](?!\s*(?:=(?!=)|\+=))", b"environ["),
+    VariableAccess("reads", rb"environ\s*\.\s*get\s*\(\s*LITERAL\s*[,)]", b"environ."),
+    VariableAccess("removes", rb"environ\s*\.\s*pop\s*\(\s*LITERAL\s*[,)]", b"environ."),
+    VariableAccess("sets", rb"environ\s*\.\s*setdefault\s*\(\s*LITERAL\s*,", b"environ."),
+    VariableAccess("reads", rb"getenvb?\s*\(\s*LITERAL\s*[,)]", b"getenv"),
+    VariableAccess("sets", rb"putenv\s*\(\s*LITERAL\s*,", b"putenv"),
+    VariableAccess("removes", rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
+    VariableAccess(
+        "reads", rb"[\"'](?P<name>[A-Za-z_]\w*)[\"']\s+(?:not\s+)?in\s+(?:os\s*\.\s*)?environ\b", b"environ"
+    ),
+)
+
 LANGUAGE = Language(
     "python",
     "Python",
@@ -114,6 +139,8 @@ LANGUAGE = Language(
     doc_inside=True,
     doc_code="python",
     write_import=_write_import,
+    environment=_ENVIRONMENT,
+    environment_marks=(b"env", b"ENV", b"Env"),
 )
 
 _NAMES = """

@@ -26,6 +26,7 @@ from concordance.base.model import (
     Role,
     RunnerFiles,
     TestConventions,
+    VariableAccess,
 )
 from concordance.extract.documents.comments import strip_markers
 from concordance.extract.reading import trees, typed_flow
@@ -338,6 +339,13 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     return lambda name: f"cargo test{package} {name.replace('.', '::')}".rstrip()
 
 
+_ENVIRONMENT = (
+    VariableAccess("reads", rb"\benv\s*::\s*var(?:_os)?\s*\(\s*LITERAL\s*\)"),
+    VariableAccess("reads", rb"\b(?:option_)?env!\s*\(\s*VALUE"),
+    VariableAccess("sets", rb"\benv\s*::\s*set_var\s*\(\s*LITERAL\s*,"),
+    VariableAccess("removes", rb"\benv\s*::\s*remove_var\s*\(\s*LITERAL\s*\)"),
+)
+
 LANGUAGE = Language(
     "rust",
     "Rust",
@@ -349,6 +357,8 @@ LANGUAGE = Language(
     reexports=True,
     doc_markup=DocMarkup.MARKDOWN | DocMarkup.RUSTDOC | DocMarkup.BRACKET_LINKS,
     doc_code="rust",
+    environment=_ENVIRONMENT,
+    environment_marks=(b"env",),
 )
 
 DEFINITIONS = """

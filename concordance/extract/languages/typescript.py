@@ -24,6 +24,8 @@ LANGUAGE = Language(
     reexports=True,
     doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
     doc_code="ts",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b".env",),
 )
 
 
