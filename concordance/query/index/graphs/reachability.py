@@ -96,7 +96,9 @@ def find_reaching(index: Index, starts: Collection[int], category: Category, mos
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
     rows = [ReachedSymbol(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
-    if any(language_of(language).tests.whole_files for language in index.counts):
+    # Only the languages of test files: to load the reader of every other one would take longer than the walk.
+    languages = {language for _, _, language, among in index.bases if among == Category.TEST}
+    if any(language_of(language).tests.whole_files for language in languages):
         rows += _files(index, walk, [one for one, step in steps.items() if step[2] == EdgeKind.LOADS], category)
     return ReachedSymbols(sorted(rows), walk)
 
