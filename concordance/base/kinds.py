@@ -5,7 +5,7 @@ Nothing here computes. `base/model.py` re-exports most of them next to the rows 
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import Flag, IntEnum, StrEnum, auto
 
 
 class Kind(StrEnum):
@@ -125,6 +125,21 @@ class Section(StrEnum):
     SECURITY = "Security & Safety"
     TESTING = "Testing & Usage"
     RELATED = "Related Files"
+
+
+class DocMarkup(Flag):
+    """The markup conventions that are usual in the documentation comments of a language."""
+
+    NONE = 0
+    REST = auto()  # reStructuredText
+    COMMANDS = auto()  # `@param`, `\\brief`
+    MARKDOWN = auto()
+    GODOC = auto()  # a heading after `#`; what is indented is code
+    RUSTDOC = auto()  # what is in a fence without a name is code of the language; so is what is in one called `no_run`
+    BRACKET_LINKS = auto()  # `[Name]` refers to a definition
+    CALL_LINKS = auto()  # `name()` refers to a definition
+    MEMBERS = auto()  # a line `@name: text` describes a member or argument
+    KERNEL_DOC = auto()  # the Linux kernel's: `@name` refers to an argument
 
 
 class Skip(StrEnum):

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from concordance.base.kinds import EXECUTABLE_KINDS as EXECUTABLE_KINDS
 from concordance.base.kinds import KINDS as KINDS
 from concordance.base.kinds import ROLES as ROLES
 from concordance.base.kinds import TYPE_KINDS as TYPE_KINDS
 from concordance.base.kinds import Category as Category
+from concordance.base.kinds import DocMarkup as DocMarkup
 from concordance.base.kinds import Kind as Kind
 from concordance.base.kinds import Op as Op
 from concordance.base.kinds import Origin as Origin
@@ -31,10 +32,53 @@ from concordance.base.kinds import Skip as Skip
 from concordance.base.kinds import SymbolRelation as SymbolRelation
 from concordance.base.kinds import Trust as Trust
 
+Parsed = TypeVar("Parsed")
+
+
+class RunnerFiles(Protocol):
+    """The files of a repository, for whoever looks up how its tests are run."""
+
+    def text(self, path: str, most: int = ...) -> bytes:
+        """Return the first bytes of a file, or the last if `most` is negative; empty if there is no such file."""
+
+    def parsed(self, path: str, parse: Callable[[bytes], Parsed]) -> Parsed:
+        """Return what `parse` makes of a file; the result is cached."""
+
+    def nearest(self, path: str, *names: str) -> Iterator[str]:
+        """Yield the files with the given names in a file's folder and those above, nearest first."""
+
+    def named(self, name: str) -> Sequence[str]:
+        """Return the paths of all files of a name, sorted."""
+
+
+@dataclass(frozen=True)
+class TestConventions:
+    """How the tests of a language are recognised and run."""
+
+    # The indices of the symbols that are tests, given a file's facts and its path; None: its tests are not recognised.
+    find: Callable[[FileFacts, str], list[int]] | None = None
+    beside_code: bool = False  # True if tests are also in the files that they test, False if only in test files
+    whole_files: bool = False  # True if tests have no names of their own, so that a whole test file counts as one
+    # Given the path of a test file, a function from a test's qualified name, or "" for the whole file, to the command
+    # that runs it; None if no file says how to run it.
+    command: Callable[[RunnerFiles, str], Callable[[str], str] | None] | None = None
+    settings: tuple[str, ...] = ()  # names of the files that `command` reads, and endings: ".cmake"
+
+
+class VariableAccess(NamedTuple):
+    """One way in which the programs of a language access an environment variable."""
+
+    says: str  # "reads", "sets" or "removes"
+    # A regular expression over a file's bytes. Its group `name` is the variable; LITERAL stands for a string literal or
+    # the name of a constant, VALUE for a literal alone. Matches in strings and comments do not count.
+    pattern: bytes
+    mark: bytes = b""  # occurs in every text that matches
+
 
 @dataclass(frozen=True)
 class Language:
-    """How files of one language are recognised and named; each language's plug-in defines its own."""
+    """What the program needs to know about one language besides how to parse it; each language's plug-in defines its
+    own. The first fields say how its files are recognised, the others how they are linked and shown."""
 
     name: str  # as stored: "cpp"
     title: str  # as people write it: "C++"
@@ -44,6 +88,26 @@ class Language:
     separator: str = "."  # between the parts of a qualified name
     has_macros: bool = False  # True if its reader is given the repository's macros
     has_prototypes: bool = False  # True if something can be declared in one file and defined in another
+    category: Category = Category.SOURCE  # the usual purpose of its files
+    aliases: tuple[str, ...] = ()  # other names for it, in modelines and on fenced code blocks
+    fence: str = ""  # its name on a fenced code block, if that is not `name`
+    tests: TestConventions = TestConventions()
+    environment: tuple[VariableAccess, ...] = ()
+    environment_marks: tuple[bytes, ...] = ()  # a file without any of these accesses no environment variable
+    is_indented: bool = False  # True if its blocks are marked by indentation
+    has_semicolons: bool = False  # True if its statements end with a semicolon
+    is_markup: bool = False  # True if its files are documents with headings, links and code blocks
+    is_keyed: bool = False  # True if its files are data, and its symbols their keys
+    imports_folders: bool = False  # True if an import refers to all files of a folder
+    imports_by_name: bool = False  # True if what is imported is a name, and linked as one
+    import_verb: str = "imports"
+    write_import: Callable[[Import], str] | None = None  # an import as one would write it for one name
+    reexports: bool = False  # True if a file can offer what it imports under its own name
+    orders_bases: bool = False  # True if a class has a method resolution order
+    constructor: str = ""  # the method that calling a class calls
+    doc_markup: DocMarkup = DocMarkup.NONE
+    doc_inside: bool = False  # True if documentation is inside of what it documents
+    doc_code: str = ""  # the language, on a fence, of code in documentation that does not name it
 
 
 class ListedFile(NamedTuple):

@@ -270,6 +270,7 @@ class Classifier:
             (one, tuple(one.extensions.split()), tuple(one.filenames.split()), tuple(one.interpreters.split()))
             for one in (TEXT, *OTHERS)
         ]
+        self._aliases = {**ALIASES, **{alias: one.name for one in languages for alias in one.aliases}}
         self._types: dict[str, FileType] = {}
         self._extensions: dict[str, FileType] = {}
         self._interpreters: dict[str, FileType] = {}
@@ -368,7 +369,7 @@ class Classifier:
                 if name in self._interpreters:
                     return self._interpreters[name]
         name = language_by_modeline(text)
-        file_type = self._types.get(ALIASES.get(name, name)) if name else None
+        file_type = self._types.get(self._aliases.get(name, name)) if name else None
         return file_type or self._types.get(language_by_opening(head)) or UNKNOWN_TEXT
 
 

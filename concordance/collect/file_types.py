@@ -27,23 +27,6 @@ class FileType(NamedTuple):
     interpreters: str = ""  # of a "#!" line
 
 
-# The usual purpose of plug-in languages' files, if it is not source.
-PLUGIN_KINDS = MappingProxyType(
-    {
-        "cmake": BUILD,
-        "dockerfile": BUILD,
-        "ini": SETTINGS,
-        "json": DATA,
-        "make": BUILD,
-        "markdown": PROSE,
-        "rst": PROSE,
-        "starlark": BUILD,
-        "text": PROSE,
-        "toml": SETTINGS,
-        "yaml": SETTINGS,
-    }
-)
-
 TEXT = FileType(
     "text", "Plain text", PROSE, ".txt .text",
     "LICENSE LICENCE COPYING NOTICE README AUTHORS CONTRIBUTORS MAINTAINERS CREDITS CHANGES ChangeLog INSTALL NEWS TODO"
@@ -60,28 +43,17 @@ TEMPLATE_SUFFIXES = (
     ".dist", ".example", ".sample", ".default", ".orig", ".bak", ".old", ".tmp", ".oss", ".src", "-tpl", "_shipped",
 )  # fmt: skip
 
-# Names of languages in modelines, if they are not the language's own name.
+# Names in modelines for languages without a plug-in, if they are not the language's own name.
 ALIASES = MappingProxyType(
     {
         "asm": "assembly",
-        "bash": "shell",
-        "bzl": "starlark",
-        "c++": "cpp",
-        "conf": "ini",
         "cperl": "perl",
         "dosbatch": "batch",
         "gas": "assembly",
-        "js": "javascript",
         "latex": "tex",
-        "makefile": "make",
         "nxml": "xml",
-        "objective-c": "objc",
         "plaintex": "tex",
-        "py": "python",
         "sgml": "xml",
-        "sh": "shell",
-        "shell-script": "shell",
-        "zsh": "shell",
     }
 )
 
@@ -294,4 +266,4 @@ OTHERS: tuple[FileType, ...] = (
 
 def from_plugin(language: Language) -> FileType:
     """Return a plug-in's language as a `FileType`."""
-    return FileType(language.name, language.title, PLUGIN_KINDS.get(language.name, SOURCE))
+    return FileType(language.name, language.title, language.category)

@@ -1,13 +1,29 @@
-"""The languages that have a reader: their names, and how files of each are recognised."""
+"""The languages: the names of those with a reader, and the description of each."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 
 from concordance.base import plugins
-from concordance.base.model import Language
+from concordance.base.model import Category, DocMarkup, Language
 
 LANGUAGES = "concordance.extract.languages"
+# Languages without a reader are read as plain text. Of some, the usual markup of comments is known.
+_UNREAD = Language("text", "Plain text")
+_COMMENTED = replace(_UNREAD, doc_markup=DocMarkup.COMMANDS)
+_MARKED = replace(_UNREAD, doc_markup=DocMarkup.MARKDOWN)
+_BOTH = replace(_UNREAD, doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN)
+_DESCRIBED = MappingProxyType(
+    {
+        "cython": replace(_UNREAD, is_indented=True, doc_markup=DocMarkup.REST, doc_inside=True, doc_code="python"),
+        **dict.fromkeys(("csharp", "groovy", "php", "scala"), _COMMENTED),
+        **dict.fromkeys(("elixir", "julia", "zig"), _MARKED),
+        **dict.fromkeys(("dart", "kotlin", "swift"), _BOTH),
+    }
+)
 
 
 @cache
@@ -23,6 +39,19 @@ def languages() -> tuple[Language, ...]:
 
 @cache
 def language_of(name: str) -> Language:
-    """Return the description of a language, or that of plain text if it has no reader."""
-    found: Language = plugins.load(LANGUAGES, name if name in readers() else "text").LANGUAGE
+    """Return the description of a language; one without a reader is described as plain text of unknown purpose."""
+    if name not in readers():
+        return _DESCRIBED.get(name, _UNREAD)
+    found: Language = plugins.load(LANGUAGES, name).LANGUAGE
     return found
+
+
+@cache
+def aliases() -> Mapping[str, str]:
+    """Return the names of the languages by their other names, as on fenced code blocks."""
+    return MappingProxyType({alias: language.name for language in languages() for alias in language.aliases})
+
+
+def is_prose(name: str) -> bool:
+    """True if the files of a language with a reader are usually documents."""
+    return language_of(name).category is Category.DOCUMENTATION

@@ -32,10 +32,10 @@ def linkers() -> str:
 
 
 def pages() -> str:
-    """Return the version of the code that makes pages, including the bridges, which say how pages speak of them."""
+    """Return the version of the code that makes pages, including languages and bridges, which describe themselves."""
     stage = ["workflow/stages/page_writer.py", "workflow/stages/pages.py"]
     own = ["base/blocks.py", "base/characters.py", "base/version.py", *stage]
-    return _digest(own, ["link/bridges", "query", "render"], "")
+    return _digest(own, ["extract", "link/bridges", "query", "render"], "")
 
 
 def site() -> str:

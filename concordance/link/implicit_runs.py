@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, Trust, unpack_column
 from concordance.facts.links.graph import BY_ROLES, EdgeKind, edge, pack_edges
+from concordance.link.languages import loading_languages
 from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
-FILE_LOADING_LANGUAGES = frozenset((
-    "python", "cython", "c", "cpp", "cuda", "objc", "objcpp", "javascript", "typescript", "proto", "shell", "starlark",
-))  # fmt: skip
 DEFERRING_SCOPES = frozenset(("function", "lambda"))
 UNLOADED_CONDITIONS = ("TYPE_CHECKING", "__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
@@ -115,7 +113,7 @@ def loaded_files(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) ->
     else `a`. Languages whose files see one another without being named (the files of a Go or Java package) have no such
     files.
     """
-    if file.language not in FILE_LOADING_LANGUAGES or not file.flow.imports or file.path.endswith(".pyi"):
+    if file.language not in loading_languages() or not file.flow.imports or file.path.endswith(".pyi"):
         return []
     named: dict[int, int] = {}
     for row in found:

@@ -18,10 +18,9 @@ from concordance.base.kinds import C_FAMILY
 from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target, unpack_column
 from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
 from concordance.link.implicit_runs import FUNCTIONS
+from concordance.link.languages import value_tracking_languages
 from concordance.link.world import LoadedFlow
 
-# Languages where links follow values, because any name may hold anything; the others declare types by name.
-VALUE_TRACKING_LANGUAGES = frozenset(("python", "cython"))
 AUTOUSE = "*"
 OWNERS_COLUMN = 8  # index of a symbol's owners in a row of `names`
 ANY_OWNER = "*"  # as an owner: any class
@@ -76,7 +75,7 @@ class ExpressionDescriber:
 
     def __init__(self, file: LoadedFlow, targets: Sequence[Target]) -> None:
         self.file, self.targets = file, targets
-        self.followed = file.language in VALUE_TRACKING_LANGUAGES
+        self.followed = file.language in value_tracking_languages()
         self.paths = self._paths()
         self._scopes: dict[int, Any] = {}
 
@@ -277,7 +276,7 @@ def mentioned_name_digests(file: LoadedFlow) -> bytes:
     """Return the digests of the names that a file may look up in other files, sorted and packed."""
     flow, names = file.flow, file.names
     found: set[str] = {row.name for row in flow.imports}
-    free = file.language not in VALUE_TRACKING_LANGUAGES or any(row.name == "*" for row in flow.imports)
+    free = file.language not in value_tracking_languages() or any(row.name == "*" for row in flow.imports)
     for op, left, right in zip(file.op, file.left, file.right, strict=True):
         if op == Op.MEMBER:
             found.add(names[right])
@@ -287,7 +286,7 @@ def mentioned_name_digests(file: LoadedFlow) -> bytes:
         if free or parent:
             found.add(names[name])
         found.update(names[file.left[value]] for value in file.said(symbol, SymbolRelation.ASKS))
-    if file.language not in VALUE_TRACKING_LANGUAGES:
+    if file.language not in value_tracking_languages():
         found.update(_spelled_names(file))
     return array("I", sorted({name_digest(name) for name in found})).tobytes()
 

@@ -21,7 +21,6 @@ from concordance.link.cfamily.scopes import NAMESPACE
 from concordance.link.interface_digest import (
     ANY_OWNER,
     OWNERS_COLUMN,
-    VALUE_TRACKING_LANGUAGES,
     ExpressionDescriber,
     FileInterface,
     FileVersion,
@@ -30,6 +29,7 @@ from concordance.link.interface_digest import (
     name_digest,
     owner_name_pairs,
 )
+from concordance.link.languages import value_tracking_languages
 from concordance.link.world import LinkWorld, LoadedFlow
 
 ALWAYS_FOLLOWED_FILES = (
@@ -125,7 +125,7 @@ class Invalidation:
         new = self._new[path].shown if path in self._new else FileInterface()
         for c in {version.file.language in C_FAMILY for version in versions}:
             self._differ(c, old, new)
-        if path in self._old and versions[0].file.language in VALUE_TRACKING_LANGUAGES:
+        if path in self._old and versions[0].file.language in value_tracking_languages():
             both = old.values.keys() & new.values.keys()
             worth = [old.values[one][0] for one in both if old.values[one][1] != new.values[one][1]]
             self._note(versions[0].file, worth, ())
@@ -191,7 +191,7 @@ class Invalidation:
             self.found |= {
                 n
                 for n, row in rows
-                if row.size and row.language in VALUE_TRACKING_LANGUAGES and row.path.startswith(inside)
+                if row.size and row.language in value_tracking_languages() and row.path.startswith(inside)
             }
 
     def _offered(self, paths: Iterable[str], seen: set[str]) -> set[str]:
@@ -270,7 +270,7 @@ class Invalidation:
         """Record the symbols and names of a file whose meaning changed."""
         c = file.language in C_FAMILY
         self._add_names(c, names)
-        if file.language not in VALUE_TRACKING_LANGUAGES:
+        if file.language not in value_tracking_languages():
             self._add_names(c, (file.names[file.symbol_name[symbol]] for symbol in symbols))
             self._add_own(pair for symbol in symbols if c for pair in owner_name_pairs(file, symbol))
             return
@@ -288,9 +288,8 @@ class Invalidation:
     def _weave(self, number: int) -> DefinitionDependencies:
         if number not in self._weaves:
             file = self.world.load(number)
-            links = (
-                self.known.links(self.world.files[number].id) if file.language in VALUE_TRACKING_LANGUAGES else Links()
-            )
+            tracked = file.language in value_tracking_languages()
+            links = self.known.links(self.world.files[number].id) if tracked else Links()
             self._weaves[number] = DefinitionDependencies(file, _by_use(links))
         return self._weaves[number]
 

@@ -24,6 +24,7 @@ from markdown_it.token import Token
 
 from concordance.base.blocks import Cite, Ref
 from concordance.base.characters import escape_hidden
+from concordance.extract.registry import aliases
 from concordance.extract.text.highlight import highlight_spans
 
 _BEGINS = re.compile(  # a line that can only begin a paragraph
@@ -296,12 +297,6 @@ def _is_harmless(text: str, place: int) -> bool:
 
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
-_READ_AS = {  # names used in fences, where the highlighter has another
-    "py": "python", "python3": "python", "pycon": "python", "bash": "shell", "sh": "shell", "zsh": "shell",
-    "c++": "cpp", "cxx": "cpp", "cc": "cpp", "h": "cpp", "hpp": "cpp", "cu": "cuda", "objective-c": "objc",
-    "objective-c++": "objcpp", "js": "javascript", "ts": "typescript", "rs": "rust", "golang": "go", "yml": "yaml",
-    "makefile": "make", "protobuf": "proto", "bzl": "starlark",
-}  # fmt: skip
 _LARGEST = 20_000  # characters; longer code is not highlighted, because it would take too long
 
 
@@ -311,8 +306,7 @@ def render_code(text: str, language: str = "") -> str:
     if not _LANGUAGE.fullmatch(language):
         return f'<pre tabindex="0"><code>{escape(text, False)}</code></pre>\n'
     name = language.lower()
-    name = _READ_AS.get(name, name)
-    told = highlight_spans(text, name) if len(text) <= _LARGEST else []
+    told = highlight_spans(text, aliases().get(name, name)) if len(text) <= _LARGEST else []
     out: list[str] = []
     place = 0
     for start, end, letter in told:

@@ -17,34 +17,9 @@ from hypothesis import strategies as st
 from concordance.base.model import Category, Language, Skip
 from concordance.collect.classify import Classifier, header_language
 from concordance.collect.encoding import decode
+from concordance.extract.registry import languages
 
-LANGUAGES = (
-    Language("python", "Python", (".py", ".pyi", ".pyw"), (), ("python", "pypy")),
-    Language("c", "C", (".c", ".h")),
-    Language("cpp", "C++", (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".inl", ".ipp", ".tpp", ".inc")),
-    Language("cuda", "CUDA", (".cu", ".cuh", ".hip")),
-    Language("objc", "Objective-C", (".m",)),
-    Language("objcpp", "Objective-C++", (".mm",)),
-    Language("javascript", "JavaScript", (".js", ".mjs"), (), ("node",)),
-    Language("typescript", "TypeScript", (".ts", ".tsx")),
-    Language("declarations", "TypeScript declarations", (".d.ts",)),
-    Language("java", "Java", (".java",)),
-    Language("go", "Go", (".go",)),
-    Language("rust", "Rust", (".rs",)),
-    Language("shell", "Shell", (".sh", ".bash"), (".bashrc",), ("sh", "bash", "zsh")),
-    Language("cmake", "CMake", (".cmake",), ("CMakeLists.txt",)),
-    Language("make", "Make", (".mk",), ("Makefile", "GNUmakefile", "Makefile.*", "Kbuild"), ("make",)),
-    Language("starlark", "Starlark", (".bzl", ".star", ".bazel"), ("BUILD", "WORKSPACE")),
-    Language("yaml", "YAML", (".yaml", ".yml"), (".clang-format",)),
-    Language("json", "JSON", (".json",)),
-    Language("toml", "TOML", (".toml",)),
-    Language("ini", "INI", (".ini", ".cfg"), (".flake8",)),
-    Language("dockerfile", "Dockerfile", (".dockerfile",), ("Dockerfile", "Dockerfile.*")),
-    Language("proto", "Protocol Buffers", (".proto",)),
-    Language("markdown", "Markdown", (".md",)),
-    Language("rst", "reStructuredText", (".rst",)),
-    Language("text", "Plain text", (".txt",)),
-)
+LANGUAGES = (Language("declarations", "TypeScript declarations", (".d.ts",)), *languages())
 LIMIT = 1_000_000
 CLASSIFIER = Classifier(LANGUAGES, LIMIT)
 

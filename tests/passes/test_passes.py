@@ -12,6 +12,7 @@ import pytest
 import concordance
 from concordance.base.model import Category
 from concordance.collect.line_diff import changed_lines
+from concordance.extract.cfamily.test_conventions import cmake_commands, cmake_target
 from concordance.extract.engine import extract
 from concordance.extract.reading.test_detection import find_tests
 from concordance.facts.links.graph import (
@@ -32,7 +33,7 @@ from concordance.passes.rank import compute_ranks
 from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
 from concordance.query.index.graphs.file_graph import clusters_by_path as named_clusters
 from concordance.query.index.graphs.reachability import find_reaching, functions_in
-from concordance.query.index.test_commands import RunnerCommands, cmake_commands, cmake_target
+from concordance.query.index.test_commands import RunnerCommands
 from concordance.query.index.updates.reads import ReadRecorder
 from tests.support import program
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from concordance.base.model import Import
+from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.sections.examples import (
@@ -232,6 +233,21 @@ def test_code_of_documents() -> None:
     lines = ["So::", "", "    a()", "    b()", "", "Words of a()."]
     assert find_code_block(lines, 4, "rst") == (3, 4, "a()\nb()")
     assert find_code_block(lines, 6, "rst") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fences"),
+    [
+        ("a\n```py\nb\n```\nc", [(1, 3, "py")]),
+        ("```npm install```\n\n```sh\nb\n```", [(2, 4, "sh")]),  # code in a line of its own is no fence
+        ("````md\n```\nb\n```\n````", [(0, 4, "md")]),
+        ("~~~\n```\n~~~", [(0, 2, "")]),
+        ("- a\n\n  ```\n  b", [(2, 4, "")]),  # never closed
+        ("Title\n~~~~~\n\nwords\n\nOther\n~~~~~\n", []),  # headings of reST
+    ],
+)
+def test_fences(text: str, fences: list[tuple[int, int, str]]) -> None:
+    assert list(find_fences(text.split("\n"))) == fences
 
 
 def test_imports() -> None:

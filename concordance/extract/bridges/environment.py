@@ -1,98 +1,27 @@
 """Environment variables and build options: where they are read, set, declared and documented.
 
 In: a file of any language. Out: an end for each occurrence, whose `name` is the variable. Programs read variables in
-the ways listed below, or through a function of the repository with "env" in its name. A shell script reads
-variables in capitals that it never assigns. For documents, every name that is written like a variable is reported;
-which of these are variables is only known after all files have been read.
+the ways that the description of their language lists, or through a function of the repository with "env" in its name.
+A shell script reads variables in capitals that it never assigns. For documents, every name that is written like a
+variable is reported; which of these are variables is only known after all files have been read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from functools import cache
 
-from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Kind, Role
 from concordance.extract.bridges import BridgeEnd
 from concordance.extract.reading.draft import ROLE_CODES
-from concordance.extract.reading.rule_context import SCRIPTS, RuleContext
-
-# How programs of each language access environment variables: patterns over a file's bytes. Each has a group `name` for
-# a literal, or `constant` for the name of a constant of the file. Matches in strings and comments are excluded later,
-# with the help of the syntax tree.
-
+from concordance.extract.reading.rule_context import RuleContext
+from concordance.extract.registry import language_of
 
 READS, SETS, REMOVES = "reads", "sets", "removes"
+# What stands for itself in the patterns of a language: a literal, or the name of a constant of the file.
 _LITERAL = rb"(?:[rbuLU]*[\"'`](?P<name>[A-Za-z_]\w*)[\"'`]|(?P<constant>[A-Za-z_]\w*)(?:\.c_str\(\))?)"
 _VALUE = rb"(?:[rbuLU]*[\"'`](?P<name>[A-Za-z_]\w*)[\"'`])"
-
-
-class EnvironmentRead(NamedTuple):
-    """One way to access an environment variable."""
-
-    says: str
-    pattern: re.Pattern[bytes]
-    mark: bytes  # occurs in every text that matches
-
-
-def _way(says: str, pattern: bytes, mark: bytes = b"") -> EnvironmentRead:
-    return EnvironmentRead(says, re.compile(pattern.replace(b"LITERAL", _LITERAL).replace(b"VALUE", _VALUE)), mark)
-
-
-_PYTHON = (
-    _way(SETS, rb"environ\s*\[\s*LITERAL\s*\]\s*(?:=(?!=)|\+=)", b"environ["),
-    _way(REMOVES, rb"del\s+(?:os\.)?environ\s*\[\s*LITERAL\s*\]", b"environ["),
-    _way(READS, rb"environ\s*\[\s*LITERAL\s*\](?!\s*(?:=(?!=)|\+=))", b"environ["),
-    _way(READS, rb"environ\s*\.\s*get\s*\(\s*LITERAL\s*[,)]", b"environ."),
-    _way(REMOVES, rb"environ\s*\.\s*pop\s*\(\s*LITERAL\s*[,)]", b"environ."),
-    _way(SETS, rb"environ\s*\.\s*setdefault\s*\(\s*LITERAL\s*,", b"environ."),
-    _way(READS, rb"getenvb?\s*\(\s*LITERAL\s*[,)]", b"getenv"),
-    _way(SETS, rb"putenv\s*\(\s*LITERAL\s*,", b"putenv"),
-    _way(REMOVES, rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
-    _way(READS, rb"[\"'](?P<name>[A-Za-z_]\w*)[\"']\s+(?:not\s+)?in\s+(?:os\s*\.\s*)?environ\b", b"environ"),
-)
-_C = (
-    _way(READS, rb"getenv(?:_s)?\s*\(\s*LITERAL\s*\)", b"getenv"),
-    _way(READS, rb"dupenv_s\s*\([^;\"]{0,200},\s*VALUE\s*\)", b"dupenv_s"),
-    _way(SETS, rb"\b_?(?:setenv|putenv_s)\s*\(\s*LITERAL\s*,", b"env"),
-    _way(SETS, rb"\b_?putenv\s*\(\s*(?:\(char\s*\*\)\s*|const_cast<char\s*\*>\()?\"(?P<name>[A-Za-z_]\w*)=", b"putenv"),
-    _way(REMOVES, rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
-)
-_MEMBER = rb"(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*[\"'`](?P<other>\w+)[\"'`]\s*\])"
-_ECMA = (
-    _way(SETS, rb"\bprocess\.env\s*" + _MEMBER + rb"\s*=(?![=>])"),
-    _way(READS, rb"\bprocess\.env\s*" + _MEMBER + rb"(?!\w|\s*=(?![=>]))"),
-    _way(READS, rb"\bimport\.meta\.env\s*\.\s*(?P<name>[A-Z]\w*)\b(?!\s*=(?!=))"),
-)
-_RUST = (
-    _way(READS, rb"\benv\s*::\s*var(?:_os)?\s*\(\s*LITERAL\s*\)"),
-    _way(READS, rb"\b(?:option_)?env!\s*\(\s*VALUE"),
-    _way(SETS, rb"\benv\s*::\s*set_var\s*\(\s*LITERAL\s*,"),
-    _way(REMOVES, rb"\benv\s*::\s*remove_var\s*\(\s*LITERAL\s*\)"),
-)
-_GO = (
-    _way(READS, rb"\bos\.(?:Getenv|LookupEnv)\(\s*LITERAL\s*\)"),
-    _way(SETS, rb"\.Setenv\(\s*LITERAL\s*,"),
-    _way(REMOVES, rb"\bos\.Unsetenv\(\s*LITERAL\s*\)"),
-)
-_JAVA = (_way(READS, rb"\bSystem\s*\.\s*getenv\s*\(\s*LITERAL\s*\)"),)
-_CMAKE = (
-    _way(SETS, rb"\b(?i:set)\s*\(\s*ENV\{(?P<name>\w+)\}\s*[^\s)]"),
-    _way(REMOVES, rb"\b(?i:unset)\s*\(\s*ENV\{(?P<name>\w+)\}"),
-    _way(READS, rb"\$ENV\{(?P<name>\w+)\}"),
-    _way(READS, rb"\b(?:DEFINED|NOT|AND|OR|if\s*\(|elseif\s*\()\s*ENV\{(?P<name>\w+)\}"),
-)
-ACCESS_PATTERNS: dict[str, tuple[EnvironmentRead, ...]] = {
-    "python": _PYTHON, "cython": _PYTHON, "rust": _RUST, "go": _GO, "java": _JAVA, "cmake": _CMAKE,
-    **dict.fromkeys(C_FAMILY, _C), **dict.fromkeys(SCRIPTS, _ECMA),
-}  # fmt: skip
-# If a file contains none of these, none of the patterns can match.
-MARKS: dict[str, tuple[bytes, ...]] = {
-    "python": (b"env", b"ENV", b"Env"), "cython": (b"env",), "rust": (b"env",), "go": (b"env",),
-    "java": (b"getenv",), "cmake": (b"ENV{",), **dict.fromkeys(C_FAMILY, (b"env", b"ENV", b"Env")),
-    **dict.fromkeys(SCRIPTS, (b".env",)),
-}  # fmt: skip
 # A function with "env" in its name, called with a name in capitals; letters before the match belong to its name.
 WRAPPER = re.compile(rb"(?:env|Env|ENV)\w{0,80}\s*\(\s*[rbuL]*[\"'](?P<name>[A-Z][A-Z0-9_]{2,})[\"']\s*[,)]")
 DIRECT = frozenset((b"getenv", b"setenv", b"putenv", b"unsetenv", b"getenvb", b"secure_getenv", b"_putenv"))
@@ -150,14 +79,25 @@ _EXPRESSION = re.compile(rb"\$\{\{(?:[^}$]|\$(?!\{\{))*?\benv\.([A-Za-z_]\w*)")
 
 def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield every access to and mention of a variable or option in a file."""
-    language = look.language
-    if language in ACCESS_PATTERNS and any(mark in look.data for mark in MARKS[language]):
-        yield from _accesses(look)
-    reader = _READERS.get(language)
+    accesses, marks = _accesses_of(look.language)
+    if any(mark in look.data for mark in marks):
+        yield from _accesses(look, accesses)
+    reader = _READERS.get(look.language)
     if reader is not None:
         yield from reader(look)
-    elif language in ACCESS_PATTERNS and _mentions_variables(look.data):
+    elif accesses and _mentions_variables(look.data):
         yield from _documented(look)
+
+
+@cache
+def _accesses_of(language: str) -> tuple[tuple[tuple[str, re.Pattern[bytes], bytes], ...], tuple[bytes, ...]]:
+    """Return how programs of a language access variables, and the words of which one is in every file that does."""
+    known = language_of("python" if language == "cython" else language)
+    accesses = (
+        (says, re.compile(pattern.replace(b"LITERAL", _LITERAL).replace(b"VALUE", _VALUE)), mark)
+        for says, pattern, mark in known.environment
+    )
+    return tuple(accesses), known.environment_marks
 
 
 def _mentions_variables(data: bytes) -> bool:
@@ -177,10 +117,10 @@ def _is_code(look: RuleContext, at: int) -> bool:
     return not look.in_comment(at)
 
 
-def _accesses(look: RuleContext) -> Iterator[BridgeEnd]:
+def _accesses(look: RuleContext, accesses: tuple[tuple[str, re.Pattern[bytes], bytes], ...]) -> Iterator[BridgeEnd]:
     """Yield the variables that a program reads, sets or removes."""
     seen = set()
-    for says, pattern, mark in ACCESS_PATTERNS[look.language]:
+    for says, pattern, mark in accesses:
         for match in pattern.finditer(look.data) if mark in look.data else ():
             name = _name(look, match)
             where = max(match.start(group) for group in match.groupdict())

@@ -3,12 +3,14 @@
 In: the lines of a file. Out: `Block`s in the order of the text, following CommonMark: quotes and list items contain
 blocks of their own, the content of a fence is not parsed, and an underline turns the paragraph above it into a
 heading. The parser is written by hand because only the kind of each line matters here, and building a grammar's
-syntax tree takes ten times as long. `Directives` reads the Sphinx directives in fences.
+syntax tree takes ten times as long. `Directives` reads the Sphinx directives in fences. `find_fences` is for readers
+of prose that only need to know which lines are code: it looks at single lines, in any format of documents.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.extract.documents.prose import is_relative
@@ -59,6 +61,36 @@ _HTML = (
 _COMMENT, _ANY_TAG = 1, 6
 _QUOTE = -1
 _DEEPEST = 100  # containers; only hostile files nest deeper
+
+
+class Fence(NamedTuple):
+    """A fenced code block; lines count from 0."""
+
+    first: int  # the line that opens it
+    last: int  # the line that closes it; the number of lines if none does
+    info: str  # what follows the opening fence: usually a language
+
+
+_FENCE_LINE = re.compile(r"[ \t>]*(`{3,}|~{3,})([^`]*)$")
+
+
+def find_fences(lines: Iterable[str]) -> Iterator[Fence]:
+    """Yield the fenced code blocks of a document."""
+    opened, first, info, number, above = "", 0, "", -1, ""
+    for number, line in enumerate(lines):
+        match = _FENCE_LINE.match(line) if "```" in line or "~~~" in line else None
+        above, title = line.strip(), above
+        if match is None:
+            continue
+        if not opened:
+            # In reST, tildes below a line of text that they are long enough for make it a heading.
+            if match[1][0] != "~" or match[2].strip() or not 0 < len(title) <= len(match[1]):
+                opened, first, info = match[1], number, match[2].strip()
+        elif match[1].startswith(opened) and not match[2].strip():
+            yield Fence(first, number, info)
+            opened = ""
+    if opened:
+        yield Fence(first, number + 1, info)
 
 
 def front_matter_length(lines: list[str]) -> int:

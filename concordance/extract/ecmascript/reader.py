@@ -11,12 +11,18 @@ import re
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Parameter
+from concordance.base.model import Kind, Parameter, VariableAccess
 from concordance.extract.ecmascript.modules import note_exports, note_imports
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
+_VARIABLE = rb"(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*[\"'`](?P<other>\w+)[\"'`]\s*\])"
+ENVIRONMENT = (
+    VariableAccess("sets", rb"\bprocess\.env\s*" + _VARIABLE + rb"\s*=(?![=>])"),
+    VariableAccess("reads", rb"\bprocess\.env\s*" + _VARIABLE + rb"(?!\w|\s*=(?![=>]))"),
+    VariableAccess("reads", rb"\bimport\.meta\.env\s*\.\s*(?P<name>[A-Z]\w*)\b(?!\s*=(?!=))"),
+)
 _WORDS = frozenset(
     ("static", "async", "get", "set", "*", "readonly", "abstract", "declare", "accessor", "const", "override",
      "accessibility_modifier", "override_modifier")

@@ -12,12 +12,36 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from concordance.base.model import Kind, Language, Parameter, Role
+from concordance.base.model import (
+    Category,
+    DocMarkup,
+    Kind,
+    Language,
+    Parameter,
+    Role,
+    VariableAccess,
+)
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("cmake", "CMake", extensions=(".cmake", ".cmake.in"), filenames=("CMakeLists.txt",))
+_ENVIRONMENT = (
+    VariableAccess("sets", rb"\b(?i:set)\s*\(\s*ENV\{(?P<name>\w+)\}\s*[^\s)]"),
+    VariableAccess("removes", rb"\b(?i:unset)\s*\(\s*ENV\{(?P<name>\w+)\}"),
+    VariableAccess("reads", rb"\$ENV\{(?P<name>\w+)\}"),
+    VariableAccess("reads", rb"\b(?:DEFINED|NOT|AND|OR|if\s*\(|elseif\s*\()\s*ENV\{(?P<name>\w+)\}"),
+)
+
+LANGUAGE = Language(
+    "cmake",
+    "CMake",
+    extensions=(".cmake", ".cmake.in"),
+    filenames=("CMakeLists.txt",),
+    category=Category.BUILD,
+    doc_markup=DocMarkup.REST,
+    environment=_ENVIRONMENT,
+    environment_marks=(b"ENV{",),
+)
 
 _TOKEN = re.compile(
     rb"(?P<comment>#\[(?P<c>=*)\[.*?(?:\](?P=c)\]|\Z)|#[^\r\n]*)"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concordance.base.model import Language
-from concordance.extract.cfamily import reader
+from concordance.base.model import DocMarkup, Language
+from concordance.extract.cfamily import reader, test_conventions
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
@@ -18,6 +18,14 @@ LANGUAGE = Language(
     separator="::",
     has_macros=True,
     has_prototypes=True,
+    aliases=("c++", "cxx", "cc", "h", "hpp"),
+    tests=test_conventions.CONVENTIONS,
+    has_semicolons=True,
+    import_verb="includes",
+    doc_markup=DocMarkup.COMMANDS | DocMarkup.CALL_LINKS | DocMarkup.MEMBERS,
+    doc_code="cpp",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b"env", b"ENV", b"Env"),
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
-from concordance.base.model import Kind, Language, Role
+from concordance.base.model import Category, Kind, Language, Role
 from concordance.extract.documents.keyed import pair_signature
 from concordance.extract.documents.prose import is_relative
 from concordance.extract.reading.draft import Definition, Draft
@@ -24,6 +24,7 @@ LANGUAGE = Language(
     "Dockerfile",
     extensions=(".dockerfile", ".containerfile"),
     filenames=("Dockerfile", "Dockerfile.*", "Containerfile", "Containerfile.*", "*.Dockerfile"),
+    category=Category.BUILD,
 )
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")

@@ -7,16 +7,63 @@ and a field. A build constraint is the condition of the whole file.
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Callable
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Language, Parameter
+from concordance.base.kinds import FUNCTION_KINDS
+from concordance.base.model import (
+    DocMarkup,
+    FileFacts,
+    Kind,
+    Language,
+    Parameter,
+    RunnerFiles,
+    TestConventions,
+    VariableAccess,
+)
 from concordance.extract.documents.comments import Comments
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("go", "Go", extensions=(".go",))
+_TEST = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
+
+
+def _tests(facts: FileFacts, path: str) -> list[int]:
+    return [n for n, symbol in enumerate(facts.symbols) if symbol.kind in FUNCTION_KINDS and _TEST.match(symbol.name)]
+
+
+def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
+    module = next(files.nearest(path, "go.mod"), None)
+    if module is None:
+        return None
+    home, folder = module.rpartition("/")[0], path.rpartition("/")[0]
+    inside = folder[len(home) :].strip("/")
+    before = f"go -C {shlex.quote(home)}" if home else "go"
+    wanted = f"{before} test ./{inside}".removesuffix("/")
+    return lambda name: f"{wanted} -run '^{name.rpartition('.')[2]}$'" if name else wanted
+
+
+_ENVIRONMENT = (
+    VariableAccess("reads", rb"\bos\.(?:Getenv|LookupEnv)\(\s*LITERAL\s*\)"),
+    VariableAccess("sets", rb"\.Setenv\(\s*LITERAL\s*,"),
+    VariableAccess("removes", rb"\bos\.Unsetenv\(\s*LITERAL\s*\)"),
+)
+
+LANGUAGE = Language(
+    "go",
+    "Go",
+    extensions=(".go",),
+    aliases=("golang",),
+    tests=TestConventions(find=_tests, command=_test_command, settings=("go.mod",)),
+    imports_folders=True,
+    doc_markup=DocMarkup.GODOC | DocMarkup.BRACKET_LINKS,
+    doc_code="go",
+    environment=_ENVIRONMENT,
+    environment_marks=(b"env",),
+)
 
 DEFINITIONS = """
 (source_file (package_clause (package_identifier) @name) @definition.namespace)

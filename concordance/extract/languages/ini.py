@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from concordance.base.model import Kind, Language
+from concordance.base.model import Category, Kind, Language
 from concordance.extract.documents.keyed import pair_signature
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
@@ -24,6 +24,9 @@ LANGUAGE = Language(
         "setup.cfg", ".editorconfig", ".gitconfig", ".gitmodules", ".flake8", ".pylintrc", "pylintrc", ".coveragerc",
         ".npmrc", ".pypirc", ".hgrc", "*.service", "*.lektorproject",
     ),
+    category=Category.CONFIGURATION,
+    aliases=("conf",),
+    is_keyed=True,
 )  # fmt: skip
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")

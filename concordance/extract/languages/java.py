@@ -6,14 +6,71 @@ so that they are not mistaken for members of the enclosing method.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Language, Parameter, Role
+from concordance.base.model import (
+    DocMarkup,
+    FileFacts,
+    Kind,
+    Language,
+    Parameter,
+    Role,
+    RunnerFiles,
+    TestConventions,
+    VariableAccess,
+)
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("java", "Java", extensions=(".java",))
+_TEST = re.compile(r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b")
+_BUILDS = ("pom.xml", "build.gradle", "build.gradle.kts")
+
+
+def _tests(facts: FileFacts, path: str) -> list[int]:
+    found = []
+    for place, symbol in enumerate(facts.symbols):
+        if symbol.kind == Kind.METHOD and symbol.parent >= 0:
+            bases = facts.symbols[symbol.parent].bases
+            old = symbol.name.startswith("test") and any("TestCase" in base for base in bases)
+            if old or any(map(_TEST.match, symbol.modifiers)):
+                found.append(place)
+    return found
+
+
+def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
+    stem = path.rpartition("/")[2].partition(".")[0]
+    build = next(files.nearest(path, *_BUILDS), None)
+    if build is None:
+        return None
+    if build.endswith("pom.xml"):
+        return lambda name: f"mvn test -Dtest={stem}{f'#{_last(name)}' if name else ''}"
+    gradle = "./gradlew" if "gradlew" in files.named("gradlew") else "gradle"
+    return lambda name: f"{gradle} test --tests '*{stem}{f'.{_last(name)}' if name else ''}'"
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+_ENVIRONMENT = (VariableAccess("reads", rb"\bSystem\s*\.\s*getenv\s*\(\s*LITERAL\s*\)"),)
+
+LANGUAGE = Language(
+    "java",
+    "Java",
+    extensions=(".java",),
+    tests=TestConventions(find=_tests, command=_test_command, settings=(*_BUILDS, "gradlew")),
+    has_semicolons=True,
+    imports_folders=True,
+    imports_by_name=True,
+    doc_markup=DocMarkup.COMMANDS,
+    doc_code="java",
+    environment=_ENVIRONMENT,
+    environment_marks=(b"getenv",),
+)
 
 DEFINITIONS = """
 (package_declaration [(identifier) (scoped_identifier)] @name) @definition.namespace

@@ -6,8 +6,8 @@ In: the text of a JavaScript file. Out: a `Draft`. The code shared with TypeScri
 
 from __future__ import annotations
 
-from concordance.base.model import Language
-from concordance.extract.ecmascript import queries, reader
+from concordance.base.model import DocMarkup, Language
+from concordance.extract.ecmascript import queries, reader, test_conventions
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
@@ -17,6 +17,13 @@ LANGUAGE = Language(
     "JavaScript",
     extensions=(".js", ".mjs", ".cjs", ".jsx"),
     interpreters=("node", "nodejs", "deno", "bun"),
+    aliases=("js",),
+    tests=test_conventions.CONVENTIONS,
+    reexports=True,
+    doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
+    doc_code="js",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b".env",),
 )
 
 GRAMMAR = trees.Grammar(

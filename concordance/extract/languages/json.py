@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from concordance.base.model import Language
+from concordance.base.model import Category, Language
 from concordance.extract.documents import keyed
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
@@ -20,6 +20,8 @@ LANGUAGE = Language(
     "JSON",
     extensions=(".json", ".jsonc", ".webmanifest", ".map", ".geojson", ".jsonl", ".ndjson"),
     filenames=(".babelrc", ".eslintrc", ".jshintrc", ".prettierrc", "composer.lock", ".watchmanconfig", "flake.lock"),
+    category=Category.DATA,
+    is_keyed=True,
 )
 
 NAMES = """

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from concordance.base.model import Kind, Language, Role
+from concordance.base.model import Category, Kind, Language, Role
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
@@ -22,6 +22,9 @@ LANGUAGE = Language(
     extensions=(".mk", ".mak", ".make"),
     filenames=("Makefile", "makefile", "GNUmakefile", "Makefile.*", "*.Makefile", "Kbuild"),
     interpreters=("make", "gmake"),
+    category=Category.BUILD,
+    aliases=("makefile",),
+    fence="makefile",
 )
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")

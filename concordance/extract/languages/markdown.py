@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concordance.base.model import Kind, Language, Role
+from concordance.base.model import Category, DocMarkup, Kind, Language, Role
 from concordance.extract.documents.markdown_blocks import Block, Directives, split_blocks
 from concordance.extract.documents.prose import (
     NAME_IN_CODE,
@@ -31,7 +31,14 @@ from concordance.extract.documents.prose import (
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("markdown", "Markdown", extensions=(".md", ".markdown", ".mdx", ".mkd"))
+LANGUAGE = Language(
+    "markdown",
+    "Markdown",
+    extensions=(".md", ".markdown", ".mdx", ".mkd"),
+    category=Category.DOCUMENTATION,
+    is_markup=True,
+    doc_markup=DocMarkup.MARKDOWN,
+)
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _TICKS = re.compile(r"(?<!\\)`+")

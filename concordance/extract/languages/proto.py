@@ -11,13 +11,20 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from concordance.base.model import Kind, Language, Parameter, Role
+from concordance.base.model import DocMarkup, Kind, Language, Parameter, Role
 from concordance.extract.reading import typed_flow
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("proto", "Protocol Buffers", extensions=(".proto", ".protodevel"))
+LANGUAGE = Language(
+    "proto",
+    "Protocol Buffers",
+    extensions=(".proto", ".protodevel"),
+    aliases=("protobuf",),
+    fence="protobuf",
+    doc_markup=DocMarkup.COMMANDS,
+)
 
 _TOKEN = re.compile(
     rb"(?P<comment>//[^\r\n]*|/\*.*?(?:\*/|\Z))"

@@ -9,15 +9,114 @@ is used for both kinds of file, because two readers could disagree.
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Callable
 from functools import partial
 
 from tree_sitter import Tree
 
-from concordance.base.model import Language
+from concordance.base.kinds import FUNCTION_KINDS
+from concordance.base.model import (
+    DocMarkup,
+    FileFacts,
+    Import,
+    Kind,
+    Language,
+    RunnerFiles,
+    Symbol,
+    TestConventions,
+    VariableAccess,
+)
 from concordance.extract.python import definitions, flow, occurrences
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
+
+# How tests are recognised and run. The end of a test file itself (`unittest.main()`) decides first how it is run, then
+# the settings of pytest, then the scripts of projects that have their own runner.
+
+_FRAMEWORKS = frozenset(("pytest", "unittest", "hypothesis", "nose"))
+_HEAD = 20_000  # bytes of a test that are read at its start (imports) and at its end (`__main__`)
+_MAIN = re.compile(rb"""^if __name__ == ["']__main__["']:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|\s*\n)+)""", re.M)
+_UNITTEST_MAIN = re.compile(rb"\b(?:run_tests|unittest\.main|absltest\.main|TestProgram)\s*\(")
+_PYTEST_FILES = (("pytest.ini", b""), (".pytest.ini", b""), ("pyproject.toml", b"[tool.pytest"),
+                 ("tox.ini", b"[pytest]"), ("setup.cfg", b"[tool:pytest]"), ("conftest.py", b""))  # fmt: skip
+_MENTIONS = ("pyproject.toml", "tox.ini", "setup.cfg", "setup.py", "noxfile.py", "Makefile", "requirements.txt",
+             "requirements-dev.txt", "dev-requirements.txt", "test-requirements.txt")  # fmt: skip
+_SCRIPTS = (("runtests.py", "python {}"), ("manage.py", "python {} test"))
+
+
+def _tests(facts: FileFacts, path: str) -> list[int]:
+    symbols = facts.symbols
+    found = [place for place, symbol in enumerate(symbols) if _is_test(symbol, symbols)]
+    return found if _is_collected(facts, path) else [place for place in found if symbols[place].kind == Kind.METHOD]
+
+
+def _is_test(symbol: Symbol, symbols: tuple[Symbol, ...]) -> bool:
+    is_fixture = any("fixture" in modifier for modifier in symbol.modifiers)
+    if symbol.kind not in FUNCTION_KINDS or not symbol.name.startswith("test") or is_fixture:
+        return False
+    around = symbols[symbol.parent] if symbol.parent >= 0 else None
+    return around is None or (around.kind == Kind.CLASS and bool(around.bases or around.name.startswith("Test")))
+
+
+def _is_collected(facts: FileFacts, path: str) -> bool:
+    """True if a test runner collects functions of this file; a `tests.py` may also be ordinary code about tests."""
+    name = path.rpartition("/")[2]
+    if name.startswith("test_") or name.endswith("_test.py"):
+        return True
+    return any(one.module.partition(".")[0] in _FRAMEWORKS for one in facts.imports)
+
+
+def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
+    text = files.text(path, _HEAD)
+    main = _MAIN.search(files.text(path, -_HEAD))
+    if main is not None and _UNITTEST_MAIN.search(main.group(1)):
+        return lambda name: f"python {shlex.quote(path)}{f' {name}' if '.' in name else ''}"
+    if _has_pytest(files, path) or b"import pytest" in text:
+        return lambda name: f"pytest {shlex.quote('::'.join([path, *filter(None, name.split('.'))]))}"
+    for script, started in _SCRIPTS:
+        for found in files.nearest(path, script):
+            inside = path[len(found) - len(script) :]
+            return lambda name: f"{started.format(found)} {_dotted(inside, name)}"
+    if re.search(rb"^\s*(?:import|from) unittest\b", text, re.M):
+        return lambda name: f"python -m unittest {_dotted(path, name)}"
+    return None
+
+
+def _has_pytest(files: RunnerFiles, path: str) -> bool:
+    """True if pytest is configured for a file, or a file in the repository's root mentions it."""
+    for name, word in _PYTEST_FILES:
+        if any(word in files.text(found) for found in files.nearest(path, name)):
+            return True
+    return any(re.search(rb"\bpytest\b", files.text(name)) for name in _MENTIONS)
+
+
+def _dotted(path: str, name: str) -> str:
+    return ".".join(filter(None, [*path.removesuffix(".py").split("/"), name]))
+
+
+def _write_import(imported: Import) -> str:
+    alias = f" as {imported.alias}" if imported.alias and imported.alias != imported.name else ""
+    if imported.name:
+        return f"from {imported.module} import {imported.name}{alias}"
+    return f"import {imported.module}{alias}"
+
+
+_ENVIRONMENT = (
+    VariableAccess("sets", rb"environ\s*\[\s*LITERAL\s*\]\s*(?:=(?!=)|\+=)", b"environ["),
+    VariableAccess("removes", rb"del\s+(?:os\.)?environ\s*\[\s*LITERAL\s*\]", b"environ["),
+    VariableAccess("reads", rb"environ\s*\[\s*LITERAL\s*\](?!\s*(?:=(?!=)|\+=))", b"environ["),
+    VariableAccess("reads", rb"environ\s*\.\s*get\s*\(\s*LITERAL\s*[,)]", b"environ."),
+    VariableAccess("removes", rb"environ\s*\.\s*pop\s*\(\s*LITERAL\s*[,)]", b"environ."),
+    VariableAccess("sets", rb"environ\s*\.\s*setdefault\s*\(\s*LITERAL\s*,", b"environ."),
+    VariableAccess("reads", rb"getenvb?\s*\(\s*LITERAL\s*[,)]", b"getenv"),
+    VariableAccess("sets", rb"putenv\s*\(\s*LITERAL\s*,", b"putenv"),
+    VariableAccess("removes", rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
+    VariableAccess(
+        "reads", rb"[\"'](?P<name>[A-Za-z_]\w*)[\"']\s+(?:not\s+)?in\s+(?:os\s*\.\s*)?environ\b", b"environ"
+    ),
+)
 
 LANGUAGE = Language(
     "python",
@@ -25,6 +124,23 @@ LANGUAGE = Language(
     extensions=(".py", ".pyi", ".pyw", ".py3"),
     filenames=("SConstruct", "SConscript", "wscript"),
     interpreters=("python", "pypy"),
+    aliases=("py", "python3", "pycon"),
+    tests=TestConventions(
+        find=_tests,
+        command=_test_command,
+        settings=(*(name for name, _ in _PYTEST_FILES), *_MENTIONS, *(name for name, _ in _SCRIPTS)),
+    ),
+    is_indented=True,
+    imports_by_name=True,
+    reexports=True,
+    orders_bases=True,
+    constructor="__init__",
+    doc_markup=DocMarkup.REST,
+    doc_inside=True,
+    doc_code="python",
+    write_import=_write_import,
+    environment=_ENVIRONMENT,
+    environment_marks=(b"env", b"ENV", b"Env"),
 )
 
 _NAMES = """

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from unicodedata import east_asian_width
 
-from concordance.base.model import Kind, Language, Role
+from concordance.base.model import Category, DocMarkup, Kind, Language, Role
 from concordance.extract.documents.prose import (
     ByteOffsets,
     DocumentHeading,
@@ -31,7 +31,14 @@ from concordance.extract.documents.prose import (
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("rst", "reStructuredText", extensions=(".rst", ".rest"))
+LANGUAGE = Language(
+    "rst",
+    "reStructuredText",
+    extensions=(".rst", ".rest"),
+    category=Category.DOCUMENTATION,
+    is_markup=True,
+    doc_markup=DocMarkup.REST,
+)
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*$")

@@ -12,10 +12,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Language, Parameter, Role
+from concordance.base.kinds import FUNCTION_KINDS
+from concordance.base.model import (
+    DocMarkup,
+    FileFacts,
+    Kind,
+    Language,
+    Parameter,
+    Role,
+    RunnerFiles,
+    TestConventions,
+    VariableAccess,
+)
 from concordance.extract.documents.comments import strip_markers
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft, innermost
@@ -310,7 +322,44 @@ def _joined(before: str, after: str) -> str:
     return f"{before}::{after}" if before and after else before or after
 
 
-LANGUAGE = Language("rust", "Rust", extensions=(".rs",), separator="::")
+_TEST = re.compile(r"(?:^|::)(?:test|rstest|test_case|quickcheck|proptest)\b")
+
+
+def _tests(facts: FileFacts, path: str) -> list[int]:
+    symbols = enumerate(facts.symbols)
+    return [n for n, s in symbols if s.kind in FUNCTION_KINDS and any(map(_TEST.search, s.modifiers))]
+
+
+def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
+    manifest = next(files.nearest(path, "Cargo.toml"), None)
+    if manifest is None:
+        return None
+    named = re.search(rb'^\s*name\s*=\s*"([^"]+)"', files.text(manifest), re.M)
+    package = f" -p {named.group(1).decode()}" if "/" in manifest and named else ""
+    return lambda name: f"cargo test{package} {name.replace('.', '::')}".rstrip()
+
+
+_ENVIRONMENT = (
+    VariableAccess("reads", rb"\benv\s*::\s*var(?:_os)?\s*\(\s*LITERAL\s*\)"),
+    VariableAccess("reads", rb"\b(?:option_)?env!\s*\(\s*VALUE"),
+    VariableAccess("sets", rb"\benv\s*::\s*set_var\s*\(\s*LITERAL\s*,"),
+    VariableAccess("removes", rb"\benv\s*::\s*remove_var\s*\(\s*LITERAL\s*\)"),
+)
+
+LANGUAGE = Language(
+    "rust",
+    "Rust",
+    extensions=(".rs",),
+    separator="::",
+    aliases=("rs",),
+    tests=TestConventions(find=_tests, beside_code=True, command=_test_command, settings=("Cargo.toml",)),
+    imports_by_name=True,
+    reexports=True,
+    doc_markup=DocMarkup.MARKDOWN | DocMarkup.RUSTDOC | DocMarkup.BRACKET_LINKS,
+    doc_code="rust",
+    environment=_ENVIRONMENT,
+    environment_marks=(b"env",),
+)
 
 DEFINITIONS = """
 (mod_item name: (identifier) @name) @definition.namespace

@@ -27,6 +27,8 @@ LANGUAGE = Language(
         ".kshrc", "PKGBUILD", ".envrc",
     ),
     interpreters=("sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "bats"),
+    aliases=("bash", "sh", "zsh", "shell-script"),
+    fence="bash",
 )  # fmt: skip
 
 DEFINITIONS = """

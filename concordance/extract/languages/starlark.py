@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Language, Parameter, Role
+from concordance.base.model import Category, DocMarkup, Kind, Language, Parameter, Role
 from concordance.extract.documents.docstrings import clean_docstring
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
@@ -20,6 +20,11 @@ LANGUAGE = Language(
     "Starlark",
     extensions=(".bzl", ".star", ".bazel", ".buck", ".build"),
     filenames=("BUILD", "BUILD.*", "*.BUILD", "WORKSPACE", "WORKSPACE.*", "MODULE.bazel", "BUCK", "TARGETS"),
+    category=Category.BUILD,
+    aliases=("bzl",),
+    is_indented=True,
+    doc_markup=DocMarkup.REST,
+    doc_inside=True,
 )
 
 DEFINITIONS = """

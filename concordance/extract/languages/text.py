@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import re
 
-from concordance.base.model import Language
+from concordance.base.model import Category, DocMarkup, Language
 from concordance.extract.documents.comments import is_legal
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("text", "Plain text", extensions=(".txt", ".text", ".log"))
+LANGUAGE = Language(
+    "text",
+    "Plain text",
+    extensions=(".txt", ".text", ".log"),
+    category=Category.DOCUMENTATION,
+    doc_markup=DocMarkup.REST,
+)
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*[.,:;!?]*$")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Language, Role
+from concordance.base.model import Category, DocMarkup, Kind, Language, Role
 from concordance.extract.documents import keyed
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Definition, Draft
@@ -20,7 +20,13 @@ from concordance.extract.text.repetition import NOT_READ, is_unparsable
 from concordance.extract.text.source_text import Source
 
 LANGUAGE = Language(
-    "toml", "TOML", extensions=(".toml",), filenames=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock")
+    "toml",
+    "TOML",
+    extensions=(".toml",),
+    filenames=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"),
+    category=Category.CONFIGURATION,
+    is_keyed=True,
+    doc_markup=DocMarkup.REST,
 )
 
 NAMES = """

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 import re
 
-from concordance.base.model import Language
-from concordance.extract.ecmascript import queries, reader
+from concordance.base.model import DocMarkup, Language
+from concordance.extract.ecmascript import queries, reader, test_conventions
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language("typescript", "TypeScript", extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"))
+LANGUAGE = Language(
+    "typescript",
+    "TypeScript",
+    extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"),
+    aliases=("ts",),
+    tests=test_conventions.CONVENTIONS,
+    reexports=True,
+    doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
+    doc_code="ts",
+    environment=reader.ENVIRONMENT,
+    environment_marks=(b".env",),
+)
 
 
 def _grammar(function: str, more: str = "") -> trees.Grammar:

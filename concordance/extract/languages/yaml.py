@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node, Tree
 
-from concordance.base.model import Kind, Language, Role
+from concordance.base.model import Category, Kind, Language, Role
 from concordance.extract.documents import keyed
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
@@ -27,6 +27,10 @@ LANGUAGE = Language(
     "YAML",
     extensions=(".yml", ".yaml", ".clang-format", ".clang-tidy", ".clangd"),
     filenames=(".clang-format", ".clang-tidy", ".clangd", ".yamllint", "CITATION.cff"),
+    category=Category.CONFIGURATION,
+    aliases=("yml",),
+    is_indented=True,
+    is_keyed=True,
 )
 
 NAMES = """

@@ -22,6 +22,7 @@ from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shar
 from concordance.link.world import LinkWorld
 
 LANGUAGES = C_FAMILY
+LOADS_IMPORTS = True
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:

@@ -51,6 +51,7 @@ _COMMA = re.compile(r",(\s*[}\]])")
 _LIST = re.compile(r"^\s*-\s*[\"']?([^\"'#\s]+)", re.M)
 _HOPS = 5
 LANGUAGES = ("javascript", "typescript")
+LOADS_IMPORTS = True
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:

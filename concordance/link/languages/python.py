@@ -31,6 +31,8 @@ from concordance.link.python.unresolved_names import UnresolvedNames
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 LANGUAGES = ("python", "cython")
+LOADS_IMPORTS = True
+TRACKS_VALUES = True
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:

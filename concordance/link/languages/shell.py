@@ -11,6 +11,7 @@ from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
 LANGUAGES = ("shell",)
+LOADS_IMPORTS = True
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:

@@ -15,6 +15,7 @@ from concordance.link.simple_resolver import SimpleResolver
 from concordance.link.world import LinkWorld
 
 LANGUAGES = ("starlark",)
+LOADS_IMPORTS = True
 _MARKS = ("WORKSPACE", "WORKSPACE.bazel", "WORKSPACE.bzlmod", "MODULE.bazel", "REPO.bazel", ".buckconfig")
 _NAME = re.compile(r"\b(?:workspace|module)\s*\(\s*(?:[^()]*?,\s*)?name\s*=\s*\"([^\"]+)\"")
 _LOCAL = re.compile(r"\blocal_(?:repository|path_override)\s*\(([^()]*)\)")

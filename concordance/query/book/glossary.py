@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
+from concordance.extract.documents.markdown_blocks import find_fences
+from concordance.extract.registry import is_prose
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.book.key_definitions import symbol_by_id
 from concordance.query.descriptions.quotations import (
@@ -32,7 +34,6 @@ from concordance.query.index.updates.reads import WHOLE_TABLE
 
 _LARGEST = 300_000  # bytes of a document that are searched
 _CLASSES = 80  # classes listed
-_READ = ("markdown", "rst", "text")
 _DEFINITION = re.compile(
     r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
     r"(?P<name>[A-Z][\w.+-]*(?: [\w.+-]+){0,3}))\s+(?:\([^()]{1,40}\)\s+)?(?:is|are)\s+(?:an?|the|one|any)\s"
@@ -96,7 +97,7 @@ def _documents(index: Index) -> Iterator[GlossaryEntry]:
     with index.reads.unheard():
         paths = [
             path for path, file in ledger(index).files.items()
-            if not file.skip and file.category == Category.DOCUMENTATION and file.language in _READ
+            if not file.skip and file.category == Category.DOCUMENTATION and is_prose(file.language)
         ]  # fmt: skip
     for path in sorted(paths, key=lambda path: ("glossary" not in path.lower(), path)):
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
@@ -110,6 +111,7 @@ def _documents(index: Index) -> Iterator[GlossaryEntry]:
 def _glossary_document(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """Yield the entries of a glossary: headings with the text below them, or reST terms with indented definitions."""
     inside = -1  # the indentation of a reST glossary directive, -1 before one is found
+    code = _code_lines(lines)
     for number, line in enumerate(lines):
         if line.strip() == ".. glossary::":
             inside = len(line) - len(line.lstrip())
@@ -118,17 +120,17 @@ def _glossary_document(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
         heading = _HEADING.match(line)
         margin = len(line) - len(line.lstrip())
         if heading:
-            yield from _entry(path, heading[1], lines, number + 1)
+            yield from _entry(path, heading[1], lines, number + 1, code)
         elif 0 <= inside < margin < len(below) - len(below.lstrip()) and re.match(r"\s*[^\s:.]", line):
-            yield from _entry(path, line.strip(), lines, number + 1)
+            yield from _entry(path, line.strip(), lines, number + 1, code)
 
 
-def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[GlossaryEntry]:
+def _entry(path: str, term: str, lines: list[str], at: int, code: set[int]) -> Iterator[GlossaryEntry]:
     """Yield a term with the first paragraph at or after a line, if that is a statement."""
     while at < len(lines) and not lines[at].strip():
         at += 1
     end = at
-    while end < len(lines) and lines[end].strip() and not _HEADING.match(lines[end]) and not _is_fence(lines[end]):
+    while end < len(lines) and lines[end].strip() and not _HEADING.match(lines[end]) and end not in code:
         end += 1
     sentence = first_sentence("\n".join(lines[at:end]), "rst" if path.endswith(".rst") else "markdown")
     term = re.sub(r"[`*_]|\[([^\]]*)\]\([^()]*\)", r"\1", term).strip()
@@ -140,15 +142,13 @@ def _entry(path: str, term: str, lines: list[str], at: int) -> Iterator[Glossary
 
 def _defined_in_prose(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
     """Yield terms from paragraphs that begin with a term and "is a"; a plain name must occur in the heading above."""
-    heading, fenced = "", False
+    heading, code = "", _code_lines(lines)
     for number, line in enumerate(lines):
-        if _is_fence(line):
-            fenced = not fenced
         found = _HEADING.match(line)
         if found or (number + 1 < len(lines) and line.strip() and _RULE.match(lines[number + 1])):
             heading = found[1] if found else line.strip()
             continue
-        if fenced or not line or line[0].isspace() or (number and lines[number - 1].strip()):
+        if number in code or not line or line[0].isspace() or (number and lines[number - 1].strip()):
             continue
         match = _DEFINITION.match(line)
         if match is None:
@@ -157,7 +157,7 @@ def _defined_in_prose(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:
         if match["name"] and _letters(term) not in _letters(heading):
             continue
         end = number
-        while end < len(lines) and lines[end].strip() and not _is_fence(lines[end]):
+        while end < len(lines) and lines[end].strip() and end not in code:
             end += 1
         sentence = first_sentence("\n".join(lines[number:end]), "rst" if path.endswith(".rst") else "markdown")
         if is_statement(sentence) and term.lower() not in _EMPTY and not _FILE.search(term):
@@ -173,8 +173,8 @@ _EMPTY = frozenset(
 )
 
 
-def _is_fence(line: str) -> bool:
-    return line.lstrip().startswith(("```", "~~~"))
+def _code_lines(lines: list[str]) -> set[int]:
+    return {number for fence in find_fences(lines) for number in range(fence.first, fence.last + 1)}
 
 
 def _letters(words: str) -> str:

@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, join_in_sentence
-from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Category, File, Kind, Skip
-from concordance.extract.registry import language_of
+from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.query.descriptions.definitions import (
     definition_summary,
@@ -41,8 +40,7 @@ from concordance.query.search.related_files import stem_of
 
 _MAX_TITLE = 30  # characters up to which a sentence is no more than a title
 _TO_THE_READER = ("If ", "Please ", "See ", "You ", "Note ", "Warning")  # instructions, not descriptions
-_PROSE = frozenset(("markdown", "rst", "text", "asciidoc"))
-_KEYED = frozenset(("yaml", "json", "toml", "ini", "settings", "plist", "xml"))
+_KEYED = frozenset(("settings", "plist", "xml"))  # data formats without a reader
 
 
 @memoised(32768)  # a description appears on the pages of the file, of its folder and of its chapter
@@ -63,7 +61,7 @@ def describe(index: Index, path: str) -> Pieces:
 
 def _author_description(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return what its author says about it: in the file, in a README's list, or in its main definition's comment."""
-    if file.language in ("markdown", "rst"):
+    if language_of(file.language).is_markup:
         return _of_prose(index, file, facts)
     sentence = first_sentence(facts.doc, file.language) if _is_read(file) else ""
     if is_statement(sentence) and not sentence.startswith(_TO_THE_READER):
@@ -71,7 +69,7 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
     said = quote_guide_entry(index, file.path)
     if said:
         return list(said)
-    if file.language in _KEYED:
+    if _is_keyed(file):
         return []
     aside = file.category == Category.TEST or (is_package_file(file.path) and reexport_summary(index, file, facts))
     main = None if aside else main_definition(index, file, facts)
@@ -87,6 +85,14 @@ def _is_read(file: File) -> bool:
     """True if the extracted text of a file is prose; for a language without an extractor it may be code."""
     prose = file.type == "Plain text" or file.category == Category.DOCUMENTATION
     return prose or language_of(file.language).name != "text"
+
+
+def _is_prose(file: File) -> bool:
+    return is_prose(file.language) or file.language == "asciidoc"
+
+
+def _is_keyed(file: File) -> bool:
+    return language_of(file.language).is_keyed or file.language in _KEYED
 
 
 def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
@@ -107,9 +113,9 @@ def _of_prose(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a summary of what a file defines; nothing if it defines nothing."""
-    if file.language in _KEYED or file.language in ("dockerfile", "cmake", "make", "starlark"):
+    if _is_keyed(file) or language_of(file.language).category is Category.BUILD:
         return config_summary(index, file, facts)
-    if file.language in _PROSE:
+    if _is_prose(file):
         return []
     if file.category == Category.TEST or ledger(index).tests[file.path]:
         found = summarize_tests(index, file, facts)
@@ -121,14 +127,14 @@ def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return a file's type and length, what it imports, and which files use it or, for prose, its first line."""
     found: list[Piece] = [f"{file.type}, {count_noun(file.lines, 'line')}"]
-    if facts.imports and file.language not in _PROSE:
+    if facts.imports and not _is_prose(file):
         found += _imports(file, facts)
     users = _users(index, file.path)
     if users:
         names: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in users[:2]]
         more = [count_noun(len(users) - 2, "more file", "more files")] if len(users) > 2 else []
         found += [", used by ", *join_in_sentence([*names, *more])]
-    elif file.language in _PROSE:
+    elif _is_prose(file):
         first = first_line(index, file.path)
         if first:
             found += [", begins “", *sentence_pieces(first), "”", cite_words(index, file.path, first)]
@@ -147,7 +153,7 @@ def _imports(file: File, facts: FileOutline) -> list[Piece]:
         return []
     names: list[Piece] = [Mono(module) for module in modules[:2]]
     more = [count_noun(len(modules) - 2, "more")] if len(modules) > 2 else []
-    verb = "includes" if file.language in C_FAMILY else "imports"
+    verb = language_of(file.language).import_verb
     return [f", {verb} ", *join_in_sentence([*names, *(one.removesuffix("s") for one in more)])]
 
 

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_sentence
-from concordance.base.kinds import C_FAMILY
 from concordance.base.model import File, Kind
+from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.answers import separator_of, split_key
@@ -116,7 +116,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         if handed:
             return handed
     if (
-        file.language in C_FAMILY
+        language_of(file.language).has_prototypes
         and sum(len(group[2]) for group in heavy) < 3
         and (done := implementation_summary(file, facts))
     ):
@@ -189,7 +189,7 @@ def is_package_file(path: str) -> bool:
 
 def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return what a file re-exports: the names that it imports from other files of the repository and offers."""
-    if file.language not in ("python", "javascript", "typescript", "rust"):
+    if not language_of(file.language).reexports:
         return []
     if not is_package_file(file.path) and facts.exports is None:
         return []

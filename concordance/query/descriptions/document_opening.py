@@ -10,6 +10,8 @@ import re
 from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Doc, Quote
+from concordance.extract.documents.markdown_blocks import find_fences
+from concordance.extract.registry import is_prose
 from concordance.query.descriptions.quotations import find_lines, is_statement
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
@@ -47,7 +49,7 @@ class DocumentOpening(NamedTuple):
 def read_opening(index: Index, path: str) -> DocumentOpening | None:
     """Return the first paragraphs of a document or of a source file's documentation, None if there are none."""
     file = ledger(index).files[path]
-    if file.language in ("markdown", "rst", "text"):
+    if is_prose(file.language):
         text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
         return _of_document(path, text, file.language)
     words = outline(index, path).doc
@@ -96,13 +98,11 @@ def _of_document(path: str, text: str, language: str) -> DocumentOpening | None:
 def _paragraphs(lines: list[str]) -> list[tuple[int, list[str]]]:
     """Return the paragraphs, each with the number of its first line, without fenced code and comments."""
     found: list[tuple[int, list[str]]] = []
-    fence = comment = False
+    code = {number for fence in find_fences(lines) for number in range(fence.first + 1, fence.last + 2)}
+    comment = False
     for number, line in enumerate(lines, 1):
-        if line.lstrip().startswith(("```", "~~~")):
-            fence = not fence
-            continue
         comment = (comment or "<!--" in line) and "-->" not in line
-        if fence or comment or not line.strip() or line.strip().endswith("-->"):
+        if number in code or comment or not line.strip() or line.strip().endswith("-->"):
             found.append((0, []))
             continue
         begins = not found or not found[-1][1] or _ATX.match(line) or _ATX.match(found[-1][1][-1])

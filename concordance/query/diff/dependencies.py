@@ -20,20 +20,18 @@ import msgspec
 from concordance.base.config import Roots
 from concordance.base.errors import Unreadable
 from concordance.base.model import File, Import, Origin, Scope, Target
-from concordance.link.implicit_runs import DEFERRING_SCOPES, FILE_LOADING_LANGUAGES, UNLOADED_CONDITIONS
-from concordance.link.languages import import_linkers
+from concordance.extract.registry import language_of
+from concordance.link.implicit_runs import DEFERRING_SCOPES, UNLOADED_CONDITIONS
+from concordance.link.languages import import_linkers, loading_languages
 from concordance.link.paths.tree import Tree
 from concordance.passes.cycles import strongly_connected_components
 from concordance.query.diff.comparison import Comparison, ReadFile
 from concordance.query.index.repository import Index
 
-_PROSE = frozenset(("markdown", "rst"))
-_PYTHON = frozenset(("python", "cython"))
 _MODULES = (".py", "/__init__.py", ".pyx", ".pyi", "/__init__.pyi")
 _HOMES = frozenset(("__init__", "index", "mod"))  # files that represent their folder
 _SIGNS = (".", "/", ":")
 _APART = re.compile(r"::|[./:]+")
-_FOLDERS = frozenset(("go", "java"))  # languages whose imports refer to all files of a folder
 Imports = Sequence[tuple[Import, bool]]  # each with whether it is deferred
 Edge = tuple[str, str]
 
@@ -68,7 +66,7 @@ class Resolver:
 
     def needs(self, path: str, language: str, imports: Imports) -> dict[str, DependencySite]:
         """Return the files, and folders of packages, that the imports of a file resolve to."""
-        if language not in self._modules or language in _PROSE or not imports:
+        if language not in self._modules or language_of(language).is_markup or not imports:
             return {}
         module = self._modules[language]
         if module.__name__ not in self._resolve:
@@ -86,9 +84,9 @@ class Resolver:
         if target.origin != Origin.REPOSITORY or not target.paths:
             return ""
         first = target.paths[0]
-        if language in _FOLDERS and len(target.paths) > 1:
+        if language_of(language).imports_folders and len(target.paths) > 1:
             return first.rpartition("/")[0] + "/"
-        return self._module(first, one.name) if language in _PYTHON and one.name not in ("", "*") else first
+        return self._module(first, one.name) if language == "python" and one.name not in ("", "*") else first
 
     def _module(self, package: str, name: str) -> str:
         """Return the file of a module in a package; the package's own file if the name is not a module."""
@@ -165,7 +163,7 @@ class DependencyChange(NamedTuple):
 
 def load_dependencies(needs: Mapping[str, DependencySite], language: str, path: str) -> list[str]:
     """Return the files that a file needs when it is loaded, as the store counts them."""
-    if language not in FILE_LOADING_LANGUAGES or path.endswith(".pyi"):
+    if language not in loading_languages() or path.endswith(".pyi"):
         return []
     return [target for target, need in needs.items() if not need.waits]
 
@@ -344,7 +342,7 @@ class DependencySides:
         found: dict[str, Imports] = {}
         for path in sorted(self._comparison.settled) if self._named else ():
             file = self._index.files[path]
-            if file.language not in FILE_LOADING_LANGUAGES or file.skip:
+            if file.language not in loading_languages() or file.skip:
                 continue
             named = self._index.facts.names_in(path)
             imports = msgspec.msgpack.decode(named.imports, type=tuple[Import, ...]) if named.imports else ()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from concordance.base.model import FileFacts, Kind, Symbol
+from concordance.extract.registry import language_of
 from concordance.query.answers import qualified, separator_of, split_key
 
 VALUES = frozenset((Kind.CONSTANT, Kind.VARIABLE, Kind.FIELD, Kind.ENUMERATOR, Kind.KEY))  # kinds that are a value
@@ -21,7 +22,6 @@ _ENDS = re.compile(r'\s*(?:"""|\'\'\'|"|\*/)$')
 _SPACE = re.compile(r"\s+")
 _LAST_COMMA = re.compile(r",(?=[)\]}>])")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\s+")
-_INDENTED = frozenset(("python", "cython", "starlark", "yaml"))  # languages with significant indentation
 _GAP = 300  # characters of comments and white space between two characters of a signature
 _LONGEST = 255  # characters of a line that count
 
@@ -165,7 +165,7 @@ def _without_layout(lines: Iterable[str], language: str, margin: int) -> str:
     """
     if not language:
         return " ".join(word for line in lines for word in line.split())
-    if language not in _INDENTED:
+    if not language_of(language).is_indented:
         return "".join(_QUOTED.sub(_keep_quoted, line) for line in lines)
     indents = ((max(0, len(line) - len(line.lstrip()) - margin), line) for line in lines)
     return "\n".join(f"{indent} {_QUOTED.sub(_keep_quoted, line)}" for indent, line in indents)

@@ -14,7 +14,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
-from concordance.extract.registry import language_of
+from concordance.extract.registry import is_prose, language_of
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.ledger import Ledger, ledger
 from concordance.query.index.repository import Index
@@ -33,7 +33,7 @@ NAMED_KINDS = frozenset(
 _MOST_TYPES = 400  # most used types kept for the whole repository
 _TOP = 12  # most central files kept per folder and category
 _KEPT = 40  # most used definitions kept per folder
-_PROSE = frozenset(("markdown", "rst", "text", "html", "jupyter"))
+_PROSE = frozenset(("html", "jupyter"))  # languages of documents without a reader
 
 
 class Folder:
@@ -284,7 +284,7 @@ _NOUNS = {  # for files without a known language
 def noun_of(file: File) -> str:
     """Return the noun that a file is counted with; its plural ends in "s"."""
     title = language_of(file.language).title if file.language and not file.skip else "Plain text"
-    if file.category == Category.DOCUMENTATION and file.language in _PROSE:
+    if file.category == Category.DOCUMENTATION and (is_prose(file.language) or file.language in _PROSE):
         return "document"
     if file.skip == Skip.SYMLINK:
         return "symbolic link"

@@ -271,7 +271,7 @@ class FileModel:
     def lines_of_doc(self, place: int) -> tuple[int, int] | None:
         """Return the lines of a symbol's documentation: above the symbol, or in a string at its beginning."""
         symbol = self.symbols[place]
-        if self.file.language in _INSIDE:
+        if language_of(self.file.language).doc_inside:
             return self.lines_of(symbol.doc, symbol.line, symbol.end_line)
         height = symbol.doc.count("\n") + 6
         return self.lines_of(symbol.doc, max(1, symbol.start_line - height), symbol.end_line)
@@ -323,4 +323,3 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
 
 
 _PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address
-_INSIDE = frozenset(("python", "cython", "starlark"))  # languages whose doc comments are inside of what they document

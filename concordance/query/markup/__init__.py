@@ -13,7 +13,8 @@ import re
 
 from concordance.base.blocks import Ref
 from concordance.base.characters import HIDDEN
-from concordance.base.kinds import C_FAMILY
+from concordance.base.kinds import DocMarkup
+from concordance.extract.registry import language_of
 from concordance.query.markup.blocks import BlockParser, Dialect
 from concordance.query.markup.doxygen import html_to_markdown, single_member_text
 from concordance.query.markup.inline import InlineReader, LinkResolver
@@ -38,28 +39,6 @@ _TOOL_LINE = re.compile(  # lines that are instructions to tools
 )
 _TAGS = re.compile(r"</?[a-zA-Z]\w*[^<>]*>|&\w+;|&#\d+;")
 
-_PYTHON = frozenset(("python", "cython", "rst", "starlark", "cmake", "text", "toml"))
-_COMMANDED = frozenset(C_FAMILY) | frozenset(
-    (
-        "java",
-        "javascript",
-        "typescript",
-        "tsx",
-        "jsx",
-        "php",
-        "csharp",
-        "kotlin",
-        "scala",
-        "swift",
-        "dart",
-        "groovy",
-        "proto",
-    )
-)
-_MARKED = frozenset(
-    ("rust", "markdown", "javascript", "typescript", "tsx", "jsx", "swift", "kotlin", "dart", "julia", "elixir", "zig")
-)
-
 
 def _no_link(_: str) -> None:
     return None
@@ -70,14 +49,15 @@ def markdown(doc: str, language: str, link: LinkResolver = _no_link) -> tuple[st
     doc = show_hidden(doc).strip("\n")
     if len(doc) < 200 and "\n" not in doc and _PLAIN.fullmatch(doc) and "_ " not in doc and "__" not in doc:
         return (doc,)
-    dialect = _dialect(doc, language)
+    usual = language_of(language).doc_markup
+    dialect = _dialect(doc, usual)
     words = InlineReader(
-        link, rest=dialect.rest, commands=dialect.commands, intra=language in ("rust", "go"),
-        calls=language in C_FAMILY, arguments=language == "c",
+        link, rest=dialect.rest, commands=dialect.commands, intra=DocMarkup.BRACKET_LINKS in usual,
+        calls=DocMarkup.CALL_LINKS in usual, arguments=DocMarkup.KERNEL_DOC in usual,
     )  # fmt: skip
     if (dialect.commands or dialect.headings) and _TAGS.search(doc):
         doc = show_hidden(html_to_markdown(doc))
-    if language in C_FAMILY and doc.startswith("@"):
+    if DocMarkup.MEMBERS in usual and doc.startswith("@"):
         doc = single_member_text(doc)
     lines = [line.rstrip() for line in doc.expandtabs(8).split("\n")]
     if _TOOL_LINE.search(doc):
@@ -107,20 +87,16 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
 
 
-def _dialect(doc: str, language: str) -> Dialect:
+def _dialect(doc: str, usual: DocMarkup) -> Dialect:
     """Return the markup conventions to recognise: those usual in the language, and those that the text itself uses."""
-    rest = language in _PYTHON
-    if not rest and (":" in doc and _REST.search(doc)):
-        rest = True
-    commanded = language in _COMMANDED
-    if not commanded and ("@" in doc or "\\" in doc) and _COMMANDS.search(doc):
-        commanded = True
-    marked = language in _MARKED
+    marked = DocMarkup.MARKDOWN in usual
+    godoc = DocMarkup.GODOC in usual
+    kernel_type = DocMarkup.KERNEL_DOC in usual and doc.startswith(("struct ", "union ", "enum "))
     return Dialect(
-        rest=rest,
-        commands=commanded,
-        indented=1 if language == "go" else 4 if marked else 0,
-        headings=marked or language == "go",
-        fence="rust" if language == "rust" else "",
-        members="Members" if language == "c" and doc.startswith(("struct ", "union ", "enum ")) else "Parameters",
+        rest=DocMarkup.REST in usual or (":" in doc and _REST.search(doc) is not None),
+        commands=DocMarkup.COMMANDS in usual or (("@" in doc or "\\" in doc) and _COMMANDS.search(doc) is not None),
+        indented=1 if godoc else 4 if marked else 0,
+        headings=marked or godoc,
+        fence="rust" if DocMarkup.RUSTDOC in usual else "",
+        members="Members" if kernel_type else "Parameters",
     )

@@ -174,7 +174,7 @@ class BlockParser:
             end += 1
         body = [line[min(indent, len(line) - len(line.lstrip())) :] for line in lines[at + 1 : end]]
         named = (match[2] or self.dialect.fence).partition(",")[0]
-        if self.language == "rust" and named in ("rust", "no_run", "ignore", "should_panic", "compile_fail", ""):
+        if self.dialect.fence == "rust" and named in ("rust", "no_run", "ignore", "should_panic", "compile_fail", ""):
             named = "rust"  # lines that begin with `# ` are meant for the compiler only
             body = [line for line in body if line.strip() != "#" and not line.lstrip().startswith("# ")]
         if any(line.strip() for line in body):

@@ -12,6 +12,8 @@ import html
 import re
 from collections.abc import Sequence
 
+from concordance.base.kinds import DocMarkup
+from concordance.extract.registry import language_of
 from concordance.query.markup.markdown_shapes import MarkdownBlock, code_block, fence_name, list_block, with_label
 from concordance.query.markup.sections import BlockReader, SectionItem, dedent_following, item_list
 
@@ -73,8 +75,11 @@ def opens_block(text: str, language: str) -> bool:
 
 def _is_member(text: str, language: str) -> bool:
     """True if a line is kernel-doc's `@name: text`."""
-    match = _MEMBER.match(text) if language in ("c", "cpp", "cuda") and text[0] == "@" else None
-    return match is not None and (match[1].lower() not in _NEVER_NAMES or (match[1] == "param" and language == "c"))
+    usual = language_of(language).doc_markup
+    match = _MEMBER.match(text) if DocMarkup.MEMBERS in usual and text[0] == "@" else None
+    if match is None:
+        return False
+    return match[1].lower() not in _NEVER_NAMES or (match[1] == "param" and DocMarkup.KERNEL_DOC in usual)
 
 
 def single_member_text(doc: str) -> str:

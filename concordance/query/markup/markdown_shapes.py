@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from concordance.extract.registry import is_prose, language_of
+
 _TICKS = re.compile(r"^[ ]*(`{3,})", re.M)
 _LANGUAGE = re.compile(r"[A-Za-z][\w+#-]{0,30}")
 _PYTHON = re.compile(
@@ -19,11 +21,6 @@ _PYTHON = re.compile(
 )
 _SIGNS = re.compile(r"[{}()\[\];=<>_/\\|+*&^%$#@\"]")
 _ALIGNED = re.compile(r"\S {3,}\S|^\s*[|+]|[|+]$|^[\s|/\\^v+*-]+$|[─-╿]|-->|<--|--\+|\+--")
-
-_FENCES = {
-    "c": "c", "cpp": "cpp", "cuda": "cpp", "objc": "objc", "objcpp": "objc", "java": "java", "javascript": "js",
-    "typescript": "ts", "go": "go", "rust": "rust",
-}  # fmt: skip
 
 
 class MarkdownBlock(NamedTuple):
@@ -97,14 +94,15 @@ def guess_language(code: str, language: str) -> str:
         return "python"
     if code.lstrip().startswith("$ "):
         return "console"
-    if language in ("python", "cython", "rst", "markdown", "text", ""):
+    usual = language_of(language).doc_code
+    if usual == "python" or not language or is_prose(language):
         return "python" if _PYTHON.search(code) else ""
-    return _FENCES.get(language, "") if re.search(r"[;{}]\s*$", code, re.M) else ""
+    return usual if re.search(r"[;{}]\s*$", code, re.M) else ""
 
 
 def fence_name(language: str) -> str:
-    """Return the name of a language on a fence."""
-    return _FENCES.get(language, language)
+    """Return the name, on a fence, of the code in a language's documentation."""
+    return language_of(language).doc_code or language
 
 
 def is_code(lines: Sequence[str]) -> bool:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from concordance.base.kinds import DocMarkup
 from concordance.extract.documents.docstrings import UNDERLINE, WORD_BEFORE
+from concordance.extract.registry import language_of
 from concordance.query.markup.doxygen import member_text
 
 _BLANK = re.compile(r"\n[ \t]*\n")
@@ -146,7 +148,7 @@ def _has_prose(text: str) -> bool:
 def first_sentence(doc: str, language: str, name: str = "") -> str:
     """Return the first sentence of a comment as plain text; "" if it says nothing, or only repeats the name."""
     title = ""
-    if doc.startswith("@") and language in ("c", "cpp", "cuda"):
+    if doc.startswith("@") and DocMarkup.MEMBERS in language_of(language).doc_markup:
         doc = member_text(doc)
     for paragraph in _paragraphs(without_licence(doc[:_MAX_COMMENT])):
         behind, heading = _without_title(paragraph)
@@ -212,7 +214,7 @@ def _without_signature(lines: list[str], language: str) -> list[str]:
     lines = [_BRIEF.sub("", lines[0], count=1) if lines[0][0] in "@\\" else lines[0], *lines[1:]]
     if (named := _FILE_NAME.match(lines[0])) is not None:
         return [lines[0][named.end() :], *lines[1:]] if named.end() < len(lines[0]) else lines[1:]
-    if language in ("c", "cpp", "cuda", "objc") and (kernel := _KERNEL.match(lines[0])):
+    if DocMarkup.MEMBERS in language_of(language).doc_markup and (kernel := _KERNEL.match(lines[0])):
         return [lines[0][kernel.end() :], *lines[1:]]
     if _BULLET.match(lines[0]) and not any(_BULLET.match(line) for line in lines[1:]):
         lines = [lines[0][2:].lstrip(), *lines[1:]]  # CMake modules open their comments with a bullet

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from concordance.base.model import ROLES, Op, Role, Trust, unpack_column
+from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import AnswerPage, Row, category_rank, full_name, name_of, page_start, split_key
 from concordance.query.index.graphs.bridges import bridges_of
@@ -29,10 +30,10 @@ class CallEnd(NamedTuple):
 
 
 def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> list[SymbolPlace]:
-    """Add the class of each Python `__init__`, because calling the class calls it."""
+    """Add the class of each constructor such as `__init__`, because calling the class calls it."""
     found = list(symbols)
     for symbol in symbols if len(symbols) < _MANY else ():
-        if symbol.name == "__init__" and symbol.language == "python":
+        if symbol.name == language_of(symbol.language).constructor:
             found += [
                 one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.home) == split_key(one.key)
             ]

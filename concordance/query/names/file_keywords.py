@@ -14,18 +14,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from concordance.base.blocks import Ref, To
 from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpack_column
+from concordance.extract.documents.markdown_blocks import find_fences
+from concordance.extract.registry import is_prose, language_of
 from concordance.extract.terms.english import GENERAL, STOP, VERBS
 from concordance.extract.terms.terms import weight
 from concordance.query.answers import separator_of
 from concordance.query.index.file_model import FileModel, ref_of
 
-_FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})([^`]*)$")
 _SESSION = re.compile(r"^\s*(?:>>>|\.\.\.) ")
 _NAME = re.compile(r"(?<![\w@/-])[A-Za-z_]\w*")
 _PLAIN = re.compile(r"_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*|_+[A-Za-z]\w*|[a-z0-9]+[A-Z]\w*")
@@ -59,8 +60,6 @@ _MENTION = ROLES.index(Role.MENTION)
 _COMMON = 8  # a term found in more than one file out of this many characterises none of them …
 _SMALL = 64  # … unless there are fewer files than this
 _COMMON_WORDS = STOP | VERBS | GENERAL
-_PROSE = frozenset(("markdown", "rst", "text"))
-_KEYED = frozenset(("yaml", "json", "toml", "ini"))
 INCLUDED = frozenset(("system", "local"))  # headers: their names occur nowhere else in the text
 LINKED = frozenset(("link", "image"))
 _WORDS = re.compile(r"\w+")
@@ -245,16 +244,17 @@ def shown_names(one: FileModel) -> list[MentionedName]:
     code samples.
     """
     language = one.file.language
-    if language in _PROSE:
+    prose = is_prose(language)
+    if prose:
         found = names_in_samples(one.opened.lines() or (), one.index.census.has_code)
-    elif one.facts.occurrences.names and one.symbols and language not in _KEYED:
+    elif one.facts.occurrences.names and one.symbols and not language_of(language).is_keyed:
         found = names_by_spelling(one.opened.text() or "")
         for row in one.facts.imports:
             for name in (row.name, row.alias):
                 found.pop(name, None)
     else:
         return []
-    return [MentionedName(name, line, times, language not in _PROSE) for name, (line, times) in found.items()]
+    return [MentionedName(name, line, times, not prose) for name, (line, times) in found.items()]
 
 
 class MentionResolver:
@@ -323,25 +323,18 @@ def names_by_spelling(text: str) -> FoundNames:
     return found
 
 
-def _code(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text that are code samples, with their numbers."""
-    end = ""
-    is_code = False
-    for number, line in enumerate(lines, 1):
-        fence = _FENCE.match(line)
-        if end:
-            if fence and fence[1].startswith(end) and not fence[2].strip():
-                end = ""
-            elif is_code:
-                yield number, line
-        elif fence:
-            words = fence[2].strip(" {}").lower().split()
-            end, is_code = fence[1], bool(words) and words[0] not in _SPEECH
-        elif _SESSION.match(line):
-            yield number, line
+    start = 0
+    for first, last, info in (*find_fences(lines), (len(lines), len(lines), "")):
+        yield from ((n, line) for n, line in enumerate(lines[start:first], start + 1) if _SESSION.match(line))
+        words = info.strip(" {}").lower().split()
+        if words and words[0] not in _SPEECH:
+            yield from enumerate(lines[first + 1 : last], first + 2)
+        start = last + 1
 
 
-def names_in_samples(lines: Iterable[str], is_known: Callable[[str], bool]) -> FoundNames:
+def names_in_samples(lines: Sequence[str], is_known: Callable[[str], bool]) -> FoundNames:
     """Return the names in the code samples of a text."""
     code = list(_code(lines))
     if not code:

@@ -16,7 +16,6 @@ from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.names.public_names import public_name
-from concordance.query.sections.structure import KEY_LANGUAGES
 
 _LONGEST = 600  # characters of a signature on a card; the page shows all of it
 _SAID = 400  # characters of a doc summary on a card
@@ -42,7 +41,7 @@ class Card(NamedTuple):
 def cards(index: Index, path: str) -> list[Card]:
     """Return the cards of a file's definitions; keys of data files have none."""
     one = model_of(index, path)
-    if one.file.language in KEY_LANGUAGES:
+    if language_of(one.file.language).is_keyed:
         return []
     paged = symbols_with_pages(index, path)
     uses = _counted(one)

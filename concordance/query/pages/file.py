@@ -154,15 +154,12 @@ def _parts(text: str, symbols: int) -> list[str]:
     return found
 
 
-_FENCES = {
-    "objc": "objective-c", "objcpp": "objective-c++", "shell": "bash", "starlark": "starlark", "proto": "protobuf",
-    "make": "makefile", "text": "text", "": "text", "rst": "rst", "jupyter": "json", "batch": "bat",
-}  # fmt: skip
+_FENCES = {"": "text", "jupyter": "json", "batch": "bat"}  # for languages without a reader
 
 
 def fence_language(language: str) -> str:
     """Return the name of a language on a fenced code block."""
-    return _FENCES.get(language, language)
+    return language_of(language).fence or _FENCES.get(language, language)
 
 
 def _structure(one: FileModel) -> list[Block]:

@@ -27,6 +27,7 @@ from concordance.base.blocks import (
     join_with_commas,
 )
 from concordance.base.model import TYPE_KINDS, Kind, Symbol
+from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import has_page, symbols_with_pages
@@ -73,7 +74,8 @@ def ancestors_of(index: Index, identity: int) -> list[Ancestor]:
             if base not in far:
                 far[base] = far[now] + 1
                 left.append(base)
-    order = _resolution_order(direct, identity, ()) if index.language_of(index.path_of(identity)) == "python" else None
+    language = language_of(index.language_of(index.path_of(identity)))
+    order = _resolution_order(direct, identity, ()) if language.orders_bases else None
     found = []
     for base in order[1:] if order else list(far)[1:]:
         path = index.path_of(base)

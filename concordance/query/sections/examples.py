@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
+from concordance.extract.documents.markdown_blocks import find_fences
+from concordance.extract.registry import language_of
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, model_of
 from concordance.query.index.open_file import OpenFile
@@ -33,7 +35,6 @@ _BRACE = re.compile(r"[()\[\]{}]")
 _OPEN = re.compile(r"[(\[]")
 _CLOSE = re.compile(r"[)\]]")
 _TO_RUNNER = re.compile(r">>> *# *(?:xdoctest|doctest)\b")  # directives for the runner of doctests
-_INDENTED = frozenset(("python", "cython", "starlark", "yaml"))  # languages whose blocks are marked by indentation
 
 
 class Example(NamedTuple):
@@ -149,11 +150,10 @@ def _sites(one: FileModel, place: int) -> list[ExampleSite]:
 
 def _kind_of(category: str, language: str) -> tuple[int, str] | None:
     """Return the rank and label of a file's category for examples; a program among the documents is only a caller."""
-    is_program = category == Category.DOCUMENTATION and language not in _PROSE
+    is_program = category == Category.DOCUMENTATION and not language_of(language).is_markup
     return _KINDS.get(Category.SOURCE if is_program else category)
 
 
-_PROSE = ("markdown", "rst")
 _NAMED = CALL | INHERIT | TYPE | MENTION
 _TELLING: dict[str, int] = {  # the roles of a use that shows how a symbol is used
     Kind.FUNCTION: CALL | MENTION, Kind.METHOD: CALL | MENTION, Kind.CLASS: _NAMED, Kind.STRUCT: _NAMED,
@@ -235,7 +235,7 @@ def _shortest(
 ) -> tuple[int, int, str, int, int] | None:
     """Return the best use to copy: the shortest of the most certain ones, and none that is already shown."""
     best: tuple[tuple[int, int, int], int, int, str, int, int] | None = None
-    prose = file.file.language in _PROSE
+    prose = language_of(file.file.language).is_markup
     for role, doubt, spot in spots:
         line = file.spot(spot).line
         if line in shown or line > len(lines):
@@ -308,7 +308,7 @@ def cut_example(lines: Sequence[str], line: int, language: str, around: tuple[in
 def _with_block(lines: Sequence[str], first: int, last: int, bottom: int, language: str) -> int:
     """Return the last line of the block that a statement opens, if any; 0 if the block is too long."""
     end = lines[last - 1].partition("//")[0].rstrip()
-    if language in _INDENTED:
+    if language_of(language).is_indented:
         if not end.endswith(":"):
             return last
         margin = _margin(lines[first - 1])
@@ -365,10 +365,10 @@ def _statement(lines: Sequence[str], line: int, language: str, top: int, bottom:
 def _goes_on(lines: Sequence[str], language: str) -> bool:
     if _balance(lines) > 0 or lines[-1].rstrip().endswith("\\"):
         return True
-    if language in _INDENTED:
+    if language_of(language).is_indented:
         return False
     end = lines[-1].partition("//")[0].rstrip()[-1:]
-    return end not in (";", "{", "}", ":", ",") and language in ("c", "cpp", "cuda", "java", "objc", "objcpp")
+    return end not in (";", "{", "}", ":", ",") and language_of(language).has_semicolons
 
 
 def _balance(lines: Sequence[str]) -> int:
@@ -416,11 +416,10 @@ def find_doctest(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
 def find_code_block(lines: Sequence[str], line: int, language: str) -> Excerpt | None:
     """Return the code block of a document that contains a line; None if the line is prose."""
     if language == "markdown":
-        fences = [n for n, text in enumerate(lines, 1) if text.lstrip().startswith(("```", "~~~"))]
-        inside = [pair for pair in zip(fences[::2], fences[1::2], strict=False) if pair[0] < line < pair[1]]
-        if not inside or inside[0][1] - inside[0][0] > 2 * _WHOLE:
+        fence = next((one for one in find_fences(lines) if one.first < line - 1 < one.last < len(lines)), None)
+        if fence is None or fence.last - fence.first > 2 * _WHOLE:
             return None
-        return _text(lines, inside[0][0] + 1, inside[0][1] - 1)
+        return _text(lines, fence.first + 2, fence.last)
     margin = _margin(lines[line - 1])
     first = last = line
     while first > 1 and (not lines[first - 2].strip() or _margin(lines[first - 2]) >= max(1, margin)):
@@ -440,11 +439,9 @@ def find_code_block(lines: Sequence[str], line: int, language: str) -> Excerpt |
 
 def import_line(imported: Import, language: str, lines: Sequence[str]) -> str:
     """Return an import as one would write it for one name; "" if it takes more than one line."""
-    alias = f" as {imported.alias}" if imported.alias and imported.alias != imported.name else ""
-    if language in ("python", "cython"):
-        if imported.name:
-            return f"from {imported.module} import {imported.name}{alias}"
-        return f"import {imported.module}{alias}"
+    write = language_of(language).write_import
+    if write is not None:
+        return write(imported)
     written = lines[imported.line - 1].strip() if imported.line <= len(lines) else ""
     return (
         written

@@ -19,6 +19,7 @@ from concordance.base.model import ROLES, Finding, Kind, ListedFile, Role, Skip,
 from concordance.collect import walk
 from concordance.collect.blame import Blame, blame
 from concordance.extract import ruleset
+from concordance.extract.registry import language_of
 from concordance.extract.text import highlight
 from concordance.facts.read import SymbolPlace
 from concordance.query.index.definition_pages import PAGE_KINDS, symbol_users, symbols_with_pages
@@ -31,7 +32,6 @@ from concordance.query.sections.overview import skip_reason
 PAGE_LINES = 20_000  # lines of a page; a longer file has several pages
 _DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))
 _BINDS = frozenset(ROLES.index(role) for role in BINDING_ROLES)
-_BY_NAME = frozenset(("python", "cython", "java", "rust"))  # languages whose imports are names and linked as such
 _IMPORT = ROLES.index(Role.IMPORT)
 
 
@@ -171,7 +171,7 @@ class _Names:
 
     def included(self, text: str, found: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
         """Yield links for paths of files, which are not names: `#include "a.h"`, `[this](that.md)`."""
-        if self.file.file.language in _BY_NAME:
+        if language_of(self.file.file.language).imports_by_name:
             return
         starts, taken = self.file.starts, [name[0] for name in found]
         done: set[int] = set()

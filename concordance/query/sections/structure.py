@@ -30,6 +30,7 @@ from concordance.base.blocks import (
     join_with_commas,
 )
 from concordance.base.model import KINDS, TYPE_KINDS, Kind, Symbol
+from concordance.extract.registry import language_of
 from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, FileModel, UsePair
 from concordance.query.index.repository import Index
@@ -52,7 +53,6 @@ _SMALL = frozenset(
 )
 _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not code: nothing calls it
 _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
-_DOCUMENTS = frozenset(("rst", "markdown"))  # formats whose directives document code
 _INSIDE = 12  # callers in the same file that are listed one by one
 _FEW = 8  # other files that are listed one by one
 _FIELD = KINDS.index(Kind.FIELD)
@@ -69,18 +69,14 @@ def count_kind(kind: str, number: int) -> str:
     return count_noun(number, one, PLURALS.get(Kind(kind), ""))
 
 
-KEY_LANGUAGES = frozenset(
-    ("yaml", "json", "toml", "ini")
-)  # data formats: their keys come by the thousand and get no anchors
-
-
 class Structure:
     """Builds the blocks of one file's definitions."""
 
     def __init__(self, about: FileModel) -> None:
         self.about, self.path, self.language = about, about.path, about.file.language
         self.named = MentionedNames(about)
-        self.plain = self.language in KEY_LANGUAGES
+        # The keys of data come by the thousand and get no anchors.
+        self.plain = language_of(self.language).is_keyed
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all definitions."""
@@ -257,7 +253,8 @@ class Structure:
         """Yield the public name of a symbol, and the module or document that it comes from."""
         dotted, by = find_public_name(self.about.index, self.path, symbol.key)
         if dotted:
-            word = ", documented in " if self.about.index.language_of(by or self.path) in _DOCUMENTS else " via "
+            document = language_of(self.about.index.language_of(by or self.path)).is_markup
+            word = ", documented in " if document else " via "
             told: list[Piece] = ["imported as ", Mono(dotted)]
             yield [*told, word, Ref(To.FILE, by, "", "/".join(by.split("/")[-2:]))] if by else told
 
@@ -362,4 +359,4 @@ def _short_signature(symbol: Symbol) -> str:
 
 def plain_files(index: Index) -> frozenset[str]:
     """Return the files whose definitions have no anchors of their own."""
-    return frozenset(row[1] for row in index.bases if row[2] in KEY_LANGUAGES)
+    return frozenset(row[1] for row in index.bases if language_of(row[2]).is_keyed)

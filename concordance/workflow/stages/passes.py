@@ -13,17 +13,17 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, unpack_column
-from concordance.extract.reading.test_detection import WHOLE_FILE_LANGUAGES
+from concordance.extract.registry import is_prose, language_of
 from concordance.facts import codec
 from concordance.facts.links import graph
 from concordance.facts.links.graph import EdgeKind, Pair
 from concordance.facts.write import StoreWriter
-from concordance.link.implicit_runs import FILE_LOADING_LANGUAGES
+from concordance.link.languages import loading_languages
 from concordance.passes import clusters, cycles, layers, rank, test_reach
 from concordance.workflow.workers.forked import without_gc
 
 _NO_USERS = frozenset((Category.TEST, Category.EXAMPLE, Category.BENCHMARK, Category.DOCUMENTATION))
-_PROSE = frozenset(("markdown", "rst", "text", "jupyter", "html"))
+_PROSE = frozenset(("jupyter", "html"))  # languages of documents without a reader
 
 
 class _File(NamedTuple):
@@ -133,11 +133,15 @@ def _put_files(
     every = sorted((number[a], number[b], times) for a, b, times in pairs)
     ranks = rank.compute_ranks([file.category for file in files], every)
     writer.put_ranks((one, file.id) for one, file in zip(ranks, files, strict=True))
-    used = [pair for pair in every if files[pair[0]].language not in _PROSE]
+    used = [pair for pair in every if not _is_prose(files[pair[0]].language)]
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.find_clusters(len(files), used)
     rows = [(files[one.key].base, [files[member].base for member in one.members]) for one in found]
     writer.put_pass("clusters", codec.encode_rows(rows))
+
+
+def _is_prose(language: str) -> bool:
+    return is_prose(language) or language in _PROSE
 
 
 def _move_files(writer: StoreWriter) -> None:
@@ -161,7 +165,8 @@ def _put_order(
     rings = [one for one in cycles.strongly_connected_components(count, needs) if len(one) > 1]
     named = [[files[place].base for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
     writer.put_pass("cycles", codec.encode_rows(named))
-    unnamed = [(user, target) for user, target, _ in used if files[user].language not in FILE_LOADING_LANGUAGES]
+    loading = loading_languages()
+    unnamed = [(user, target) for user, target, _ in used if files[user].language not in loading]
     every = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
     found = layers.compute_layers(cycles.strongly_connected_components(count, every), every, counts)
@@ -192,7 +197,8 @@ def _whole(
     files: Sequence[_File], owner: Sequence[int], walked: graph.LinkGraph, leads: dict[int, list[int]]
 ) -> list[int]:
     """Return files that are tests as a whole; adds to `leads` what each of them reaches when it is loaded."""
-    found = [file.base for file in files if file.language in WHOLE_FILE_LANGUAGES and file.category == Category.TEST]
+    tests = (file for file in files if file.category == Category.TEST)
+    found = [file.base for file in tests if language_of(file.language).tests.whole_files]
     whole = set(found)
     for target, user in walked.by_way(EdgeKind.LOADS) if whole else ():
         base = files[owner[user] - 1].base

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File, Kind
-from concordance.extract.reading.test_detection import WHOLE_FILE_LANGUAGES
+from concordance.extract.registry import language_of
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.links.graph import STEPS as STEPS
 from concordance.facts.read import SymbolPlace
@@ -96,7 +96,9 @@ def find_reaching(index: Index, starts: Collection[int], category: Category, mos
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
     rows = [ReachedSymbol(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
-    if any(language in WHOLE_FILE_LANGUAGES for language in index.counts):
+    # Only the languages of test files: to load the reader of every other one would take longer than the walk.
+    languages = {language for _, _, language, among in index.bases if among == Category.TEST}
+    if any(language_of(language).tests.whole_files for language in languages):
         rows += _files(index, walk, [one for one, step in steps.items() if step[2] == EdgeKind.LOADS], category)
     return ReachedSymbols(sorted(rows), walk)
 
@@ -108,7 +110,7 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
         path = index.path_of(identity)
         steps = walk.steps[identity][0]
         if index.category_of(path) == category and (
-            category is not Category.TEST or index.language_of(path) in WHOLE_FILE_LANGUAGES
+            category is not Category.TEST or language_of(index.language_of(path)).tests.whole_files
         ):
             base = index.base_of(path)
             if base not in found or found[base].steps > steps:

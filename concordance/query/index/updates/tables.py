@@ -107,7 +107,7 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
         {path: number(row) for path, row in guide_entries_by_path(index).items()} if guides else before["entry"]
     )
     trials = [row[1] for row in index.bases if row[3] == Category.TEST or row[1] in index.tests_in]
-    anew = moved or any(affects_test_commands(path) for path in texts)
+    anew = moved or affects_test_commands(texts)
 
     def command(path: str) -> int:
         return number(index.runners.command(path, index.language_of(path), ""))

@@ -1,0 +1,150 @@
+"""How the tests of C and C++ are recognised and run.
+
+Tests are made by macros: those of googletest, Catch2, doctest and similar. The program that CMake builds from a source
+is found directly, through variables that list sources, through globs, or through a loop that builds one program per
+source; otherwise a Bazel file may have a rule for the source.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import shlex
+from collections.abc import Callable, Iterable
+
+from concordance.base.model import FileFacts, Kind, RunnerFiles, TestConventions
+
+_COMMAND = re.compile(r"^[ \t]*(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.M)
+_WORD = re.compile(r'"[^"]*"|[^\s"]+')
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_MAKE = frozenset(("add_executable", "add_test_executable", "cc_test", "cuda_add_executable", "ament_add_gtest",
+                   "gtest_add_executable"))  # fmt: skip
+_LIST = frozenset(("set", "list", "file", "foreach", "get_filename_component"))
+_HOPS = 3  # levels of variables that are defined by other variables
+Command = tuple[str, list[str]]
+_CMAKE = "CMakeLists.txt"
+_BAZEL = ("BUILD", "BUILD.bazel")
+_MOST = 400  # CMake files that are searched for the use of a variable
+_MACRO = re.compile(r"(?:[A-Z]+_)*TEST(?:_[A-Z]+)*\s*\(|(?:SCENARIO|SUBCASE)\s*\(")
+_GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
+
+
+def _find(facts: FileFacts, path: str) -> list[int]:
+    found = enumerate(facts.symbols)
+    return [place for place, symbol in found if symbol.kind == Kind.FUNCTION and _MACRO.match(symbol.name)]
+
+
+def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
+    target = _program(files, path)
+    if target:
+        return lambda name: f"{target}{_filter(' --gtest_filter=', name)}"
+    for build in files.nearest(path, *_BAZEL):
+        folder = build.rpartition("/")[0]
+        inside = path[len(folder) + 1 if folder else 0 :]
+        for rule in re.findall(r"\bcc_test\((.*?)\n\)", files.text(build).decode(errors="replace"), re.S):
+            named = re.search(r'\bname\s*=\s*"([^"]+)"', rule)
+            if named and f'"{inside}"' in rule:
+                label = f"//{folder}:{named.group(1)}"
+                return lambda name: f"bazel test {label}{_filter(' --test_filter=', name)}"
+    return None
+
+
+def _program(files: RunnerFiles, path: str) -> str:
+    """Return the program that CMake builds from a source.
+
+    The nearest CMake file that names the source decides, or another one that uses the variables in which it is listed.
+    """
+    held: frozenset[str] = frozenset()
+    for build in files.nearest(path, _CMAKE):
+        target, held = cmake_target(files.parsed(build, _read_commands), path[len(build) - len(_CMAKE) :])
+        if target or held:
+            break
+    else:
+        return ""
+    for build in files.named(_CMAKE)[:_MOST] if held and not target else ():
+        target, _ = cmake_target(files.parsed(build, _read_commands), path, held)
+        if target:
+            break
+    return target
+
+
+def _filter(option: str, name: str) -> str:
+    """Return the option that selects one googletest; patterns cover the variants of typed and parametrised tests."""
+    found = _GTEST.match(name)
+    if found is None:
+        return ""
+    macro, suite, test = found.groups()
+    if "TYPED" in macro:
+        return option + shlex.quote(f"{suite}/*.{test}")
+    return option + (shlex.quote(f"*/{suite}.{test}/*") if macro.endswith("_P") else f"{suite}.{test}")
+
+
+# CMake: from sources to programs.
+
+
+def cmake_commands(text: str) -> list[Command]:
+    """Return the commands of a CMake file that connect sources with programs."""
+    found = _COMMAND.findall(re.sub(r"#.*", "", text))
+    return [(name.lower(), _words(inside)) for name, inside in found if name.lower() in _MAKE | _LIST]
+
+
+def _read_commands(data: bytes) -> list[Command]:
+    return cmake_commands(data.decode(errors="replace"))
+
+
+def _words(inside: str) -> list[str]:
+    return [word.strip('"') for word in _WORD.findall(inside)]
+
+
+def cmake_target(commands: list[Command], source: str, held: Iterable[str] = ()) -> tuple[str, frozenset[str]]:
+    """Return the program that is built from a source ("" if none), and the variables that list the source.
+
+    `held` are variables of other files that are known to list it; a CMake file further up may use what is returned.
+    """
+    holders = set(held)
+    for _ in range(_HOPS):
+        for name, words in commands:
+            if name in ("set", "list", "file") and len(words) > 1:
+                variable, listed = (words[0], words[1:]) if name == "set" else (words[1], words[2:])
+                if _lists(listed, source, holders):
+                    holders.add(variable)
+    for name, words in commands:
+        if name == "foreach" and words and _lists(words[1:], source, holders):
+            holders.add(words[0])
+    for name, words in commands:
+        if name in _MAKE and words and _lists(words[1:], source, holders):
+            made = _expanded(words[0], commands, source)
+            if "$" not in made:
+                return made, frozenset(holders)
+    return "", frozenset(holders)
+
+
+def _expanded(made: str, commands: list[Command], source: str) -> str:
+    """Replace the variables in a name, as far as they are plain values or the source's own name."""
+    values: dict[str, str] = {}
+    for name, words in commands:
+        if name == "get_filename_component" and "NAME_WE" in words:
+            values[words[0]] = source.rpartition("/")[2].partition(".")[0]
+        elif name == "set" and len(words) == 2:
+            values.setdefault(*words)
+    for _ in range(_HOPS):
+        made = _VARIABLE.sub(lambda match: values.get(match.group(1), match.group()), made)
+    return made
+
+
+def _lists(words: list[str], source: str, holders: set[str]) -> bool:
+    """True if some words name a source: literally, by a pattern, or by a variable that lists it."""
+    for word in words:
+        if word in holders or (word.startswith("${") and word[2:-1] in holders):
+            return True
+        bare = word.rpartition("}/")[2] if word.startswith("${") else word
+        if bare and (source == bare or source.endswith(f"/{bare}") or ("*" in bare and _fits(source, bare))):
+            return True
+    return False
+
+
+def _fits(source: str, pattern: str) -> bool:
+    return fnmatch.fnmatch(source, pattern) or fnmatch.fnmatch(source.rpartition("/")[2], pattern)
+
+
+CONVENTIONS = TestConventions(find=_find, command=_command, settings=(_CMAKE, ".cmake", *_BAZEL, "TARGETS", ".bzl"))
