@@ -352,3 +352,19 @@ def test_a_lock_that_is_no_file(folder: Path) -> None:
     assert not lock.is_held(str(folder / ".concordance"))
     with pytest.raises(NoPermission, match="not a regular file"), lock.hold_lock(str(folder / ".concordance"), list):
         pass
+
+
+def test_only_processor_time_counts_against_an_item() -> None:
+    """A machine that is busy, or sleeps, makes an item late by the clock; one that is blocked is given up in the end."""
+    script("""
+import time
+def wait(shared, items):
+    for seconds in items: time.sleep(seconds)
+    return items
+def turn(shared, items):
+    while True: pass
+def answers(work, seconds): return list(forked.map_forked(None, work, [[seconds]], 1, 0.2))
+assert answers(wait, 1) == [[1]]
+[blocked], [endless] = answers(wait, 1000), answers(turn, 0)
+assert "did not finish" in blocked.reason and "did not finish" in endless.reason
+""")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -26,6 +27,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _EACH = 2000  # fixed cost of an item, added to its size
 _PATIENCE = 60.0  # default limit: seconds of processor time for an item
+_BLOCKED = 10  # times as long by the clock
+_LOOK = 1.0  # seconds between two looks at the processor time
 _STARTING = 120.0  # seconds that a worker may take to start
 _TRIES = 3
 _GRACE = 20.0  # seconds that workers may take to end
@@ -38,7 +41,7 @@ class Pool:
         self, jobs: int, start: Callable[[], None], modules: list[str], patience: Callable[[list[Any]], float],
         lost: Callable[[list[int], int], None], fork: bool = False, shared: object = None,
     ) -> None:  # fmt: skip
-        """Create a pool. `patience` returns how many seconds a batch may take without an answer; `lost` is called with
+        """Create a pool. `patience` returns how many seconds of processor time a batch may take; `lost` is called with
         the processes that died and the number of items that are tried again. With `fork` the workers see everything
         that this process has in memory, if it may fork, and each is given `shared`. Otherwise they come from a fork
         server, which imports `modules` once and holds no lock of ours; without modules there is no server."""
@@ -81,6 +84,10 @@ class Pool:
     def dead(self) -> list[int]:
         """Return the workers that were killed; a broken pool ends the others with SIGTERM."""
         return [p.pid for p in self._processes() if p.pid and p.exitcode not in (None, 0, -signal.SIGTERM)]
+
+    def processor_seconds(self) -> dict[int, float]:
+        """Return the processor time that each worker has used; where the system does not say, that of the clock."""
+        return {process.pid: forks.processor_seconds(process.pid) for process in self._processes() if process.pid}
 
     def submit(self, work: Callable[[list[Item]], Result], batch: list[Item]) -> Future[Result]:
         """Submit a batch; BrokenProcessPool if a worker was killed."""
@@ -195,8 +202,7 @@ def map_batches(
                 break
         if not running and not waiting:
             return
-        longest = max(map(pool.patience, running.values()), default=0.0)
-        done, _ = wait(running, timeout=longest, return_when=FIRST_COMPLETED)
+        done = _wait(pool, running, max(map(pool.patience, running.values()), default=0.0))
         broken = not done
         for future in done:
             error = future.exception()
@@ -217,6 +223,21 @@ def map_batches(
                 pool.lost(dead, sum(map(len, lost)))
             for batch in lost:
                 yield from _one_by_one(pool, work, batch)
+
+
+def _wait(pool: Pool, running: Iterable[Future[Result]], seconds: float) -> set[Future[Result]]:
+    """Wait for the first answer; return an empty set if a worker is overdue.
+
+    What counts is the processor time of each worker: otherwise a file would be given up on a busy machine, or one that
+    sleeps for a while, and read on another. A worker that is blocked uses none, so there is a limit by the clock too.
+    """
+    before, end = pool.processor_seconds(), time.monotonic() + seconds * _BLOCKED
+    while time.monotonic() < end:
+        done, _ = wait(running, timeout=min(seconds, _LOOK), return_when=FIRST_COMPLETED)
+        now = pool.processor_seconds()
+        if done or any(spent - before.setdefault(pid, spent) > seconds for pid, spent in now.items()):
+            return done
+    return set()
 
 
 def map_here(
@@ -258,7 +279,7 @@ def _one_by_one(
         _wait_for_worker(pool)  # on a busy machine this takes longer than most items
         future = _submit_one(pool, work, item)
         patience = pool.patience([item])
-        done, _ = wait([future], timeout=patience)
+        done = _wait(pool, [future], patience)
         error = future.exception() if done else None
         if done and _is_of_item(error):
             yield FailedItem(item, f"its reader failed: {type(error).__name__}: {error}")
