@@ -186,6 +186,19 @@ def test_a_list_that_somebody_made_up_removes_nothing_elsewhere(folder: Path, tm
     assert (out / "mine.txt").exists() and (out / "mine_docs.html").exists()
 
 
+def test_an_updated_site_equals_a_clean_one(folder: Path, tmp_path: Path) -> None:
+    """Diagrams of classes showed the numbers of symbols, which depend on the history of a store."""
+    heirs = "".join(f"class H{number}(B): pass\n" for number in range(30))
+    write(folder, {"a.py": "class A: pass\nclass B(A): pass\nclass C(B): pass\n", "b.py": f"from a import B\n{heirs}"})
+    out = tmp_path / "site"
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    write(folder, {"a.py": "class Z: pass\nclass A(Z): pass\nclass B(A): pass\nclass C(B): pass\n"})
+    builds.book(str(folder), str(out), jobs=1, form="html")
+    shutil.rmtree(folder / ".concordance")
+    builds.book(str(folder), str(tmp_path / "clean"), jobs=1, form="html")
+    assert books.contents(out) == books.contents(tmp_path / "clean")
+
+
 def test_a_site_of_an_earlier_version_is_updated(folder: Path, tmp_path: Path) -> None:
     write(folder, {"a.py": "x = 1\n", "gone.py": "y = 1\n"})
     out = tmp_path / "site"

@@ -275,23 +275,26 @@ def class_tree(
     draw, or so much that nobody could read it: the page also says everything in words.
     """
     marked = dict.fromkeys(about)
-    edges: dict[tuple[str, str], None] = {}
-    more: dict[str, str] = {}  # boxes for subclasses that are only counted
+    edges: dict[tuple[int | str, int | str], None] = {}
+    more: dict[str, tuple[int, str]] = {}  # boxes for subclasses that are only counted
     known: dict[int, None] = {}
     for one in {**marked, **dict.fromkeys(bases)}:
         below = heirs.get(one, ())
         named = below if len(below) <= _HEIRS else [heir for heir in below if heir in marked]
         if len(named) < len(below):
             box, left = f"below {one}", count_noun(len(below) - len(named), "subclass", "subclasses")
-            more[box] = f"{left} more" if named else left
-            edges[str(one), box] = None
+            more[box] = (one, f"{left} more" if named else left)
+            edges[one, box] = None
             known[one] = None
         for base, heir in [*((base, one) for base in bases.get(one, ())), *((one, heir) for heir in named)]:
-            edges[str(base), str(heir)] = None
+            edges[base, heir] = None
             known |= {base: None, heir: None}
     if len(edges) < 2 or len(known) + len(more) > _MOST:
         return []
     links = {one: ref(one) for one in known}
-    nodes = [Node(str(one), links[one].label, "", one in marked, links[one]) for one in known]
-    nodes += [Node(box, words) for box, words in more.items()]
-    return [Diagram(nodes, [(base, heir, "") for base, heir in edges]), Text([CAPTION])]
+    # Readers see the names of boxes; the number of a symbol depends on the history of the store.
+    names: dict[int | str, str] = {one: f"{link.path}: {link.at}" for one, link in links.items()}
+    nodes = [Node(names[one], links[one].label, "", one in marked, links[one]) for one in known]
+    names.update({box: f"subclasses of {names[one]}" for box, (one, _) in more.items()})
+    nodes += [Node(names[box], words) for box, (_, words) in more.items()]
+    return [Diagram(nodes, [(names[base], names[heir], "") for base, heir in edges]), Text([CAPTION])]
