@@ -368,3 +368,22 @@ assert answers(wait, 1) == [[1]]
 [blocked], [endless] = answers(wait, 1000), answers(turn, 0)
 assert "did not finish" in blocked.reason and "did not finish" in endless.reason
 """)
+
+
+def test_what_earlier_items_left_does_not_count_against_an_item() -> None:
+    """A worker that has read much runs out of memory at an item that another worker reads, so how the work is split
+    decided which files were given up. The pages of these arrays are never touched, so they cost nothing."""
+    script("""
+from concordance.base.config import Config
+most, hoard = Config().memory, []
+def fill(shared, items):
+    hoard.extend(bytearray(int(most * part)) for part in items)
+    return items
+def here(item): return fill(None, [item])
+parts = [[0.3] for _ in range(8)]
+assert list(forked.map_forked(None, fill, parts, 1, 60.0)) == parts
+[large] = forked.map_forked(None, fill, [[1.1]], 1, 60.0)
+assert "MemoryError" in large.reason
+assert list(parallel.map_here(here, [0.3] * 8)) == parts
+assert "MemoryError" in next(parallel.map_here(here, [1.1])).reason
+""")

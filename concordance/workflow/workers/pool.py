@@ -178,9 +178,10 @@ def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], most
 class FailedItem(Generic[Item]):
     """An item that killed its worker twice, took too long, or raised an error."""
 
-    def __init__(self, item: Item, reason: str) -> None:
+    def __init__(self, item: Item, reason: str, out_of_memory: bool = False) -> None:
         self.item = item
         self.reason = reason
+        self.out_of_memory = out_of_memory
 
 
 def map_batches(
@@ -245,10 +246,9 @@ def map_here(
 ) -> Iterator[Result | FailedItem[Item]]:
     """Process items in this process, one by one: for a few items, starting workers would take longer. An item that
     takes more seconds of processor time than `patience`, or too much memory, is given up as in a worker."""
-    memory = forks.memory_limit()
     for item in items:
         try:
-            with forks.resource_limits(patience, memory):
+            with forks.resource_limits(patience, forks.memory_limit()):  # what earlier items left here does not count
                 result = work(item)
         except forks.TimeLimitExceeded:
             yield FailedItem(item, f"its reader did not finish within {patience:.0f} s")
@@ -276,19 +276,26 @@ def _one_by_one(
     pool: Pool, work: Callable[[list[Item]], Result], batch: list[Item]
 ) -> Iterator[Result | FailedItem[Item]]:
     for item in batch:
-        _wait_for_worker(pool)  # on a busy machine this takes longer than most items
-        future = _submit_one(pool, work, item)
-        patience = pool.patience([item])
-        done = _wait(pool, [future], patience)
-        error = future.exception() if done else None
-        if done and _is_of_item(error):
-            yield FailedItem(item, f"its reader failed: {type(error).__name__}: {error}")
-        elif done and not isinstance(error, BrokenProcessPool):
-            yield future.result()
-        else:
-            pool.kill()
-            late = f"its reader did not finish within {patience:.0f} s"
-            yield FailedItem(item, "its reader was killed" if done else late)
+        result = _try_one(pool, work, item)
+        if isinstance(result, FailedItem) and result.out_of_memory:
+            pool.kill()  # its worker may have been nearly full; what a new one says depends on the item alone
+            result = _try_one(pool, work, item)
+        yield result
+
+
+def _try_one(pool: Pool, work: Callable[[list[Item]], Result], item: Item) -> Result | FailedItem[Item]:
+    _wait_for_worker(pool)  # on a busy machine this takes longer than most items
+    future = _submit_one(pool, work, item)
+    patience = pool.patience([item])
+    done = _wait(pool, [future], patience)
+    error = future.exception() if done else None
+    if done and _is_of_item(error):
+        reason = f"its reader failed: {type(error).__name__}: {error}"
+        return FailedItem(item, reason, isinstance(error, MemoryError))
+    if done and not isinstance(error, BrokenProcessPool):
+        return future.result()
+    pool.kill()
+    return FailedItem(item, "its reader was killed" if done else f"its reader did not finish within {patience:.0f} s")
 
 
 def _wait_for_worker(pool: Pool) -> None:
