@@ -6,6 +6,7 @@ taken out, doubled or cut off, and brackets put in. Whatever comes out must hold
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 import string
@@ -177,6 +178,22 @@ def test_mutated_examples(language: str) -> None:
     while time.process_time() < end and rounds < 150:
         check(mutated(chance, chance.choice(texts)), language, {b"TORCH_API": macros.BLANK, b"name": macros.DECLARES})
         rounds += 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_reading_leaves_no_garbage(language: str) -> None:
+    """Workers run without a garbage collector: a cycle of references would keep each file's draft for ever."""
+    texts = seeds(language)
+    for text in texts:
+        engine.extract(text, language)  # what is computed once stays
+    gc.collect()
+    gc.disable()
+    try:
+        for text in texts:
+            engine.extract(text, language)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

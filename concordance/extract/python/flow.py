@@ -38,7 +38,12 @@ Pending = tuple[int, int, Callable[[], int], bool, tuple[int, int] | None]
 
 def build_python_flow(draft: Draft, woven: FlowBuilder, root: Node, found: Captures) -> None:
     """Build a file's flow."""
-    _PythonFlow(draft, woven, root, found).run()
+    flow = _PythonFlow(draft, woven, root, found)
+    flow.run()
+    # The values refer to the flow, which lists them; workers run without a garbage collector, so such a cycle would
+    # keep the file's whole draft for ever.
+    flow.pending.clear()
+    flow.members.clear()
 
 
 class _PythonFlow:
