@@ -590,3 +590,9 @@ def test_a_table_has_links_and_colours(repository: Repository, made: Path) -> No
         console.print(table(repository.ask(command, asked), str(made)))
         drawn = console.file.getvalue()  # type: ignore[attr-defined]
         assert "file://" in drawn, command
+
+
+def test_a_path_between_a_class_and_its_member(repository: Repository) -> None:
+    assert repository.ask("path", "Tree Tree.climb").note == "Tree contains Tree.climb"
+    assert repository.ask("path", "Tree.climb Tree").note == "Tree contains Tree.climb"
+    assert repository.ask("path", "Tree Tree").note == "Tree and Tree are the same"

@@ -69,11 +69,21 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     ]
     note = ""
     if not rows:
-        same = not set(begins).isdisjoint(ends)
-        said = f"no chain found from {words[0]} to {words[1]}: {found.looked:,} uses searched by {found.ways}"
-        note = f"{words[0]} and {words[1]} are the same" if same else said
+        note = _overlap(words, set(begins), set(ends))
+        note = note or f"no chain found from {words[0]} to {words[1]}: {found.looked:,} uses searched by {found.ways}"
         note += "" if found.whole else "; the search stopped early"
     return paginate(rows, _COLUMNS, page)._replace(note=note)
+
+
+def _overlap(words: list[str], begins: set[int], ends: set[int]) -> str:
+    """Say how two subjects overlap; "" if they do not."""
+    if begins == ends:
+        return f"{words[0]} and {words[1]} are the same"
+    if begins > ends:
+        return f"{words[0]} contains {words[1]}"
+    if begins < ends:
+        return f"{words[1]} contains {words[0]}"
+    return "" if begins.isdisjoint(ends) else f"{words[0]} and {words[1]} have parts in common"
 
 
 def _starts(index: Index, asked: str) -> list[int]:
