@@ -223,12 +223,20 @@ def main() -> None:
     received = _end_on_signals()
     try:
         _run()
-    except (click.Abort, KeyboardInterrupt):
+    except BaseException as error:
+        if isinstance(error, SystemExit) or not _is_interruption(error):
+            raise
         click.echo("concord: stopped; the last complete store is unchanged, and files read so far are cached", err=True)
         sys.exit(128 + (received[0] if received else signal.SIGINT))
     finally:  # only Python's own shutdown is left, which a signal must not disturb
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+
+
+def _is_interruption(error: BaseException) -> bool:
+    """True if a signal caused an error: Python reports one that arrives while a class is made as a RuntimeError."""
+    cause = error.__cause__ or error.__context__
+    return isinstance(error, click.Abort | KeyboardInterrupt) or (cause is not None and _is_interruption(cause))
 
 
 def _run() -> None:

@@ -10,6 +10,7 @@ import resource
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -392,6 +393,22 @@ def test_signals_that_are_ignored_from_the_start(folder: Path) -> None:
     _, err = started.communicate(timeout=120)
     assert (started.returncode, err) == (0, "")
     assert len(ledger(folder)) == 400
+
+
+def test_ctrl_c_while_a_class_is_made() -> None:
+    """Python before 3.12 reports this as a RuntimeError, caused by the interruption."""
+    text = """
+from concordance import cli
+class Interrupted:
+    def __set_name__(self, owner, name): raise KeyboardInterrupt
+def run():
+    class Made: field = Interrupted()
+cli._run = run
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", text], env=program.environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (130, 1)
+    assert done.stderr.startswith("concord: stopped")
 
 
 def test_ctrl_c_at_any_moment(folder: Path) -> None:
