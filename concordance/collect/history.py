@@ -1,8 +1,8 @@
 """Reads the history of a repository's files from one run of `git log`.
 
 In: a folder. Out: for each file how often, by whom and when it was changed, and which files were changed in the same
-commits. Deleted files are included: the result depends only on the commit, so it stays valid whatever is deleted or
-restored in the work tree before the next commit.
+commits. Deleted files are included: the result depends only on the commit, `.mailmap` and the depth of the clone
+(`history_key`), so it stays valid whatever else is deleted or restored in the work tree before the next commit.
 
 Merges are left out, because the changes they bring were already counted. Times are commit times, that is, when a change
 came into this history; authors are named according to `.mailmap`. The log runs from new to old, so a rename is read
@@ -16,6 +16,7 @@ them, and are left out of that count.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ from itertools import chain
 from time import gmtime, strftime
 from typing import NamedTuple
 
+from concordance.base import confined_folder
 from concordance.base.errors import ToolFailed, ToolStopped
 from concordance.base.model import FileHistory
 from concordance.collect import subprocesses
@@ -183,6 +185,22 @@ def _change(place: int, record: _Record, names: list[str]) -> FileHistory:
         record.last,
         tuple((path, -count) for count, path in together),
     )
+
+
+def history_key(root: str) -> str:
+    """Return what the history depends on: the current commit, and digests of `.mailmap` and of where the clone ends."""
+    head = head_commit(root)
+    files = [digest for path in subprocesses.history_files(root) if (digest := _digest(path))]
+    return " ".join([head, *files])
+
+
+def _digest(path: str) -> str:
+    """Return the digest of a file; "" if there is none."""
+    try:
+        with confined_folder.open_regular_file(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return ""
 
 
 def head_commit(root: str) -> str:

@@ -73,6 +73,8 @@ _SET = (
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),  # these two change a history without a new commit
+    ("GIT_GRAFT_FILE", os.devnull),
     ("GIT_ALLOW_PROTOCOL", "none"),  # for older versions of git, which ignore the variable above
 )
 
@@ -384,13 +386,20 @@ def _own_folders(top: str) -> list[str]:
     return [own, os.path.join(own, shared)] if shared else [own]
 
 
+def history_files(folder: str) -> list[str]:
+    """Return the files, apart from commits, on which `git log` depends: names of authors, and the end of the clone."""
+    top = find_git_top(folder)
+    return [os.path.join(top, ".mailmap"), *(os.path.join(own, "shallow") for own in _own_folders(top))] if top else []
+
+
 def _text(path: str) -> str:
-    """Return the content of a small regular file; "" if there is none."""
+    """Return the content of a small regular file; "" if there is none, or if it contains a NUL, as no path does."""
     try:
         with confined_folder.open_regular_file(path) as file:
-            return os.fsdecode(file.read(_LARGEST))
+            text = os.fsdecode(file.read(_LARGEST))
     except OSError:
         return ""
+    return "" if "\0" in text else text
 
 
 def _is_endless(found: os.stat_result) -> bool:

@@ -173,14 +173,16 @@ def folder_files(root: str) -> Iterator[ListedFile]:
 
 def _entry(root: str, path: str, found: os.stat_result) -> ListedFile:
     """Return the entry of anything but a folder."""
+    # Some inode numbers, and times after the year 2262, are too large for a database integer.
+    modified = max(-_MOST, min(found.st_mtime_ns, _MOST))
     if stat.S_ISREG(found.st_mode):
-        inode = found.st_ino & _MOST  # some inode numbers are too large for a database integer
-        return ListedFile(path, found.st_size, found.st_mtime_ns, altered=found.st_ctime_ns, inode=inode)
+        inode, altered = found.st_ino & _MOST, min(found.st_ctime_ns, _MOST)
+        return ListedFile(path, found.st_size, modified, altered=altered, inode=inode)
     if stat.S_ISLNK(found.st_mode):
         note = _link_note(root, path)
-        return ListedFile(path, found.st_size, found.st_mtime_ns, Skip.SYMLINK, note)
+        return ListedFile(path, found.st_size, modified, Skip.SYMLINK, note)
     note = next((name for is_such, name in _SPECIAL if is_such(found.st_mode)), "not a regular file")
-    return ListedFile(path, 0, found.st_mtime_ns, Skip.UNREADABLE, note)
+    return ListedFile(path, 0, modified, Skip.UNREADABLE, note)
 
 
 def _unreadable(path: str, error: OSError) -> ListedFile:

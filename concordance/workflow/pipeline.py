@@ -95,7 +95,7 @@ class Build:
     ) -> None:
         changed, renewed = self._delta(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
-        head = history.head_commit(self.root)
+        head = history.history_key(self.root)
         made_by = {**self._notes(), "head": head, "ruff": ruff.ruff_identity(self.root)}
         settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
         if before is not None:

@@ -56,6 +56,11 @@ def has_store(root: str) -> bool:
 def check_store(root: str) -> str:
     """Return the folder of a repository's store; raises if it belongs to another or is not a folder."""
     folder = store_path(root)
+    try:
+        os.fsencode(os.path.abspath(folder)).decode()
+    except UnicodeDecodeError as error:
+        advice = "Rename that folder, or put the store elsewhere (--store DIR)"
+        raise UserError(f"the path of {folder} is not valid UTF-8, which the full-text index needs", advice) from error
     if os.path.lexists(folder):
         _require_folder(folder)
     if _is_elsewhere(root, folder):

@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -23,7 +24,7 @@ from concordance.extract import registry
 from concordance.facts.read import Facts
 from concordance.workflow.pipeline import Build
 from concordance.workflow.stages import extract
-from tests.support import program
+from tests.support import books, program
 from tests.support.program import age, ask, build, concord, crowd, dump, git, ledger, write
 
 # The path
@@ -687,3 +688,79 @@ def test_a_store_of_the_repository_itself(repo: Path) -> None:
     write(repo, {"a.py": "x = 1\n"})
     assert build(repo)["files"] == 6
     assert [row["name"] for row in ask("symbols", "a.py", cwd=repo)] == ["x"]
+
+
+# What others found
+
+
+def test_a_history_that_changes_without_a_commit(folder: Path) -> None:
+    """Names of authors, the end of a shallow clone, replaced commits."""
+    program.sample(folder)
+    build(folder, "--history")
+    address = program.git(folder, "log", "-1", "--format=%ae").strip()
+    write(folder, {".mailmap": f"Another Name <{address}>\n"})
+    build(folder, "--history")
+    updated = books.contents(folder / ".concordance/book")
+    shutil.rmtree(folder / ".concordance")
+    build(folder, "--history")
+    assert updated == books.contents(folder / ".concordance/book")
+    assert b"Another Name" in b"".join(updated.values())
+
+
+def test_a_copy_by_hard_links_has_a_store_of_its_own(folder: Path, tmp_path: Path) -> None:
+    write(folder, {"a.py": "def f(): pass\n"})
+    build(folder)
+    shutil.copytree(folder, tmp_path / "copy", copy_function=os.link)
+    (tmp_path / "copy/a.py").unlink()
+    write(tmp_path / "copy", {"a.py": "def elsewhere(): pass\n"})
+    before = books.contents(folder / ".concordance")
+    build(tmp_path / "copy")
+    assert books.contents(folder / ".concordance") == before
+    assert [row["name"] for row in ask("symbols", "a.py", "--repo", tmp_path / "copy")] == ["elsewhere"]
+    (tmp_path / "precious").write_text("mine")
+    (folder / ".concordance/lock").unlink()
+    (folder / ".concordance/lock").hardlink_to(tmp_path / "precious")
+    write(folder, {"b.py": "x = 1\n"})
+    build(folder)
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_times_that_no_database_holds(folder: Path) -> None:
+    write(folder, {"a.py": "def f(): pass\n", "b.py": "def g(): pass\n"})
+    os.utime(folder / "a.py", (2**34, 2**34))
+    os.utime(folder / "b.py", (-(2**31), -(2**31)))
+    assert build(folder)["files"] == 2
+    assert build(folder)["read"] == 0
+
+
+@pytest.mark.parametrize("name", ["a\\u0000_docs.md", "\\ud800_docs.md"])
+def test_a_manifest_with_names_that_no_file_has(folder: Path, name: str) -> None:
+    write(folder, {"a.py": "x = 1\n"})
+    build(folder)
+    book = folder / ".concordance/book"
+    before = books.contents(book)
+    listed = (book / "manifest.json").read_text()
+    (book / "manifest.json").write_text(listed.replace('"a.py_docs.md"', f'"{name}"'))
+    concord("check", "--repo", folder, code=None)
+    build(folder)
+    assert books.contents(book) == before
+
+
+@pytest.mark.parametrize("name", [".git", ".git/commondir"])
+def test_a_path_of_git_with_a_nul(folder: Path, name: str) -> None:
+    write(folder, {"a.py": "x = 1\n"})
+    if name != ".git":
+        program.git(folder, "init", "-q")
+    (folder / name).write_bytes(b"gitdir: x\0y\n")
+    done = concord("build", folder, code=None)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_repository_whose_path_is_not_text(tmp_path: Path) -> None:
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/na\xffme"))
+    root.mkdir()
+    write(root, {"a.py": "def f(): pass\n"})
+    done = concord("build", root, code=2)
+    assert "not valid UTF-8" in done.stderr and "--store" in done.stderr
+    concord("build", root, "--store", tmp_path / "store")
+    assert ask("search", "f", "--repo", root, "--store", tmp_path / "store")

@@ -130,7 +130,8 @@ def schema_of(pieces: bool) -> tantivy.Schema:
 def open_index(folder: str, pieces: bool) -> tantivy.Index:
     """Open an index on disk; create it if there is none."""
     os.makedirs(folder, exist_ok=True)
-    index = tantivy.Index(schema_of(pieces), path=folder)
+    # The library takes text, in UTF-8 whatever the locale is; `check_store` refuses other paths.
+    index = tantivy.Index(schema_of(pieces), path=os.fsencode(folder).decode())
     index.register_tokenizer("words", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
     return index
 
@@ -343,8 +344,10 @@ class IndexShard:
 
     def __init__(self, home: str) -> None:
         try:
-            self._files = tantivy.Index.open(os.path.join(home, "files")).searcher()
-            self._pieces = tantivy.Index.open(os.path.join(home, "pieces")).searcher()
+            self._files, self._pieces = (
+                tantivy.Index.open(os.fsencode(os.path.join(home, part)).decode()).searcher()
+                for part in ("files", "pieces")
+            )
         except (OSError, ValueError) as error:
             advice = "Remove that folder and build again: concord build"
             raise StoreBroken(f"the text index {home} is damaged: {error}", advice) from error

@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -52,6 +53,7 @@ def hold_lock(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> 
     path = os.path.join(folder, "lock")
     handle = _acquire(path, say, limit)
     try:
+        _unshare(folder)
         note = f"{os.getpid()} {_began(os.getpid())} {int(time.time())} {_system()}\n"
         with suppress(OSError):  # a full disk: the note is only for messages
             os.ftruncate(handle, 0)
@@ -61,6 +63,21 @@ def hold_lock(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> 
         with suppress(OSError):
             os.ftruncate(handle, 0)
         os.close(handle)
+
+
+def _unshare(folder: str) -> None:
+    """Replace files that have another name elsewhere, as a copy by hard links has them, by copies of their own.
+
+    Databases are changed in place, so the store of the original would be changed as well.
+    """
+    with os.scandir(folder) as inside:
+        shared = [item.path for item in inside if item.is_file(follow_symlinks=False) and item.stat().st_nlink > 1]
+    for path in shared:
+        copy = f"{path}.own"
+        with suppress(FileNotFoundError):
+            os.unlink(copy)
+        shutil.copyfile(path, copy, follow_symlinks=False)
+        os.replace(copy, path)
 
 
 def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
@@ -105,9 +122,14 @@ def _opened(path: str) -> int:
             raise NoPermission(f"{path} cannot be opened: it is a link", "Remove it") from error
         advice = "Put the store elsewhere (--store DIR); an existing store can be read with --no-update"
         raise NoPermission(f"{path} cannot be opened: {error.strerror}", advice) from error
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
         os.close(handle)
         raise NoPermission(f"{path} cannot be opened: it is not a regular file", "Remove it")
+    if found.st_nlink > 1:  # the same file has another name elsewhere, and writing here would change it there
+        os.close(handle)
+        os.unlink(path)
+        return _opened(path)
     return handle
 
 

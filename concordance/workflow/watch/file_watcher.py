@@ -68,6 +68,8 @@ class NotifyingWatcher:
                 return self._start([*filter(os.path.isdir, watched), *_watched_git_folders(self._git)])
             except FileNotFoundError:
                 continue
+            except UnicodeEncodeError as error:
+                raise OSError("a folder's name is not valid UTF-8") from error
         raise OSError("folders are created and deleted too fast")
 
     def changes(self, seconds: float) -> FileChanges:

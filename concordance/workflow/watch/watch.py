@@ -77,7 +77,7 @@ class CurrentBook:
 
     def _update(self, paths: Collection[str], whole: bool) -> Update | None:
         began = time.perf_counter()
-        before, head = self._walked, history.head_commit(self.root)
+        before, head = self._walked, history.history_key(self.root)
         walked = walk.walk_with_counts(self.root) if whole or before is None else self._relisted(before, paths)
         known = {entry.path for entry in before[0]} if before is not None and paths else frozenset[str]()
         if self._is_same(walked, before) and head == self._head and known.isdisjoint(paths):
@@ -118,7 +118,7 @@ class CurrentBook:
 
     def look(self) -> object:
         """Return a value that differs if something has changed."""
-        return walk.walk_with_counts(self.root), history.head_commit(self.root)
+        return walk.walk_with_counts(self.root), history.history_key(self.root)
 
     def folder(self) -> str:
         """Return the folder of the book."""
