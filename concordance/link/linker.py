@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
 from concordance.base.model import (
-    ROLES,
     TYPE_KINDS,
     ForeignName,
     Import,
@@ -21,6 +20,7 @@ from concordance.base.model import (
     Target,
     Trust,
     pack_column,
+    role_bit,
     unpack_column,
 )
 from concordance.facts.codec import pack, pack_asks, pack_targets
@@ -33,8 +33,8 @@ from concordance.link.languages import import_linkers
 from concordance.link.paths.tree import Tree
 from concordance.link.world import Carriers, LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
-_IMPORT = 1 << ROLES.index(Role.IMPORT)
-_CALL = 1 << ROLES.index(Role.CALL)
+_IMPORT = role_bit(Role.IMPORT)
+_CALL = role_bit(Role.CALL)
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
 _FARTHEST = 64  # ancestors of a class; a longer chain is a mistake in the linked code
 

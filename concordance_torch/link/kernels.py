@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from concordance.base.kinds import C_FAMILY, FUNCTION_KINDS
-from concordance.base.model import Kind, Trust
+from concordance.base.model import ONLY_DEFINITION, Kind, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, LinkedName
 from concordance_torch.extract.operator_schema import Schema
@@ -64,7 +64,7 @@ class Kernels:
             outside = [one for one in outside if match_score(schema.types, self._takes(one))]
         if anywhere and len({(one.path, enclosing_namespaces(one)) for one in outside}) == 1:
             told = self._told(outside, schema, "")
-            by = "only definition of this name"
+            by = ONLY_DEFINITION
             return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]
         return []
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import ROLES, Bridge, Role, Trust
+from concordance.base.model import Bridge, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
+from concordance.link.python.packages import STUBS_AND_TEMPLATES
 
-_STUBS = (".pyi", ".pyi.in")
-_CALL, _IMPORT = (1 << ROLES.index(role) for role in (Role.CALL, Role.IMPORT))
+_CALL, _IMPORT = (role_bit(role) for role in (Role.CALL, Role.IMPORT))
 _BY = "defined in Cython"
 
 
@@ -30,7 +30,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
             role = Role.IMPORT if ask.roles & _IMPORT else Role.MENTION if ask.roles & _CALL else Role.READ
             yield Bridge("cython", "asks", name, ask.user, -1, known[name].file.base, Trust.VIA_IMPORT, _BY, role)
     for row in crossing.files if known else ():
-        if row.path.endswith(_STUBS):
+        if row.path.endswith(STUBS_AND_TEMPLATES):
             module = crossing.module_of(row.path.removesuffix(".in"))
             for symbol in crossing.symbols(row):
                 found = known.get(f"{module}.{symbol.key.partition('+')[0]}")

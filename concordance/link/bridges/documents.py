@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import Bridge, Trust
+from concordance.base.model import ONLY_DEFINITION, Bridge, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance.link.paths.tree import join_path
@@ -61,7 +61,7 @@ def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
     found = [place for place in found if not place.declaration] or found
     if len({(place.path, place.home) for place in found}) != 1:
         return None
-    return DocumentedName(found[0].id, Trust.UNIQUE_NAME, "only definition of this name")
+    return DocumentedName(found[0].id, Trust.UNIQUE_NAME, ONLY_DEFINITION)
 
 
 # --- resolve a dotted Python name as documents write it: under the module from which users import it

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import Trust, unpack_column
+from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, Trust, unpack_column
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.resident_tables import CFamilyState, table_files, update_tables
@@ -37,7 +37,6 @@ from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.paths.tree import shared_prefix_length
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
-_FEW = 5
 _MOST = 12  # members of one name that are examined; most may be local to other files
 _BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in range(256))
 _SHOWN = 4  # the most definitions and declarations that are listed for one name
@@ -218,7 +217,7 @@ class CFamilyLinker:
                 self._add(use, self._ordered(view, groups[0]), trust, "overload by const", rows)
                 return
         least = Trust.UNIQUE_NAME if pair else Trust.CANDIDATE
-        for group in sorted(groups, key=lambda g: -g.defined)[:_FEW]:
+        for group in sorted(groups, key=lambda g: -g.defined)[:MAX_CANDIDATES]:
             self._add(use, self._ordered(view, group)[:1], min(trust, least), f"one of {len(groups)} overloads", rows)
 
     def _ordered(self, view: FileScope, group: Entity) -> Sequence[int]:
@@ -285,9 +284,9 @@ class CFamilyLinker:
         entries = [entry for entry in entries if not meaning.hidden(view, entry)]
         seen = [entry for entry in entries if entry.seen(view.sees)]
         if len(seen) == 1:
-            by = "only definition of this name" if len(entries) == 1 else "only one that is included"
+            by = ONLY_DEFINITION if len(entries) == 1 else "only one that is included"
             self._choose(view, use, at, ResolvedName(seen[0], by, Trust.UNIQUE_NAME), count, rows)
             return
-        for entry in seen or entries if len(seen or entries) <= _FEW else ():
+        for entry in seen or entries if len(seen or entries) <= MAX_CANDIDATES else ():
             groups = meaning.fitting(view, entry, count)
             self._add(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)

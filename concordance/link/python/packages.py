@@ -20,6 +20,7 @@ from concordance.link.python.project_settings import (
 
 SOURCES = (".py", ".pyx")
 STUBS = (".pyi",)
+STUBS_AND_TEMPLATES = (*STUBS, ".pyi.in")
 COMPILED = (".so", ".pyd")
 _SMALL = 3_000  # bytes of a file that has little more than its licence
 _SHARED = re.compile(r"\bextend_path\b|\bdeclare_namespace\b")

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.model import ROLES, ForeignName, Op, Origin, Role, SymbolRelation, Trust, unpack_column
+from concordance.base.model import ForeignName, Op, Origin, Role, SymbolRelation, Trust, role_bit, unpack_column
 from concordance.link.python.builtin_types import CLASS, EXTERNAL, INSTANCE, MODULE, SUPER
 from concordance.link.python.inference import Evaluator
 from concordance.link.python.module_finder import ModuleFinder
+from concordance.link.python.packages import STUBS
 from concordance.link.solver import Solver
 from concordance.link.world import LoadedFlow, NameTarget
 
 _DEEPEST = 20  # modules through which a compiled name is re-exported
-_STUB = ".pyi"
-_CALLED = 1 << ROLES.index(Role.CALL)
+_CALLED = role_bit(Role.CALL)
 # Functions that return their first argument, or something that calls it.
 _KEEPING = frozenset(("add_docstr", "_add_docstr", "partial", "staticmethod", "classmethod", "lru_cache", "cache"))
 
@@ -79,7 +79,7 @@ class UnresolvedNames:
         """Return the full name of a target that is only declared: a symbol of a stub; else ""."""
         base = self._world.base(target)
         row = self._world.files[self._world.number_of_base(base)]
-        if target == base or not row.path.endswith(_STUB):
+        if target == base or not row.path.endswith(STUBS):
             return ""
         owner, symbol = self._world.owner(target)
         parts = []

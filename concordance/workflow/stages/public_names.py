@@ -14,16 +14,16 @@ from concordance.base.model import Category
 from concordance.facts.codec import PUBLIC, FileNames, PublicName, pack_names, unpack_flow
 from concordance.facts.write import StoreWriter
 from concordance.link.paths.tree import enclosing_folders
-from concordance.link.python.exports import (
+from concordance.passes.public_names import (
     ExportedNames,
     ModuleExports,
     is_encodable,
     pack_exports,
+    public_names,
     read_documented_names,
     read_exports,
     unpack_exports,
 )
-from concordance.passes.public_names import public_names
 
 EXPORTS = "offered"  # key in the store of the inputs
 _CODE = frozenset(("python", "cython"))

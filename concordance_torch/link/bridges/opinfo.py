@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from concordance.base.model import ROLES, Bridge, Kind, Role, Trust
+from concordance.base.model import Bridge, Kind, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator
 
 VERBS = {"opinfo": ("tests", "is tested by")}
 
-_CALL = 1 << ROLES.index(Role.CALL)
+_CALL = role_bit(Role.CALL)
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.model import ROLES, Bridge, Role, Trust
+from concordance.base.model import Bridge, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator, Tables
@@ -17,7 +17,7 @@ from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
 VERBS = {"python": ("calls", "is called from Python by")}
 
-_CALL = 1 << ROLES.index(Role.CALL)
+_CALL = role_bit(Role.CALL)
 
 
 def join(crossing: BridgeContext) -> Iterator[Bridge]:

@@ -18,9 +18,9 @@ from typing import NamedTuple
 from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Trust
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
+from concordance.link.python.packages import STUBS_AND_TEMPLATES
 from concordance.link.solver import Solver
 
-STUBS = (".pyi", ".pyi.in")
 _MACRO = re.compile(r"\{(\w+)\}")
 _GIVEN = re.compile(r"\{(@\d+)\}")
 _DEEPEST = 12  # steps from a table to a module
@@ -296,7 +296,7 @@ class Modules:
         """The modules that have a stub, by their last part."""
         found: dict[str, set[str]] = {}
         for row in self._crossing.files:
-            if row.path.endswith(STUBS):
+            if row.path.endswith(STUBS_AND_TEMPLATES):
                 name = self.stub(row)
                 found.setdefault(name.rpartition(".")[2], set()).add(name)
         return found

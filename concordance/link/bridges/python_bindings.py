@@ -1,9 +1,9 @@
 """Join Python names with the C and C++ code behind them, with their Python users, and with stubs.
 
-In: the ends of the bridges pybind11 and C API. Out: `Bridge` rows: `binds` (the place that binds a name, and the
-function or class behind it), `wraps` (a lambda that calls exactly one function of the repository), `asks` (Python code
-that uses the name), `runs` (what runs when a lambda or a class is called), `slot` (a field of a type that has no name
-in Python) and `declares` (a stub's symbol).
+In: the ends of the bridges `pybind` (pybind11, nanobind) and `cpython` (the C API). Out: `Bridge` rows: `binds` (the
+place that binds a name, and the function or class behind it), `wraps` (a lambda that calls exactly one function of the
+repository), `asks` (Python code that uses the name), `runs` (what runs when a lambda or a class is called), `slot` (a
+field of a type that has no name in Python) and `declares` (a stub's symbol).
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import ROLES, Bridge, ForeignName, Role, Trust
+from concordance.base.model import ONLY_DEFINITION, Bridge, ForeignName, Role, Trust, role_bit
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
-from concordance.link.python.bindings.module_names import (
-    STUBS,
+from concordance.link.python.binding_names import (
     Modules,
     PythonName,
     absolute_module,
     append_path,
     end_detail,
 )
+from concordance.link.python.packages import STUBS_AND_TEMPLATES
 
+READS = ("cpython", "pybind")
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
 _TYPES = frozenset(("class", "struct", "union", "enum", "type", "variable"))
 _KINDS = {"class": _TYPES, "constructor": _TYPES | _FUNCTIONS, "field": _FIELDS, "value": _FIELDS | _FUNCTIONS}
 _MAKERS = ("__new__", "__init__")
 _MOST = 3  # the most definitions of a name that are still listed as candidates
-_BITS = {role: 1 << place for place, role in enumerate(ROLES)}
 _ROLES = (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.READ)
 
 
@@ -51,8 +51,13 @@ class BoundName(NamedTuple):
         )
 
 
-def join(crossing: BridgeContext, bridge: str) -> Iterator[Bridge]:
-    """Yield the rows of one of the two bridges."""
+def join(crossing: BridgeContext) -> Iterator[Bridge]:
+    """Join bindings with their Python users and with the stubs that declare them."""
+    for bridge in READS:
+        yield from _join(crossing, bridge)
+
+
+def _join(crossing: BridgeContext, bridge: str) -> Iterator[Bridge]:
     modules = crossing.once(Modules)
     table = [one for one in crossing.once(_all) if one.stated.end.bridge == bridge]
     known: dict[str, list[BoundName]] = {}
@@ -69,7 +74,7 @@ def join(crossing: BridgeContext, bridge: str) -> Iterator[Bridge]:
         for ask in crossing.asks[name]:
             for one in known[name]:
                 yield from _asks(one, name, ask, bridge)
-            for made in _MAKERS if ask.roles & _BITS[Role.CALL] else ():
+            for made in _MAKERS if ask.roles & role_bit(Role.CALL) else ():
                 for one in known.get(f"{name}.{made}", ()):
                     yield from _made(one, name, ask, bridge)
     yield from _declares(crossing, modules, known, bridge)
@@ -106,12 +111,12 @@ def _binds(one: BoundName) -> Iterator[Bridge]:
 def _asks(one: BoundName, name: str, ask: ForeignName, bridge: str) -> Iterator[Bridge]:
     """Join a user of a name with what is behind the name; `runs` rows are added only for calls."""
     named = next((n for n in one.names if n.name == name), PythonName(name, Trust.VIA_IMPORT))
-    role = next((role for role in _ROLES if ask.roles & _BITS[role]), Role.MENTION)
+    role = next((role for role in _ROLES if ask.roles & role_bit(role)), Role.MENTION)
     target = _target_or_binding(one)
-    writes, kind = bool(ask.roles & _BITS[Role.WRITE]), end_detail(one.stated, "as")
-    if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == _BITS[Role.WRITE]):
+    writes, kind = bool(ask.roles & role_bit(Role.WRITE)), end_detail(one.stated, "as")
+    if (kind == "setter" and not writes) or (kind == "getter" and ask.roles == role_bit(Role.WRITE)):
         return
-    if one.is_module and not ask.roles & _BITS[Role.IMPORT]:  # `a.b` in `a.b.c`, which is requested itself
+    if one.is_module and not ask.roles & role_bit(Role.IMPORT):  # `a.b` in `a.b.c`, which is requested itself
         return
     if target.target:
         shown = Role.MENTION if one.around or target is not one.target else role
@@ -137,7 +142,7 @@ def _declares(
     """Join the symbols of stubs whose names are bound."""
     heads = {name.rpartition(".")[0] for name in known}
     for row in crossing.files:
-        if not row.path.endswith(STUBS):
+        if not row.path.endswith(STUBS_AND_TEMPLATES):
             continue
         module = modules.stub(row)
         if not any(head == module or head.startswith(f"{module}.") for head in heads):
@@ -261,7 +266,7 @@ class Bindings:
             found = [place for place in found if _is_within(place, homes)]
         defined = [place for place in found if not place.declaration] or found
         if len(defined) == 1:
-            return [LinkedName(defined[0].id, Trust.UNIQUE_NAME, "only definition of this name")]
+            return [LinkedName(defined[0].id, Trust.UNIQUE_NAME, ONLY_DEFINITION)]
         if 1 < len(defined) <= _MOST and homes:
             return [LinkedName(place.id, Trust.CANDIDATE, "one of a few definitions of this name") for place in defined]
         return [
