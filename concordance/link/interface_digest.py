@@ -151,7 +151,7 @@ class ExpressionDescriber:
     def _asks(self, symbol: int) -> Iterator[Any]:
         file = self.file
         for what in (SymbolRelation.ASKS, SymbolRelation.DECORATOR):
-            yield tuple(self.told(value) for value in file.said(symbol, what))
+            yield tuple(self.told(value) for value in file.related_expressions(symbol, what))
 
     def row(self, place: int) -> Any:
         """Return an import, described by what it names and its target."""
@@ -181,7 +181,7 @@ def build_interface(file: LoadedFlow, targets: Sequence[Target]) -> FileInterfac
     reader = ExpressionDescriber(file, targets)
     result = FileInterface(exports=file.flow.exports)
     worth: list[list[Any]] = [[] for _ in file.symbol_kind]
-    for (symbol, what), values in file.given.items():
+    for (symbol, what), values in file.relations.items():
         if what != SymbolRelation.HANDS:
             worth[symbol].append((what, tuple(reader.told(value) for value in values)))
         for value in values if what == SymbolRelation.OFFERS else ():
@@ -285,7 +285,7 @@ def mentioned_name_digests(file: LoadedFlow) -> bytes:
     for symbol, (parent, name) in enumerate(zip(file.symbol_parent, file.symbol_name, strict=True)):
         if free or parent:
             found.add(names[name])
-        found.update(names[file.left[value]] for value in file.said(symbol, SymbolRelation.ASKS))
+        found.update(names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.ASKS))
     if file.language not in value_tracking_languages():
         found.update(_spelled_names(file))
     return array("I", sorted({name_digest(name) for name in found})).tobytes()

@@ -275,7 +275,9 @@ class Invalidation:
             self._add_own(pair for symbol in symbols if c for pair in owner_name_pairs(file, symbol))
             return
         for symbol in symbols:
-            self._add_names(c, (file.names[file.left[value]] for value in file.said(symbol, SymbolRelation.OFFERS)))
+            self._add_names(
+                c, (file.names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.OFFERS))
+            )
         new = self._new.get(file.path)
         if new is None or new.file is not file:
             self._add_ids(file.id(symbol) for symbol in symbols)
@@ -396,7 +398,7 @@ class DefinitionDependencies:
 
     def _of_parameter(self, point: int, function: int, place: int) -> list[int]:
         file = self.file
-        for value in file.said(function, SymbolRelation.ASKS):
+        for value in file.related_expressions(function, SymbolRelation.ASKS):
             self._by_name.setdefault(file.names[file.left[value]], []).append(point)
         owner = file.symbol_parent[function] - 1
         return [self._symbols + owner] if not place and owner >= 0 and file.kind(owner) in TYPE_KINDS else []
@@ -409,12 +411,12 @@ class DefinitionDependencies:
         file = self.file
         for what in SymbolRelation:
             yield from (
-                file.said(symbol, what)
+                file.related_expressions(symbol, what)
                 if what not in (SymbolRelation.ASKS, SymbolRelation.OFFERS, SymbolRelation.HANDS)
                 else ()
             )
         parent = file.symbol_parent[symbol] - 1
-        scope = file.opened.get(parent, 0) if parent >= 0 else 0
+        scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
         if variable is not None and file.variable_symbol[variable] == symbol + 1:
             yield from file.values[variable]

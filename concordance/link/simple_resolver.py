@@ -47,7 +47,7 @@ class SimpleResolver:
 
     # --- results
 
-    def found(self, file: LoadedFlow) -> list[NameTarget]:
+    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions."""
         rows = []
         for use in sorted(set(unpack_column(file.flow.used))):
@@ -71,7 +71,7 @@ class SimpleResolver:
         return self._known[question] if question in self._known else self._solver.ask(question)
 
     def _find_bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
-        places = [self.place(file, value) for value in file.said(symbol, SymbolRelation.BASE)]
+        places = [self.place(file, value) for value in file.related_expressions(symbol, SymbolRelation.BASE)]
         return tuple(p[0].id(p[1]) for p in places if p is not None and p != (file, symbol))
 
     # --- targets of expressions
@@ -141,7 +141,7 @@ class SimpleResolver:
 
     def _own(self, file: LoadedFlow, name: str) -> Place | None:
         """Return the symbol of a name at the top level of a file, or directly in one of its namespaces."""
-        word = file.word.get(name)
+        word = file.name_index.get(name)
         if word is None:
             return None
         found = file.members.get(-1, {}).get(word)
@@ -205,7 +205,7 @@ class SimpleResolver:
 
     def _inside(self, place: Place, name: str) -> Place | None:
         file, symbol = place
-        word = file.word.get(name)
+        word = file.name_index.get(name)
         found = file.members.get(symbol, {}).get(word) if word is not None else None
         if found:
             return file, found[0]
@@ -257,7 +257,7 @@ class SimpleResolver:
             if place is not None and place[1] >= 0:
                 file, symbol = place
                 parent = file.symbol_parent[symbol] - 1
-                scope = file.opened.get(parent, 0) if parent >= 0 else 0
+                scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
                 variable = file.variables.get((scope, file.symbol_name[symbol]))
                 values = file.values[variable] if variable is not None else []
         for value in values:

@@ -26,13 +26,13 @@ DefinitionPlace = tuple[str, str]  # a path, and a name defined there; "" for th
 # Why a definition may be called by a dotted name, best first.
 _ON_PURPOSE, _LISTED, _UNLISTED, _PASSED, _INCIDENTAL = range(5)
 SELF_ALIAS, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; not used in the module itself
-_HOLDERS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
+_VARIABLE_KINDS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
 _CLASS = KINDS.index(Kind.CLASS)
-_NO_USE = role_bit(Role.IMPORT) | role_bit(Role.MENTION)
+_NOT_A_USE = role_bit(Role.IMPORT) | role_bit(Role.MENTION)
 _WRITE = role_bit(Role.WRITE)
-_DOCUMENTED = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.VARIABLE, Kind.TYPE, Kind.CONSTANT))
-_CURRENT = frozenset(("currentmodule", "module", "automodule"))
-_NAMING = frozenset(("autoclass", "autofunction", "autodata", "autoexception", "autosummary", "autodecorator",
+_DOCUMENTED_KINDS = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.VARIABLE, Kind.TYPE, Kind.CONSTANT))
+_MODULE_DIRECTIVES = frozenset(("currentmodule", "module", "automodule"))
+_NAME_DIRECTIVES = frozenset(("autoclass", "autofunction", "autodata", "autoexception", "autosummary", "autodecorator",
                      "automethod", "autoattribute", "autoproperty"))  # fmt: skip
 
 
@@ -49,9 +49,9 @@ class ExportedNames(NamedTuple):
     """What one module has at its top level."""
 
     own: tuple[str, ...] = ()  # classes, functions and the like
-    held: tuple[str, ...] = ()  # variables; an import of the same name takes precedence
+    variables: tuple[str, ...] = ()  # variables; an import of the same name takes precedence
     classes: tuple[str, ...] = ()  # including nested ones, by qualified name
-    brought: tuple[ReexportedName, ...] = ()
+    reexported: tuple[ReexportedName, ...] = ()
     stars: tuple[tuple[str, ...], ...] = ()  # the files of the modules of its star imports
     aliases: tuple[tuple[str, str], ...] = ()  # variables that are bound to another of its names
     exports: tuple[str, ...] | None = None
@@ -62,7 +62,7 @@ class ModuleExports(NamedTuple):
 
     modules: dict[str, ExportedNames]
     documents: dict[str, tuple[tuple[str, str], ...]]  # names, each with the current module at that place
-    aside: list[str]  # modules whose definitions are not meant to be imported
+    not_importable: list[str]  # modules whose definitions are not meant to be imported
     roots: list[str]  # folders that modules are imported from, whatever surrounds them
 
 
@@ -112,21 +112,23 @@ def is_private(part: str) -> bool:
 def public_names(
     modules: Mapping[str, ExportedNames],
     documented: Iterable[DocumentedEntry],
-    aside: frozenset[str],
+    not_importable: frozenset[str],
     roots: frozenset[str],
 ) -> dict[str, dict[str, PublicName]]:
     """Return the public names of each module's definitions.
 
-    For modules in `aside`, only re-exports by other modules count. `roots` are folders from which modules and packages
-    are imported, whatever surrounds them.
+    For modules in `not_importable`, only re-exports by other modules count. `roots` are folders from which modules and
+    packages are imported, whatever surrounds them.
     """
-    return _Search(modules, aside, roots).names(documented)
+    return _Search(modules, not_importable, roots).names(documented)
 
 
 class _Search:
-    def __init__(self, modules: Mapping[str, ExportedNames], aside: frozenset[str], roots: frozenset[str]) -> None:
+    def __init__(
+        self, modules: Mapping[str, ExportedNames], not_importable: frozenset[str], roots: frozenset[str]
+    ) -> None:
         # Sorted, so that a cycle is always cut at the same place.
-        self.modules, self.aside = dict(sorted(modules.items())), aside
+        self.modules, self.not_importable = dict(sorted(modules.items())), not_importable
         homes = (path.rpartition("/") for path in modules)
         packages = frozenset(folder for folder, _, name in homes if name.partition(".")[0] == "__init__")
         self.dotted = {path: module_of(path, packages, roots) for path in self.modules}
@@ -134,7 +136,7 @@ class _Search:
         for path, dotted in self.dotted.items():  # a source before its stub
             if dotted:
                 self.by_dotted.setdefault(dotted, path)
-        self.brought = {path: _by_name(one.brought) for path, one in modules.items()}
+        self.reexported = {path: _by_name(one.reexported) for path, one in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
         self.handed: dict[str, str] = {}  # by private module: the package that re-exports it
         self._known: dict[DefinitionPlace, DefinitionPlace | None] = {}
@@ -179,11 +181,11 @@ class _Search:
         module = self.modules[path]
         if name in module.own:
             return path, name
-        for one in self.brought[path].get(name, ()):
+        for one in self.reexported[path].get(name, ()):
             there = self._through(one, far)
             if there is not None:
                 return there
-        if name in module.held:
+        if name in module.variables:
             return path, name
         for stars in module.stars:
             for other in stars:
@@ -211,7 +213,7 @@ class _Search:
     def _names(self) -> dict[str, set[str]]:
         """Return all names that each module exports."""
         found = {
-            path: {*one.own, *one.held, *self.brought[path]} for path, one in self.modules.items()
+            path: {*one.own, *one.variables, *self.reexported[path]} for path, one in self.modules.items()
         }  # fmt: skip
         into: dict[str, list[str]] = {}
         for path, one in self.modules.items():
@@ -247,7 +249,7 @@ class _Search:
         """Yield the dotted names under which modules export something, each with its definition."""
         for path, names in self._names().items():
             dotted = called.get(path, "")
-            if not dotted or path in self.aside:
+            if not dotted or path in self.not_importable:
                 continue
             for name in sorted(names - {"__all__"}):
                 there = self.found(path, name)
@@ -266,9 +268,9 @@ class _Search:
         hidden = {path for path, dotted in found.items() if any(map(is_private, dotted.split(".")))}
         for path in sorted(self.modules, key=lambda one: (self.dotted[one].count("."), one)):
             dotted = self.dotted[path]
-            if not dotted or path in hidden or path in self.aside:
+            if not dotted or path in hidden or path in self.not_importable:
                 continue
-            for name in self.brought[path]:
+            for name in self.reexported[path]:
                 there = self.found(path, name)
                 if there is None or there[1] or there[0] not in hidden or is_private(name):
                     continue
@@ -297,9 +299,9 @@ class _Search:
         package = last.partition(".")[0] == "__init__"
         inside = package and (there[0].startswith(f"{folder}/") or not folder)
         flags = 0
-        for one in self.brought[path].get(name, ()):
+        for one in self.reexported[path].get(name, ()):
             flags |= one.flags
-        starred = name not in self.brought[path]
+        starred = name not in self.reexported[path]
         if inside and (listed or starred or flags & (SELF_ALIAS | UNUSED)):
             return _ON_PURPOSE
         if listed:
@@ -339,7 +341,7 @@ class _Search:
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
             known, one = found.get(source, {}), self.modules[path]
-            same = {name: known[name] for name in (*one.own, *one.held) if name in known}
+            same = {name: known[name] for name in (*one.own, *one.variables) if name in known}
             found.setdefault(path, {}).update(same)
 
 
@@ -363,10 +365,10 @@ def _by_name(rows: Iterable[ReexportedName]) -> dict[str, list[ReexportedName]]:
 # they stay valid until the file is linked again.
 
 
-def pack_exports(said: ModuleExports) -> bytes:
+def pack_exports(exports: ModuleExports) -> bytes:
     """Encode the exports of all files."""
-    modules, documents = dict(sorted(said.modules.items())), dict(sorted(said.documents.items()))
-    return msgspec.msgpack.encode(ModuleExports(modules, documents, said.aside, said.roots))
+    modules, documents = dict(sorted(exports.modules.items())), dict(sorted(exports.documents.items()))
+    return msgspec.msgpack.encode(ModuleExports(modules, documents, exports.not_importable, exports.roots))
 
 
 def unpack_exports(data: bytes) -> ModuleExports:
@@ -382,17 +384,17 @@ def is_encodable(path: str) -> bool:
 def read_exports(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
     """Return what a module has at its top level."""
     own: dict[str, None] = {}
-    held: dict[str, None] = {}
+    variables: dict[str, None] = {}
     classes: dict[int, str] = {}
     parents, words = unpack_column(flow.symbol_parent), unpack_column(flow.symbol_name)
     for place, (kind, parent, word) in enumerate(zip(flow.symbol_kind, parents, words, strict=True)):
         name = flow.names[word]
         if not parent:
-            (held if kind in _HOLDERS else own)[name] = None
+            (variables if kind in _VARIABLE_KINDS else own)[name] = None
         if kind == _CLASS and (not parent or parent - 1 in classes):
             classes[place] = f"{classes[parent - 1]}.{name}" if parent else name
-    used, written = _used(flow)
-    brought, stars = [], []
+    used, written = _used_names(flow)
+    reexported, stars = [], []
     for row, target in zip(flow.imports, targets, strict=False):
         bound = row.alias or row.name
         if not target.paths or not bound or row.scope:
@@ -400,13 +402,13 @@ def read_exports(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
         if row.name == "*":
             stars.append(target.paths)
             continue
-        if bound in written and bound not in own and bound not in held:
+        if bound in written and bound not in own and bound not in variables:
             continue  # the write is not an assignment, which would make it a variable: `del` removes it
         flags = (SELF_ALIAS if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
-        brought.append(ReexportedName(bound, target.paths, row.name, flags))
+        reexported.append(ReexportedName(bound, target.paths, row.name, flags))
     return ExportedNames(
-        tuple(own), tuple(held), tuple(dict.fromkeys(classes.values())), tuple(dict.fromkeys(brought)), tuple(stars),
-        tuple(_aliases(flow, held)), flow.exports or None,
+        tuple(own), tuple(variables), tuple(dict.fromkeys(classes.values())), tuple(dict.fromkeys(reexported)),
+        tuple(stars), tuple(_aliases(flow, variables)), flow.exports or None,
     )  # fmt: skip
 
 
@@ -416,14 +418,18 @@ def _variables(flow: Flow) -> dict[int, str]:
     return {place: flow.names[word] for place, (scope, word) in enumerate(rows) if scope == 0}
 
 
-def _used(flow: Flow) -> tuple[set[str], set[str]]:
+def _used_names(flow: Flow) -> tuple[set[str], set[str]]:
     """Return the names that the module uses rather than only re-exports, and those that it writes at its top level."""
-    homes, names, left = unpack_column(flow.variable_scope), unpack_column(flow.variable_name), unpack_column(flow.left)
+    scopes, names, left = (
+        unpack_column(flow.variable_scope),
+        unpack_column(flow.variable_name),
+        unpack_column(flow.left),
+    )
     used, written = set(), set()
     for user, expression, roles in zip(
         unpack_column(flow.user), unpack_column(flow.used), unpack_column(flow.roles), strict=True
     ):
-        if roles & ~_NO_USE and flow.op[expression] == Op.NAME and homes[left[expression]] == 0:
+        if roles & ~_NOT_A_USE and flow.op[expression] == Op.NAME and scopes[left[expression]] == 0:
             name = flow.names[names[left[expression]]]
             used.add(name)
             if roles & _WRITE and not user:
@@ -431,16 +437,16 @@ def _used(flow: Flow) -> tuple[set[str], set[str]]:
     return used, written
 
 
-def _aliases(flow: Flow, held: dict[str, None]) -> Iterator[tuple[str, str]]:
+def _aliases(flow: Flow, variables: dict[str, None]) -> Iterator[tuple[str, str]]:
     """Yield the variables that are bound once, to another name of the module."""
     values: dict[int, list[int]] = {}
     for variable, value in zip(unpack_column(flow.bound_variable), unpack_column(flow.bound_value), strict=True):
         values.setdefault(variable, []).append(value)
     left, names = unpack_column(flow.left), unpack_column(flow.variable_name)
-    homes = unpack_column(flow.variable_scope)
+    scopes = unpack_column(flow.variable_scope)
     for variable, name in _variables(flow).items():
         bound = values.get(variable, ())
-        if name in held and len(bound) == 1 and flow.op[bound[0]] == Op.NAME and homes[left[bound[0]]] == 0:
+        if name in variables and len(bound) == 1 and flow.op[bound[0]] == Op.NAME and scopes[left[bound[0]]] == 0:
             other = flow.names[names[left[bound[0]]]]
             if other != name:
                 yield name, other
@@ -450,11 +456,11 @@ def read_documented_names(symbols: Sequence[SymbolHead], imports: Sequence[Impor
     """Return the names that a document documents, each with the current module at that place ("" for none)."""
     found = {
         (one.module, one.name.partition("(")[0].strip()) if one.name else ("", one.module): None
-        for one in imports if one.form in _NAMING
+        for one in imports if one.form in _NAME_DIRECTIVES
     }  # fmt: skip
-    current = sorted((one.line, one.module) for one in imports if one.form in _CURRENT)
+    current = sorted((one.line, one.module) for one in imports if one.form in _MODULE_DIRECTIVES)
     for one in symbols:
-        if one.declaration and one.kind in _DOCUMENTED and one.parent < 0:
+        if one.declaration and one.kind in _DOCUMENTED_KINDS and one.parent < 0:
             before = bisect_right(current, (one.line, "")) - 1
             found[current[before][1] if before >= 0 else "", one.name] = None
     return tuple(found)

@@ -114,7 +114,7 @@ class ExpressionTypes(Members):
     def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
         """Return the type that an alias refers to."""
         for other, place in self.symbols(entry):
-            for value in other.file.said(place, SymbolRelation.TYPE):
+            for value in other.file.related_expressions(place, SymbolRelation.TYPE):
                 found = self.type_named(other, value)
                 if found is None:
                     continue
@@ -186,7 +186,7 @@ class ExpressionTypes(Members):
         codes = entry.codes if len(entry.codes) == 1 else sorted(entry.codes, key=lambda code: not view.includes(code))
         for code in codes:
             other = self.view(code >> SHIFT)
-            for value in other.file.said(code & MASK, SymbolRelation.TYPE):
+            for value in other.file.related_expressions(code & MASK, SymbolRelation.TYPE):
                 held = self.type_of(other, value)
                 return substitute_arguments(held, *receiver) if receiver is not None else held
         home = entry.home.inner.get(entry.name)  # a type without a name of its own
@@ -250,7 +250,7 @@ class ExpressionTypes(Members):
             found: Type | None = None
             for code in group.codes:
                 other = self.view(code >> SHIFT)
-                for value in other.file.said(code & MASK, SymbolRelation.RETURNS):
+                for value in other.file.related_expressions(code & MASK, SymbolRelation.RETURNS):
                     found = self.type_of(other, value)
                     if receiver is not None:
                         found = substitute_arguments(found, *receiver)

@@ -48,10 +48,10 @@ class CFamilyLinker:
     def __init__(self, world: LinkWorld) -> None:
         numbers = [number for number, row in enumerate(world.files) if row.language in C_FAMILY and row.size]
         self.world = world
-        kept = update_tables(world, *world.kept) if world.kept is not None else None
-        world.kept = None
+        kept = update_tables(world, *world.previous_c_tables) if world.previous_c_tables is not None else None
+        world.previous_c_tables = None
         if kept is None:
-            world.gather(C_FAMILY)
+            world.prefetch_flows(C_FAMILY)
             reach = IncludeGraph.of(world, numbers)
             kept = CFamilyState(table_files(world), SymbolTable(world, numbers, reach.headers), reach)
         self.kept, self.table, self.reach = kept, kept.table, kept.reach
@@ -59,7 +59,7 @@ class CFamilyLinker:
         self._known: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
         self._bases = [row.base + 1 for row in world.files]
 
-    def found(self, file: LoadedFlow) -> list[NameTarget]:
+    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; for each expression, the best first."""
         view = self.meaning.view(file.number)
         used = set(unpack_column(file.flow.used))
@@ -101,12 +101,12 @@ class CFamilyLinker:
                 by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
             rows += [NameTarget(use, target, trust, by) for target in ids]
         self.meaning.leave(view)
-        if self.world.is_full:
+        if self.world.exceeds_memory_limit:
             self.meaning.views.clear()
             self.table.forget()
             self.table.macros.forget()
             self._known.clear()
-            self.world.forget(C_FAMILY)
+            self.world.unload(C_FAMILY)
         return rows
 
     def included(self, number: int) -> list[int]:

@@ -157,7 +157,7 @@ class Members(ABC):
         found: dict[Type, None] = {}
         for code in home.codes:
             view = self.view(code >> SHIFT)
-            for value in view.file.said(code & MASK, SymbolRelation.BASE):
+            for value in view.file.related_expressions(code & MASK, SymbolRelation.BASE):
                 base = self.type_named(view, value)
                 if base is not None and base[0] is not home:
                     found[base] = None

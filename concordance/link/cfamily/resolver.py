@@ -103,7 +103,7 @@ class ExpressionResolver(ExpressionTypes):
             if home is not None:
                 return home, tuple(using)
             for word in ("using namespace", "using"):
-                place = file.word.get(word)
+                place = file.name_index.get(word)
                 variable = file.variables.get((at, place)) if place is not None else None
                 if variable is not None:
                     using += [(word == "using", value) for value in view.bound[variable]]
@@ -321,7 +321,7 @@ class ExpressionResolver(ExpressionTypes):
     def _aliased(self, view: FileScope, entry: ScopeMember) -> CScope | None:
         for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.includes(code))):
             other = self.view(code >> SHIFT)
-            for value in other.file.said(code & MASK, SymbolRelation.TYPE):
+            for value in other.file.related_expressions(code & MASK, SymbolRelation.TYPE):
                 meant = self._directed(other, value, [])
                 if meant is not None:
                     return meant

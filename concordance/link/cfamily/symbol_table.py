@@ -64,8 +64,8 @@ class SymbolTable:
             self.enter(file, outside)
             if not _USING.isdisjoint(file.names):
                 brings.append(number)
-            if world.is_full:
-                world.forget(C_FAMILY)
+            if world.exceeds_memory_limit:
+                world.unload(C_FAMILY)
         self.enter_outside(outside)
         self.macros.settle()
         self._settled = True
@@ -236,7 +236,7 @@ class SymbolTable:
 
     def using(self, file: LoadedFlow) -> None:
         """Enter what `using` in namespaces and classes brings in, for all files that see this one."""
-        directive, declaration = (file.word.get(word, -1) for word in ("using namespace", "using"))
+        directive, declaration = (file.name_index.get(word, -1) for word in ("using namespace", "using"))
         kinds, homes = file.flow.scope_kind, self.homes[file.number]
         for variable, (scope, name) in enumerate(zip(file.variable_scope, file.variable_name, strict=True)):
             if name in (directive, declaration) and (not scope or kinds[scope] in ("namespace", "class")):

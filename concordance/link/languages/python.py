@@ -22,7 +22,7 @@ TRACKS_VALUES = True
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of module imports."""
     modules = tree.once(ModuleFinder)
-    target_of = modules.target
+    target_of = modules.import_target
 
     def resolve(path: str, one: Import) -> Target:
         module, name = one.module, one.name
@@ -30,7 +30,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if found.origin != Origin.REPOSITORY:
             return found
         if "." not in module and path in found.paths and not path.endswith(("/__init__.py", "/__init__.pyi")):
-            return modules.outside(module)  # a script does not import itself: it shadows the module of its name
+            return modules.external_target(module)  # a script does not import itself: it shadows the module of its name
         if found.paths and not found.by.startswith(FAR_PACKAGE):
             return found
         inner = found
@@ -39,19 +39,19 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if inner is not found and inner.origin == Origin.REPOSITORY and (inner.paths or not found.paths):
             return inner
         # A folder that only has the module's name, but no files and no such submodule, is not the module.
-        return found if found.paths or "." in module else modules.outside(module)
+        return found if found.paths or "." in module else modules.external_target(module)
 
     return resolve
 
 
-def skipped_imports(tree: Tree) -> Callable[[str, Import], list[Target]]:
+def enclosing_package_imports(tree: Tree) -> Callable[[str, Import], list[Target]]:
     """Return a function that lists the packages an import passes through, each of which it also binds."""
     modules = tree.once(ModuleFinder)
 
     def resolve(path: str, one: Import) -> list[Target]:
         dots = one.module[: len(one.module) - len(one.module.lstrip("."))]
         parts = one.module[len(dots) :].split(".") if not one.name else []
-        return [modules.target(path, dots + ".".join(parts[:end])) for end in range(1, len(parts))]
+        return [modules.import_target(path, dots + ".".join(parts[:end])) for end in range(1, len(parts))]
 
     return resolve
 

@@ -56,16 +56,16 @@ class PythonLinker:
         self.world = world
         self.classes = ClassTable(world)
         self.values = Evaluator(self.classes)
-        self._asks = UnresolvedNames(self.values)
-        self._known: dict[str, list[int]] = {}
-        self._all: dict[str, list[int]] | None = None
+        self._unresolved = UnresolvedNames(self.values)
+        self._members_by_name: dict[str, list[int]] = {}
+        self._members: dict[str, list[int]] | None = None
 
     def prepare(self) -> None:
         """Index the members of all classes by name, if the store does not provide such an index."""
-        if self._all is None:
-            self._all = self._carried()
+        if self._members is None:
+            self._members = self._index_members()
 
-    def _carried(self) -> dict[str, list[int]]:
+    def _index_members(self) -> dict[str, list[int]]:
         """Return the members of all classes by name, leaving out names that many have."""
         found: dict[str, list[int]] = {}
         for number, row in enumerate(self.world.files):
@@ -74,28 +74,28 @@ class PythonLinker:
             file = self.world.load(number)
             for symbol, kind in enumerate(file.symbol_kind):
                 if kind in _MEMBERS:
-                    held = found.setdefault(file.names[file.symbol_name[symbol]], [])
-                    if len(held) <= MAX_CANDIDATES:
-                        held.append(file.id(symbol))
+                    members = found.setdefault(file.names[file.symbol_name[symbol]], [])
+                    if len(members) <= MAX_CANDIDATES:
+                        members.append(file.id(symbol))
         return {
             name: ids for name, ids in found.items() if len(ids) <= MAX_CANDIDATES and name not in _COMMON_MEMBER_NAMES
         }
 
-    def carried(self, name: str) -> list[int]:
+    def members_named(self, name: str) -> list[int]:
         """Return the members of a name in all classes, or none if many have it."""
-        asked = self.world.carriers
-        if self._all is None and asked is None:
+        symbols_by_name = self.world.symbols_by_name
+        if self._members is None and symbols_by_name is None:
             self.prepare()
-        if self._all is not None:
-            return self._all.get(name, [])
-        found = self._known.get(name)
+        if self._members is not None:
+            return self._members.get(name, [])
+        found = self._members_by_name.get(name)
         if found is None:
-            held = (
-                asked(name, "python", _MEMBER_KINDS, MAX_CANDIDATES)
-                if asked is not None and name not in _COMMON_MEMBER_NAMES
+            members = (
+                symbols_by_name(name, "python", _MEMBER_KINDS, MAX_CANDIDATES)
+                if symbols_by_name is not None and name not in _COMMON_MEMBER_NAMES
                 else []
             )
-            found = self._known[name] = held if len(held) <= MAX_CANDIDATES else []
+            found = self._members_by_name[name] = members if len(members) <= MAX_CANDIDATES else []
         return found
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
@@ -106,11 +106,11 @@ class PythonLinker:
         """Yield the edges for code that runs although no name refers to it; `called` are pairs of callee and caller."""
         return ImplicitCalls(self.values).edges(file, called)
 
-    def asks(self, file: LoadedFlow, found: list[NameTarget]) -> list[ForeignName]:
+    def foreign_names(self, file: LoadedFlow, targets: list[NameTarget]) -> list[ForeignName]:
         """Return the names that another language may define."""
-        return self._asks.of(file, found)
+        return self._unresolved.of(file, targets)
 
-    def found(self, file: LoadedFlow) -> list[NameTarget]:
+    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions."""
         rows: list[NameTarget] = []
         for use in sorted(set(unpack_column(file.flow.used))):
@@ -122,16 +122,16 @@ class PythonLinker:
             rule, trust = "import", Trust.VIA_IMPORT
             if op == Op.NAME:
                 variable = file.left[use]
-                place = self.classes.offers.of_variable(file, variable)
+                place = self.classes.reexports.of_variable(file, variable)
                 if place is not None and place[0] is file:
                     rule, trust = "scope", Trust.EXACT
             elif op == Op.LOOKUP:
-                place = self.classes.offers.starred(file, file.names[file.left[use]])
+                place = self.classes.reexports.star_import_target(file, file.names[file.left[use]])
                 rule = "import *"
             elif op == Op.IMPORT:
-                place = self.classes.offers.imported(file, file.left[use])
+                place = self.classes.reexports.import_target(file, file.left[use])
             elif op == Op.PACKAGE:
-                place = self.classes.offers.package(file, file.left[use], file.right[use])
+                place = self.classes.reexports.package(file, file.left[use], file.right[use])
             elif op == Op.SYMBOL:
                 place, rule, trust = (file, file.left[use]), "scope", Trust.EXACT
             if place is not None and not isinstance(place, str):
@@ -143,20 +143,20 @@ class PythonLinker:
         values = self.values.value(file, file.left[use])
         rows: list[NameTarget] = []
         for value in values:
-            place = self.values.find(value, name)
+            place = self.values.find_member(value, name)
             if place is not None and not isinstance(place, str):
                 rule, trust = _RULES[value.tag]
                 rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
         rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # the first row of each target
         if len(rows) > 1:
             rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
-        if not rows and not self._is_known(values):
-            ids = self.carried(name)
+        if not rows and not self._is_receiver_known(values):
+            ids = self.members_named(name)
             trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
             rule = ONLY_DEFINITION if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
             rows = [NameTarget(use, identity, trust, rule) for identity in ids]
         return rows
 
-    def _is_known(self, values: Values) -> bool:
+    def _is_receiver_known(self, values: Values) -> bool:
         """True if the receiver's value is known: then the member is not defined anywhere else."""
         return any(value.tag in (MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION) for value in values)
