@@ -17,7 +17,7 @@ from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTa
 DEFERRING_SCOPES = frozenset(("function", "lambda"))
 UNLOADED_CONDITIONS = ("TYPE_CHECKING", "__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
-_GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
+_GTEST_MACROS = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
 Edge = tuple[int, int, EdgeKind]  # target, user, kind of edge
 
@@ -28,7 +28,7 @@ def pack_run_edges(
     """Return a file's edges, packed; `uses` are rows of target, user, roles and trust."""
     runs = getattr(names, "runs", None)
     passed = _only_before_dot(file, targets) if runs is not None else set()
-    loading = _loading(file)
+    loading = _run_at_load(file)
     rows: set[int] = set()
     called: set[tuple[int, int]] = set()
     for target, user, roles, trust in uses:
@@ -45,7 +45,7 @@ def pack_run_edges(
     return pack_edges(rows)
 
 
-def _loading(file: LoadedFlow) -> set[int]:
+def _run_at_load(file: LoadedFlow) -> set[int]:
     """Return the ids of what runs when the file is loaded: the file itself, and its classes outside functions."""
     found = {file.base}
     for symbol, around in enumerate(file.symbol_parent):
@@ -86,11 +86,11 @@ def _language_neutral_edges(file: LoadedFlow) -> Iterator[Edge]:
                 yield file.id(symbol), file.base + around, EdgeKind.HOLDS
             elif kind in TYPE_KINDS and name in ("constructor", file.names[file.symbol_name[around - 1]]):
                 yield file.id(symbol), file.base + around, EdgeKind.MAKES
-        if name.startswith(_GTEST):
-            yield from _fixture(file, symbol, name)
+        if name.startswith(_GTEST_MACROS):
+            yield from _gtest_fixture(file, symbol, name)
 
 
-def _fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
+def _gtest_fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
     """Yield the fixture class of a googletest test, with its set-up and tear-down methods."""
     called = name.partition("(")[2].partition(",")[0].strip()
     for place, word in enumerate(file.symbol_name):

@@ -30,10 +30,10 @@ from concordance.link.cfamily.system_headers import (
 )
 from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shared_prefix_length
 
-_PUBLIC = frozenset(("include", "includes", "inc", "Include", "headers", "public"))
+_PUBLIC_FOLDERS = frozenset(("include", "includes", "inc", "Include", "headers", "public"))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".h.in")
-_GIVEN = 1 << 20  # deeper than any build file, so that roots from the configuration come first
-_LIBRARY = 15  # standard headers in one folder that make it a C library
+_CONFIGURED_DEPTH = 1 << 20  # deeper than any build file, so that roots from the configuration come first
+_MIN_LIBRARY_HEADERS = 15  # standard headers in one folder that make it a C library
 
 
 class Includes:
@@ -41,15 +41,15 @@ class Includes:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._made = GeneratedHeaders(tree)
-        self._endings: dict[str, tuple[str, ...]] = {}
-        self._alone: dict[str, Target | None] = {}
-        self._found: dict[tuple[str, str, str], Target] = {}
+        self._generated = GeneratedHeaders(tree)
+        self._paths_by_ending: dict[str, tuple[str, ...]] = {}
+        self._system_targets: dict[str, Target | None] = {}
+        self._targets: dict[tuple[str, str, str], Target] = {}
         self._scopes: dict[tuple[str, str], tuple[int, int]] = {}
 
     @cached_property
     def _roots(self) -> dict[str, dict[str, int]]:
-        return IncludeRoots(self._tree).named
+        return IncludeRoots(self._tree).roots
 
     def find(self, path: str, words: str, form: str) -> Target:
         """Return the target of an include."""
@@ -58,12 +58,12 @@ class Includes:
             beside = f"{folder}/{words}" if folder else words
             if beside in self._tree.paths:
                 return Target(Origin.REPOSITORY, (beside,), by="beside the including file")
-        elif words in self._alone and (known := self._alone[words]) is not None:
+        elif words in self._system_targets and (known := self._system_targets[words]) is not None:
             return known
         key = (folder, words, form)
-        found = self._found.get(key)
+        found = self._targets.get(key)
         if found is None:
-            found = self._found[key] = self._find(folder, words, form)
+            found = self._targets[key] = self._find(folder, words, form)
         return found
 
     def _find(self, folder: str, words: str, form: str) -> Target:
@@ -76,10 +76,10 @@ class Includes:
             return self._relative(folder, words)
         if form == "local" and (real := self._tree.file(f"{folder}/{words}".lstrip("/"))):
             return Target(Origin.REPOSITORY, (real,), by="beside the including file")
-        ending = self._ending(words)
+        ending = self._paths_ending_in(words)
         if form == "system" and len(ending) == 1 and "/" in words and not standard_group(words):
             # The same file for every including file.
-            found = self._alone[words] = self._target(ending, words)
+            found = self._system_targets[words] = self._target(ending, words)
             return found
         group = standard_group(words)
         ours = [path for path in ending if self._is_plausible(folder, path, words, form, group)]
@@ -87,17 +87,17 @@ class Includes:
             return self._target(self._best(folder, ours, words), words)
         if group or is_kernel_header(words):
             return Target(Origin.STANDARD, package=group or "system", by="standard header")
-        return self._missing(folder, words, form)
+        return self._outside_tree(folder, words, form)
 
-    def _ending(self, words: str) -> tuple[str, ...]:
+    def _paths_ending_in(self, words: str) -> tuple[str, ...]:
         """Return the files whose paths end in the text of an include."""
-        found = self._endings.get(words)
+        found = self._paths_by_ending.get(words)
         if found is None:
             paths = self._tree.by_name.get(words.rpartition("/")[2], ())
             listed = [path for path in paths if path == words or path.endswith(f"/{words}")]
             if not listed and self._tree.links:
                 listed = [real for root in self._roots if (real := self._tree.file(f"{root}/{words}".lstrip("/")))][:1]
-            found = self._endings[words] = tuple(listed)
+            found = self._paths_by_ending[words] = tuple(listed)
         return found
 
     def _target(self, paths: tuple[str, ...], words: str) -> Target:
@@ -113,12 +113,12 @@ class Includes:
                 how = "beside the including file" if root == folder else f"include root {root or '.'}"
                 return Target(Origin.REPOSITORY, (real,), by=how)
         rest = words.rpartition("../")[2]  # relative to a root that no build file names plainly
-        ending = self._ending(rest) if "/" in rest else ()
+        ending = self._paths_ending_in(rest) if "/" in rest else ()
         if ending:
             return self._target(self._best(folder, list(ending), rest), rest)
         path = join_path(folder, words)
-        made = self._made.find(folder, path, [""]) if path else None
-        return made or Target(Origin.UNRESOLVED, by=f"no {words} from {folder or '.'}")
+        generated = self._generated.find(folder, path, [""]) if path else None
+        return generated or Target(Origin.UNRESOLVED, by=f"no {words} from {folder or '.'}")
 
     def _is_plausible(self, folder: str, path: str, words: str, form: str, group: str) -> bool:
         """True if a file whose path ends in the text may be the included one."""
@@ -136,11 +136,11 @@ class Includes:
             vendored = self._tree.files[path].category == Category.VENDORED
             return not vendored or root in self._roots or shared_prefix_length(folder, path) > 1
         around = f"{folder}/".startswith(f"{root}/")
-        return not group and (root in self._roots or around or not _PUBLIC.isdisjoint(root.split("/")))
+        return not group and (root in self._roots or around or not _PUBLIC_FOLDERS.isdisjoint(root.split("/")))
 
     def _is_library(self, root: str) -> bool:
         at = f"{root}/" if root else ""
-        return sum(f"{at}{name}" in self._tree.paths for name in C_HEADERS) >= _LIBRARY
+        return sum(f"{at}{name}" in self._tree.paths for name in C_HEADERS) >= _MIN_LIBRARY_HEADERS
 
     def _scope(self, root: str, folder: str) -> tuple[int, int]:
         """Return the depth of the innermost build file around a folder that names a root, and the root's position in
@@ -151,11 +151,11 @@ class Includes:
         key = (root, folder)
         found = self._scopes.get(key)
         if found is None:
-            given = self._tree.roots.c
-            found = (_GIVEN, -given.index(root)) if root in given else (-1, 0)
-            for home, place in self._roots.get(root, {}).items():
-                if not home or folder == home or folder.startswith(f"{home}/"):
-                    found = max(found, (home.count("/") + 1 if home else 0, -place))
+            configured = self._tree.roots.c
+            found = (_CONFIGURED_DEPTH, -configured.index(root)) if root in configured else (-1, 0)
+            for build_folder, place in self._roots.get(root, {}).items():
+                if not build_folder or folder == build_folder or folder.startswith(f"{build_folder}/"):
+                    found = max(found, (build_folder.count("/") + 1 if build_folder else 0, -place))
             self._scopes[key] = found
         return found
 
@@ -171,19 +171,21 @@ class Includes:
         top = max(ranks.values())
         return tuple(sorted((path for path in paths if ranks[path] == top), key=lambda path: (path.count("/"), path)))
 
-    def _missing(self, folder: str, words: str, form: str) -> Target:
+    def _outside_tree(self, folder: str, words: str, form: str) -> Target:
         """Return the target of an include that is not in the tree: generated, third-party, or missing."""
         outer, slash, _ = words.rpartition("/")
         places = dict.fromkeys((*enclosing_folders(folder), *self._roots)) if slash and not known_library(words) else {}
-        homes = [place for place in places if self._has_headers(f"{place}/{outer}".lstrip("/"))]
-        made = self._made.find(folder, words, [*homes, folder] if form == "local" and not slash else homes)
-        if made and (made.paths or not known_library(words)):
-            return made
+        candidates = [place for place in places if self._has_headers(f"{place}/{outer}".lstrip("/"))]
+        generated = self._generated.find(
+            folder, words, [*candidates, folder] if form == "local" and not slash else candidates
+        )
+        if generated and (generated.paths or not known_library(words)):
+            return generated
         named, first = library_name(words), words.partition("/")[0]
         for submodule in sorted(self._tree.submodules):
             if submodule.rpartition("/")[2].lower() in (first.lower(), named.lower()):
                 return Target(Origin.THIRD_PARTY, package=named, by=f"submodule {submodule}")
-        if homes:
+        if candidates:
             return Target(Origin.UNRESOLVED, by=f"{outer} found, but not {words}")
         if form == "local" and not slash and not known_library(words):
             return Target(Origin.UNRESOLVED, by="not in the repository")

@@ -446,7 +446,7 @@ class GeneratedModules:
         if name in self._extensions or (in_package and name.rpartition(".")[2] in self._extensions):
             return Target(Origin.GENERATED, package=name, by="compiled extension")
         for path in (f"{at}.py", f"{at}/__init__.py", f"{at}.pyi") if in_package else ():
-            ignored = self._git_ignore.by(path)
+            ignored = self._git_ignore.ignored_by(path)
             if ignored:
                 return Target(Origin.GENERATED, package=name, by=f"{path} is ignored by {ignored}")
         return None

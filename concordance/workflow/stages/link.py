@@ -62,7 +62,7 @@ class Linking:
         linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
-        writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.asked))
+        writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.files_read))
         self.kept = _tables_to_keep(linker)
 
     def changed(self) -> None:
@@ -108,8 +108,8 @@ class Linking:
         done = {world.files[number].id for number in numbers}
         writer.relink(self._some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
-        if not world.tree.asked <= settings:
-            writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.asked))
+        if not world.tree.files_read <= settings:
+            writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.kept = _tables_to_keep(linker) or (kept if not aside and not of_c else None)
 
@@ -247,7 +247,7 @@ def _pass_tables(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyS
         number: (Linkable(had.id, had.base, had.path, had.language, "", len(had.flow)), unpack_flow(had.flow))
         for number, had in read.items() if had.flow
     }  # fmt: skip
-    world.included = {number: others for number, others in kept.reach.included.items() if number not in was}
+    world.included = {number: others for number, others in kept.includes.included.items() if number not in was}
     world.previous_c_tables = kept, was
 
 
@@ -256,7 +256,7 @@ def _tables_to_keep(linker: Linker) -> CFamilyState | None:
     for names in linker.created_linkers():
         if isinstance(names, CFamilyLinker):
             del names.table.world
-            return names.kept
+            return names.state
     return None
 
 
