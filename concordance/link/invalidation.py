@@ -85,7 +85,7 @@ class Invalidation:
     def find(self, retargeted: Mapping[int, tuple[Target, ...]]) -> set[int]:
         """Return the numbers of the files to link.
 
-        `aimed` are files whose imports resolve differently although their text is the same, with their old targets.
+        `retargeted` are files whose imports resolve differently with the same text, with their old targets.
         """
         for path in sorted({*self.before, *self.added}):
             self._compare(path)
@@ -347,7 +347,7 @@ class DefinitionDependencies:
     """Which definitions of a file depend on what it takes from other files.
 
     Expressions are followed through all variables of the file, from what other files can refer to down to the parts,
-    and the resulting graph is searched in the opposite direction: given changed names, symbols or imports, `touched`
+    and the resulting graph is searched in the opposite direction: given changed names, symbols or imports, `dependents`
     returns the symbols and variables of the file whose meaning may change. The nodes ("points") are numbered in one
     sequence: first the expressions, then the symbols, then the variables.
     """

@@ -345,7 +345,7 @@ class Macros:
         self._hashes, self._codes = array("Q"), array("Q")  # of definitions; sorted once all are entered
         self._bits, self._mask = bytearray(1), 0
         self._members: dict[str, ScopeMember] = {}  # macros that were looked up, or that files read again define
-        self._replaced_files: set[int] = set()  # files that were read again: their definitions are in `_made`
+        self._replaced_files: set[int] = set()  # files that were read again: their definitions are in `_members`
 
     def enter(self, name: str, code: int) -> None:
         """Add a definition while the table is being filled."""
