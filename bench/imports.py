@@ -96,7 +96,7 @@ def pairs(tree: Tree, imports: Rows) -> dict[Pair, tuple[Import, Target]]:
         for one in listed if tree.language(path) == "python" else ():
             target = resolve(path, one)
             if one.name not in ("", "*"):
-                inner = modules.locate(path, _whole(one))
+                inner = modules.repository_target(path, _whole(one))
                 target = inner if inner is not None and inner.paths else target
             if target.origin == Origin.REPOSITORY:
                 for file in target.paths:
@@ -144,7 +144,7 @@ def _why_ours(modules: ModuleFinder, pair: Pair, one: Import, target: Target, th
         return "relative import in a folder without __init__.py"
     if target.by.startswith(("beside", "folder")):
         return "root of a script or of tests"
-    if "namespace" in target.by or not modules.find(path, one.module.partition(".")[0]):
+    if "namespace" in target.by or not modules.module_files(path, one.module.partition(".")[0]):
         return "namespace package"
     if any(file.startswith(f"{to}/") or file == to for to in modules.tree.links.values()):
         return "through a symbolic link"

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from concordance.facts.read import Facts
-from concordance.link.python.exports import unpack_exports
+from concordance.passes.public_names import unpack_exports
 from concordance.workflow.stages.public_names import EXPORTS, names_by_file
 from concordance.workflow.store_location import FOLDER
 

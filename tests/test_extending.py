@@ -74,9 +74,9 @@ from concordance.base.model import Role, Trust
 VERBS = {"orders": ("orders", "is ordered by")}
 
 
-def join(crossing):
-    for one in crossing.ends("orders"):
-        for place in crossing.named(one.end.name, ["recipe"]):
+def join(context):
+    for one in context.ends("orders"):
+        for place in context.symbols_named(one.end.name, ["recipe"]):
             yield one.to(place.id, Trust.UNIQUE_NAME, "ordered by name", role=Role.CALL)
 '''
 

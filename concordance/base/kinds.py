@@ -181,4 +181,7 @@ class Trust(IntEnum):
     EXACT = 3
 
 
+ONLY_DEFINITION = "only definition of this name"  # the reason of a link that nothing but the name decides
+MAX_CANDIDATES = 5  # the most definitions of a name that are linked as candidates
+
 C_FAMILY = ("c", "cpp", "cuda", "objc", "objcpp")  # languages that share headers

@@ -19,6 +19,8 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from concordance.base.kinds import EXECUTABLE_KINDS as EXECUTABLE_KINDS
 from concordance.base.kinds import KINDS as KINDS
+from concordance.base.kinds import MAX_CANDIDATES as MAX_CANDIDATES
+from concordance.base.kinds import ONLY_DEFINITION as ONLY_DEFINITION
 from concordance.base.kinds import ROLES as ROLES
 from concordance.base.kinds import TYPE_KINDS as TYPE_KINDS
 from concordance.base.kinds import Category as Category
@@ -257,6 +259,11 @@ class Occurrences(NamedTuple):
     def names_and_roles(self) -> Iterator[tuple[int, int]]:
         """Yield each occurrence's indexes into `names` and into ROLES."""
         return zip(unpack_column(self.name, len(self.role)), self.role, strict=True)
+
+
+def role_bit(role: Role) -> int:
+    """Return the bit of a role in a set of roles, such as `Flow.roles`."""
+    return 1 << ROLES.index(role)
 
 
 def pack_column(values: list[int]) -> bytes:

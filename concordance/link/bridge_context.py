@@ -18,7 +18,7 @@ from concordance.facts.read import SymbolPlace
 from concordance.link.paths.tree import Tree
 from concordance.link.python.module_finder import ModuleFinder
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 
 class BridgeFile(NamedTuple):
@@ -66,7 +66,7 @@ class _Names:
         self._starts = [0, *accumulate(unpack_column(occurrences.lengths))]
         self._offsets = list(accumulate(unpack_column(occurrences.step)))
         self._uses, self._links = unpack_column(occurrences.use), links
-        self._linked, self._targets = unpack_column(links.use), unpack_column(links.target)
+        self._linked_uses, self._targets = unpack_column(links.use), unpack_column(links.target)
 
     def at(self, line: int, col: int) -> list[LinkedName]:
         """Return the linker's targets of the name at a position, best first."""
@@ -77,24 +77,24 @@ class _Names:
         if place == len(self._offsets) or self._offsets[place] != offset or not self._uses[place]:
             return []
         use, links = self._uses[place] - 1, self._links
-        rows = range(bisect_left(self._linked, use), bisect_right(self._linked, use))
+        rows = range(bisect_left(self._linked_uses, use), bisect_right(self._linked_uses, use))
         return [LinkedName(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]]) for row in rows]
 
 
 class BridgeContext:
     """What bridges can query when they are joined."""
 
-    def __init__(self, crossed: BridgeReads, tree: Tree) -> None:
-        self._crossed, self._tree = crossed, tree
-        self.files = [BridgeFile(*row) for row in crossed.files()]
-        self._meant: dict[int, _Names] = {}
-        self._made: dict[Callable[[BridgeContext], object], object] = {}
+    def __init__(self, reads: BridgeReads, tree: Tree) -> None:
+        self._reads, self._tree = reads, tree
+        self.files = [BridgeFile(*row) for row in reads.files()]
+        self._names: dict[int, _Names] = {}
+        self._values: dict[Callable[[BridgeContext], object], object] = {}
 
-    def once(self, make: Callable[[BridgeContext], Made]) -> Made:
+    def once(self, make: Callable[[BridgeContext], Value]) -> Value:
         """Return a value computed from all ends, computing it only once for all bridges."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return cast(Made, self._made[make])
+        if make not in self._values:
+            self._values[make] = make(self)
+        return cast(Value, self._values[make])
 
     @cached_property
     def file_of(self) -> dict[str, BridgeFile]:
@@ -102,8 +102,8 @@ class BridgeContext:
         return {row.path: row for row in self.files}
 
     @cached_property
-    def _stated(self) -> dict[str, list[StatedEnd]]:
-        ends, found = self._crossed.ends(), dict[str, list[StatedEnd]]()
+    def _ends_by_bridge(self) -> dict[str, list[StatedEnd]]:
+        ends, found = self._reads.ends(), dict[str, list[StatedEnd]]()
         for row in self.files:
             for number, end in enumerate(ends.get(row.id, ())):
                 found.setdefault(end.bridge, []).append(StatedEnd(row, number, end))
@@ -111,36 +111,36 @@ class BridgeContext:
 
     def ends(self, bridge: str, *says: str) -> list[StatedEnd]:
         """Return the ends of a bridge, all or only those of certain kinds; by path, in the order of the text."""
-        return [one for one in self._stated.get(bridge, ()) if not says or one.end.says in says]
+        return [one for one in self._ends_by_bridge.get(bridge, ()) if not says or one.end.says in says]
 
     @cached_property
-    def asks(self) -> dict[str, list[ForeignName]]:
+    def foreign_names(self) -> dict[str, list[ForeignName]]:
         """The dotted Python names that no Python file of the repository defines, with the symbols that request each."""
         found: dict[str, list[ForeignName]] = {}
-        asked = self._crossed.asks()
+        rows = self._reads.asks()
         for row in self.files:
-            for one in asked.get(row.id, ()):
+            for one in rows.get(row.id, ()):
                 found.setdefault(one.name, []).append(one)
         return found
 
-    def named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
+    def symbols_named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
         """Return the symbols of a name, in the given languages or in any; by path, in the order of the text."""
         wanted = frozenset(languages)
-        return [one for one in self._crossed.named(name) if not wanted or one.language in wanted]
+        return [one for one in self._reads.named(name) if not wanted or one.language in wanted]
 
     def symbols(self, file: BridgeFile) -> list[SymbolPlace]:
         """Return the symbols of a file, in order."""
-        return self._crossed.symbols_in(file.id)
+        return self._reads.symbols_in(file.id)
 
-    def place(self, identity: int) -> SymbolPlace | None:
+    def symbol(self, identity: int) -> SymbolPlace | None:
         """Return the symbol of an id; None if it is the id of a file."""
-        return self._crossed.place(identity)
+        return self._reads.place(identity)
 
     def users(self, target: int) -> list[tuple[int, int, int]]:
         """Return the users of a symbol: the id of the using symbol or file, its roles as bits, and the best trust."""
-        return self._crossed.users(target)
+        return self._reads.users(target)
 
-    def file_with(self, identity: int) -> BridgeFile:
+    def file_containing(self, identity: int) -> BridgeFile:
         """Return the file that contains an id."""
         return self._by_base[bisect_right(self._by_base, identity, key=lambda row: row.base) - 1]
 
@@ -148,16 +148,16 @@ class BridgeContext:
     def _by_base(self) -> list[BridgeFile]:
         return sorted(self.files, key=lambda row: row.base)
 
-    def meant(self, one: StatedEnd) -> list[LinkedName]:
+    def targets_of(self, one: StatedEnd) -> list[LinkedName]:
         """Return the linker's targets of the name at the position of an end, best first."""
-        return self.meant_at(one.file, one.end.line, one.end.col)
+        return self.targets_at(one.file, one.end.line, one.end.col)
 
-    def meant_at(self, file: BridgeFile, line: int, col: int) -> list[LinkedName]:
+    def targets_at(self, file: BridgeFile, line: int, col: int) -> list[LinkedName]:
         """Return the linker's targets of the name at a position in a file."""
-        known = self._meant.get(file.id)
-        if known is None:
-            known = self._meant[file.id] = _Names(self._crossed.occurrences(file.id), self._crossed.links(file.id))
-        return known.at(line, col)
+        names = self._names.get(file.id)
+        if names is None:
+            names = self._names[file.id] = _Names(self._reads.occurrences(file.id), self._reads.links(file.id))
+        return names.at(line, col)
 
     def module_of(self, path: str) -> str:
         """Return the dotted name under which others import a Python file; "" if it has none."""

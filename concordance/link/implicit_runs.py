@@ -17,18 +17,18 @@ from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTa
 DEFERRING_SCOPES = frozenset(("function", "lambda"))
 UNLOADED_CONDITIONS = ("TYPE_CHECKING", "__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
-_GTEST = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
+_GTEST_MACROS = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
 Edge = tuple[int, int, EdgeKind]  # target, user, kind of edge
 
 
 def pack_run_edges(
-    file: LoadedFlow, found: list[NameTarget], uses: Sequence[tuple[int, int, int, int]], names: LanguageLinker | None
+    file: LoadedFlow, targets: list[NameTarget], uses: Sequence[tuple[int, int, int, int]], names: LanguageLinker | None
 ) -> bytes:
     """Return a file's edges, packed; `uses` are rows of target, user, roles and trust."""
     runs = getattr(names, "runs", None)
-    passed = _only_before_dot(file, found) if runs is not None else set()
-    loading = _loading(file)
+    passed = _only_before_dot(file, targets) if runs is not None else set()
+    loading = _run_at_load(file)
     rows: set[int] = set()
     called: set[tuple[int, int]] = set()
     for target, user, roles, trust in uses:
@@ -45,7 +45,7 @@ def pack_run_edges(
     return pack_edges(rows)
 
 
-def _loading(file: LoadedFlow) -> set[int]:
+def _run_at_load(file: LoadedFlow) -> set[int]:
     """Return the ids of what runs when the file is loaded: the file itself, and its classes outside functions."""
     found = {file.base}
     for symbol, around in enumerate(file.symbol_parent):
@@ -54,7 +54,7 @@ def _loading(file: LoadedFlow) -> set[int]:
     return found
 
 
-def _only_before_dot(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int, int]]:
+def _only_before_dot(file: LoadedFlow, resolved: list[NameTarget]) -> set[tuple[int, int]]:
     """Return the pairs of target and user where the target is only named before a dot."""
     flow = file.flow
     rows = list(zip(*map(unpack_column, (flow.user, flow.used, flow.times)), strict=True))
@@ -64,7 +64,7 @@ def _only_before_dot(file: LoadedFlow, found: list[NameTarget]) -> set[tuple[int
             key = user, file.left[used]
             before[key] = before.get(key, 0) + times
     targets: dict[int, list[int]] = {}
-    for row in found:
+    for row in resolved:
         targets.setdefault(row.use, []).append(row.target)
     only: dict[tuple[int, int], bool] = {}
     for user, used, times in rows:
@@ -86,25 +86,25 @@ def _language_neutral_edges(file: LoadedFlow) -> Iterator[Edge]:
                 yield file.id(symbol), file.base + around, EdgeKind.HOLDS
             elif kind in TYPE_KINDS and name in ("constructor", file.names[file.symbol_name[around - 1]]):
                 yield file.id(symbol), file.base + around, EdgeKind.MAKES
-        if name.startswith(_GTEST):
-            yield from _fixture(file, symbol, name)
+        if name.startswith(_GTEST_MACROS):
+            yield from _gtest_fixture(file, symbol, name)
 
 
-def _fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
+def _gtest_fixture(file: LoadedFlow, symbol: int, name: str) -> Iterator[Edge]:
     """Yield the fixture class of a googletest test, with its set-up and tear-down methods."""
     called = name.partition("(")[2].partition(",")[0].strip()
     for place, word in enumerate(file.symbol_name):
         if file.names[word] == called and file.kind(place) in TYPE_KINDS:
             yield file.id(place), file.id(symbol), EdgeKind.ASKS
             for hook in ("SetUp", "TearDown"):
-                for member in file.members.get(place, {}).get(file.word.get(hook, -1), ()):
+                for member in file.members.get(place, {}).get(file.name_index.get(hook, -1), ()):
                     yield file.id(member), file.id(symbol), EdgeKind.SETS_UP
 
 
 # --- Files that a file needs when it is loaded
 
 
-def loaded_files(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) -> list[int]:
+def loaded_files(world: LinkWorld, file: LoadedFlow, targets: list[NameTarget]) -> list[int]:
     """Return the ids of the files that a file needs when it is loaded, in the order of its imports.
 
     Those are its imports and includes, except the ones that do not run at load time: an import inside a function runs
@@ -116,7 +116,7 @@ def loaded_files(world: LinkWorld, file: LoadedFlow, found: list[NameTarget]) ->
     if file.language not in loading_languages() or not file.flow.imports or file.path.endswith(".pyi"):
         return []
     named: dict[int, int] = {}
-    for row in found:
+    for row in targets:
         if file.op[row.use] == Op.IMPORT:
             named.setdefault(file.left[row.use], row.target)
     ids: dict[int, None] = {}

@@ -24,7 +24,7 @@ from concordance.link.world import LoadedFlow
 AUTOUSE = "*"
 OWNERS_COLUMN = 8  # index of a symbol's owners in a row of `names`
 ANY_OWNER = "*"  # as an owner: any class
-_LOCAL = frozenset(("function", "lambda", "comprehension", "block"))
+_LOCAL_SCOPES = frozenset(("function", "lambda", "comprehension", "block"))
 # What is called without its name appearing in the text: by the language, or by a test runner.
 _HOOKS = frozenset((
     "setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "setup_method",
@@ -55,10 +55,12 @@ class FileInterface:
     values: dict[Path, tuple[int, int]] = field(default_factory=dict)  # a symbol's index, and a digest of its meaning
     stars: list[Any] = field(default_factory=list)  # star imports, with their targets
     exports: tuple[str, ...] | None = None
-    unasked: list[Path] = field(default_factory=list)  # fixtures that apply to tests without being requested
+    autouse_fixtures: list[Path] = field(default_factory=list)  # fixtures that apply to tests without being requested
     directives: list[Any] = field(default_factory=list)  # `using namespace`, also in effect for includers
-    inline: set[Path] = field(default_factory=set)  # namespaces whose names also belong to the enclosing namespace
-    spaces: set[str] = field(default_factory=set)  # names of namespaces
+    inline_namespaces: set[Path] = field(
+        default_factory=set
+    )  # namespaces whose names also belong to the enclosing namespace
+    namespaces: set[str] = field(default_factory=set)  # names of namespaces
     local: set[str] = field(default_factory=set)  # names visible only to files that include this one
 
 
@@ -67,7 +69,7 @@ class FileVersion(NamedTuple):
 
     file: LoadedFlow
     targets: tuple[Target, ...]
-    shown: FileInterface
+    interface: FileInterface
 
 
 class ExpressionDescriber:
@@ -75,7 +77,7 @@ class ExpressionDescriber:
 
     def __init__(self, file: LoadedFlow, targets: Sequence[Target]) -> None:
         self.file, self.targets = file, targets
-        self.followed = file.language in value_tracking_languages()
+        self.tracks_values = file.language in value_tracking_languages()
         self.paths = self._paths()
         self._scopes: dict[int, Any] = {}
 
@@ -90,30 +92,30 @@ class ExpressionDescriber:
             (*(own[around] for around in reversed([*enclosing_symbols(file, at)])), own[at]) for at in range(len(own))
         ]
 
-    def scope(self, scope: int) -> Any:
+    def describe_scope(self, scope: int) -> Any:
         """Return a scope, described by the symbols around it."""
         if scope not in self._scopes:
             symbol, parent = self.file.scope_symbol[scope], self.file.scope_parent[scope]
             own: Any = self.paths[symbol - 1] if symbol else (self.file.flow.scope_kind[scope],)
-            self._scopes[scope] = own if symbol or not parent else (self.scope(parent - 1), own)
+            self._scopes[scope] = own if symbol or not parent else (self.describe_scope(parent - 1), own)
         return self._scopes[scope]
 
-    def is_open(self, variable: int) -> bool:
+    def is_accessible(self, variable: int) -> bool:
         """True if other files can refer to a variable."""
         file = self.file
         if variable >= file.flow.whole:
             return False
         scope = file.variable_scope[variable]
-        return not scope or file.flow.scope_kind[scope] not in _LOCAL
+        return not scope or file.flow.scope_kind[scope] not in _LOCAL_SCOPES
 
-    def said(self, expression: int) -> tuple[Any, list[int]]:
+    def describe(self, expression: int) -> tuple[Any, list[int]]:
         """Return an expression's own content, and the expressions it is made of."""
         file = self.file
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.NAME:
             name = file.names[file.variable_name[left]]
-            if self.is_open(left):
-                return (op, self.scope(file.variable_scope[left]), name), []
+            if self.is_accessible(left):
+                return (op, self.describe_scope(file.variable_scope[left]), name), []
             symbol = file.variable_symbol[left]
             values = file.values[left]
             return (op, name, self.paths[symbol - 1] if symbol else None, len(values)), values
@@ -121,25 +123,27 @@ class ExpressionDescriber:
             return (op, file.names[right]), [left]
         if op == Op.LOOKUP:
             count = len(file.scope_parent)
-            where = None if self.followed else (self.scope(right % count), right >= count)
+            where = None if self.tracks_values else (self.describe_scope(right % count), right >= count)
             return (op, file.names[left], where), []
         if op in (Op.SYMBOL, Op.SUPER):
             symbol = left - (op == Op.SUPER)
             return (op, self.paths[symbol] if symbol >= 0 else None), []
         if op in (Op.IMPORT, Op.PACKAGE):
-            return (op, self.row(left), right if op == Op.PACKAGE else 0), []
+            return (op, self.describe_import(left), right if op == Op.PACKAGE else 0), []
         if op == Op.PARAMETER:
-            return (op, self.paths[left], right, file.symbol_kind[left], *self._asks(left)), []
+            return (op, self.paths[left], right, file.symbol_kind[left], *self._parameter_digests(left)), []
         if op == Op.LITERAL:
             return (op, file.names[left], bool(right)), [right - 1] if right else []
-        return self._made_of(op, left, right)
+        return self._describe_compound(op, left, right)
 
-    def _made_of(self, op: int, left: int, right: int) -> tuple[Any, list[int]]:
+    def _describe_compound(self, op: int, left: int, right: int) -> tuple[Any, list[int]]:
         if op in (Op.EITHER, Op.CAST):
             return (op,), [left, right]
         if op == Op.CALL:
             return (
-                ((op, bool(right)), [left, right - 1] if right else [left]) if self.followed else ((op, right), [left])
+                ((op, bool(right)), [left, right - 1] if right else [left])
+                if self.tracks_values
+                else ((op, right), [left])
             )
         if op in (Op.ITEM, Op.PAIR):
             inner = right and right - 1 < len(self.file.op)
@@ -148,18 +152,18 @@ class ExpressionDescriber:
             return (op, right), [left]
         return (op,), []
 
-    def _asks(self, symbol: int) -> Iterator[Any]:
+    def _parameter_digests(self, symbol: int) -> Iterator[Any]:
         file = self.file
         for what in (SymbolRelation.ASKS, SymbolRelation.DECORATOR):
-            yield tuple(self.told(value) for value in file.said(symbol, what))
+            yield tuple(self.digest(value) for value in file.related_expressions(symbol, what))
 
-    def row(self, place: int) -> Any:
+    def describe_import(self, place: int) -> Any:
         """Return an import, described by what it names and its target."""
         row = self.file.flow.imports[place]
         target = self.targets[place] if place < len(self.targets) else None
         return row.module, row.name, row.alias, row.form, (target.origin, target.paths) if target else None
 
-    def told(self, expression: int) -> int:
+    def digest(self, expression: int) -> int:
         """Return a digest of everything an expression is made of, including variables that only its file can see."""
         seen: dict[int, int] = {}
         found: list[Any] = []
@@ -170,8 +174,8 @@ class ExpressionDescriber:
                 found.append(seen[at])
                 continue
             seen[at] = len(seen)
-            says, parts = self.said(at)
-            found.append(says)
+            content, parts = self.describe(at)
+            found.append(content)
             waiting += reversed(parts)
         return hash(tuple(found))
 
@@ -180,70 +184,78 @@ def build_interface(file: LoadedFlow, targets: Sequence[Target]) -> FileInterfac
     """Return a file's interface."""
     reader = ExpressionDescriber(file, targets)
     result = FileInterface(exports=file.flow.exports)
-    worth: list[list[Any]] = [[] for _ in file.symbol_kind]
-    for (symbol, what), values in file.given.items():
+    symbol_values: list[list[Any]] = [[] for _ in file.symbol_kind]
+    for (symbol, what), values in file.relations.items():
         if what != SymbolRelation.HANDS:
-            worth[symbol].append((what, tuple(reader.told(value) for value in values)))
+            symbol_values[symbol].append((what, tuple(reader.digest(value) for value in values)))
         for value in values if what == SymbolRelation.OFFERS else ():
             name = file.names[file.left[value]]
             result.names.setdefault(name, []).append(("offers", reader.paths[symbol]))
-            result.unasked += [reader.paths[symbol]] if name == AUTOUSE else []
-    _variables(file, reader, result, worth)
+            result.autouse_fixtures += [reader.paths[symbol]] if name == AUTOUSE else []
+    _variables(file, reader, result, symbol_values)
     for place, row in enumerate(file.flow.imports):
         if row.name == "*":
-            result.stars.append(reader.row(place))
+            result.stars.append(reader.describe_import(place))
         elif row.form in ("export", "mod"):
             for name in {row.alias or row.name, row.module.rpartition("::")[2]}:
-                result.names.setdefault(name, []).append(("import", reader.row(place)))
-    _symbols(file, reader, result, worth)
+                result.names.setdefault(name, []).append(("import", reader.describe_import(place)))
+    _symbols(file, reader, result, symbol_values)
     return result
 
 
-def _variables(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, worth: list[list[Any]]) -> None:
+def _variables(
+    file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, symbol_values: list[list[Any]]
+) -> None:
     """Add what is bound to the names that other files can refer to."""
     for variable in range(file.flow.whole):
-        if not reader.is_open(variable):
+        if not reader.is_accessible(variable):
             continue
         name = file.names[file.variable_name[variable]]
-        values = tuple(reader.told(value) for value in file.values[variable])
-        scope, symbol = reader.scope(file.variable_scope[variable]), file.variable_symbol[variable]
+        values = tuple(reader.digest(value) for value in file.values[variable])
+        scope, symbol = reader.describe_scope(file.variable_scope[variable]), file.variable_symbol[variable]
         if name == _USING[0] and file.language in C_FAMILY:
             result.directives.append((scope, values))
         elif name == _USING[1] and file.language in C_FAMILY:
-            for value, told in zip(file.values[variable], values, strict=True):
+            for value, digest in zip(file.values[variable], values, strict=True):
                 last = file.names[file.right[value] if file.op[value] == Op.MEMBER else file.left[value]]
-                result.names.setdefault(last, []).append(("using", scope, told))
+                result.names.setdefault(last, []).append(("using", scope, digest))
         elif not symbol or any(file.op[value] in (Op.IMPORT, Op.PACKAGE) for value in file.values[variable]):
             result.names.setdefault(name, []).append(("variable", scope, values))
         if symbol:
-            worth[symbol - 1].append(("bound", values))
+            symbol_values[symbol - 1].append(("bound", values))
 
 
-def _symbols(file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, worth: list[list[Any]]) -> None:
+def _symbols(
+    file: LoadedFlow, reader: ExpressionDescriber, result: FileInterface, symbol_values: list[list[Any]]
+) -> None:
     flow, paths = file.flow, reader.paths
     flags, forms, arity = flow.symbol_flags, file.form, file.arity
     within = unpack_column(flow.symbol_within)
     for symbol, parent in enumerate(file.symbol_parent):
         if parent and is_used_implicitly(file.names[file.symbol_name[symbol]]) and file.kind(parent - 1) in TYPE_KINDS:
-            worth[parent - 1].append(("has", paths[symbol], file.symbol_kind[symbol], tuple(worth[symbol])))
+            symbol_values[parent - 1].append(
+                ("has", paths[symbol], file.symbol_kind[symbol], tuple(symbol_values[symbol]))
+            )
         elif parent and file.kind(parent - 1) in FUNCTIONS and file.kind(symbol) in FUNCTIONS:
-            worth[parent - 1].append(("holds", paths[symbol]))  # wrappers that a decorator puts around functions
+            symbol_values[parent - 1].append(
+                ("holds", paths[symbol])
+            )  # wrappers that a decorator puts around functions
     for symbol, path in enumerate(paths):
         name, kind = file.names[file.symbol_name[symbol]], file.kind(symbol)
-        told = hash(tuple(worth[symbol]))
+        digest = hash(tuple(symbol_values[symbol]))
         around = tuple(file.symbol_kind[place] for place in enclosing_symbols(file, symbol))
         row: tuple[Any, ...] = (
             path, file.symbol_kind[symbol], around, flags[symbol] if flags else 0,
             file.names[within[symbol] - 1] if within and within[symbol] else "",
-            arity[symbol] if arity else 0, forms[symbol] if forms else 0, told if not reader.followed else 0,
+            arity[symbol] if arity else 0, forms[symbol] if forms else 0, digest if not reader.tracks_values else 0,
             tuple(owner for owner, _ in owner_name_pairs(file, symbol)),
         )  # fmt: skip
         if kind is Kind.NAMESPACE and file.language in C_FAMILY:
-            result.spaces.update(name.split("::"))
-            result.inline.update([path] if flags and flags[symbol] & INLINE else [])
+            result.namespaces.update(name.split("::"))
+            result.inline_namespaces.update([path] if flags and flags[symbol] & INLINE else [])
         if kind is Kind.MACRO or (flags and flags[symbol] & LOCAL):
             result.local.add(name)
-        result.values[path] = (symbol, told)
+        result.values[path] = (symbol, digest)
         result.names.setdefault(name, []).append(row)
 
 
@@ -285,13 +297,13 @@ def mentioned_name_digests(file: LoadedFlow) -> bytes:
     for symbol, (parent, name) in enumerate(zip(file.symbol_parent, file.symbol_name, strict=True)):
         if free or parent:
             found.add(names[name])
-        found.update(names[file.left[value]] for value in file.said(symbol, SymbolRelation.ASKS))
+        found.update(names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.ASKS))
     if file.language not in value_tracking_languages():
-        found.update(_spelled_names(file))
+        found.update(_names_in_paths(file))
     return array("I", sorted({name_digest(name) for name in found})).tobytes()
 
 
-def _spelled_names(file: LoadedFlow) -> Iterable[str]:
+def _names_in_paths(file: LoadedFlow) -> Iterable[str]:
     for row in file.flow.imports:
         yield row.alias
         yield from row.module.replace("::", "/").replace(".", "/").split("/")[-1:]

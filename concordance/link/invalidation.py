@@ -57,52 +57,52 @@ class Invalidation:
     def __init__(
         self,
         world: LinkWorld,
-        known: StoredLinks,
+        stored: StoredLinks,
         before: Mapping[str, PreviousFile],
         added: Iterable[str],
         c: Callable[[], CFamilyLinker],
     ) -> None:
         """`before` and `added` are the files that were read or removed; `c` creates the linker of the C family."""
-        self.world, self.known, self.before, self.added, self.c = world, known, before, set(added), c
+        self.world, self.stored, self.before, self.added, self.c = world, stored, before, set(added), c
         self.number_of = {row.id: number for number, row in enumerate(world.files)}
-        self.found: set[int] = set()
-        self.whole: set[bool] = set()  # families to link as a whole; True is the C family, False all others
+        self.to_link: set[int] = set()
+        self.whole_families: set[bool] = set()  # families to link as a whole; True is the C family, False all others
         self._names: dict[bool, set[str]] = {False: set(), True: set()}
         self._ids: set[int] = set()
-        self._own: set[tuple[str, str]] = set()  # symbols of the C family, as pairs of an owner and a name
-        self._new_own: set[tuple[str, str]] = set()
+        self._owned: set[tuple[str, str]] = set()  # symbols of the C family, as pairs of an owner and a name
+        self._new_owned: set[tuple[str, str]] = set()
         self._new_names: dict[bool, set[str]] = {False: set(), True: set()}
         self._new_ids: set[int] = set()
         self._old: dict[str, FileVersion] = {}
         self._new: dict[str, FileVersion] = {}
         self._links: dict[str, Links] = {}
-        self._weaves: dict[int, DefinitionDependencies] = {}
-        self._changed: dict[int, DefinitionDependencies] = {}
+        self._dependencies_by_file: dict[int, DefinitionDependencies] = {}
+        self._dependencies_by_version: dict[int, DefinitionDependencies] = {}
         self._sizes = [sum((row.language in C_FAMILY) == c for row in world.files if row.size) for c in (False, True)]
 
     # --- What changed
 
-    def find(self, aimed: Mapping[int, tuple[Target, ...]]) -> set[int]:
+    def find(self, retargeted: Mapping[int, tuple[Target, ...]]) -> set[int]:
         """Return the numbers of the files to link.
 
-        `aimed` are files whose imports resolve differently although their text is the same, with their old targets.
+        `retargeted` are files whose imports resolve differently with the same text, with their old targets.
         """
         for path in sorted({*self.before, *self.added}):
             self._compare(path)
-        for number, targets in aimed.items():
-            self._aim(number, targets)
-        self._paths()
-        names = changed_c_names(self.world, self.c, self._old, self._new, aimed)
+        for number, targets in retargeted.items():
+            self._compare_imports(number, targets)
+        self._compare_paths()
+        names = changed_c_names(self.world, self.c, self._old, self._new, retargeted)
         if names is None:
-            self.whole.add(True)
+            self.whole_families.add(True)
         self._add_names(True, names or ())
-        self._add_own((ANY_OWNER, name) for name in names or ())
-        while any(self._new_names.values()) or self._new_ids or self._new_own:
-            self._grow()
+        self._add_owned((ANY_OWNER, name) for name in names or ())
+        while any(self._new_names.values()) or self._new_ids or self._new_owned:
+            self._propagate()
         for number, row in enumerate(self.world.files):
-            if row.size and (row.language in C_FAMILY) in self.whole:
-                self.found.add(number)
-        return self.found
+            if row.size and (row.language in C_FAMILY) in self.whole_families:
+                self.to_link.add(number)
+        return self.to_link
 
     def _compare(self, path: str) -> None:
         """Compare the interface of a file that was read again with its interface before."""
@@ -111,7 +111,7 @@ class Invalidation:
             file = LoadedFlow(
                 -1, Linkable(had.id, had.base, path, had.language, "", len(had.flow)), unpack_flow(had.flow)
             )
-            self._links[path] = self.known.links(had.id)
+            self._links[path] = self.stored.links(had.id)
             self._old[path] = FileVersion(
                 file, self._links[path].imports, build_interface(file, self._links[path].imports)
             )
@@ -119,27 +119,27 @@ class Invalidation:
             file = self.world.load(number)
             targets = self.world.targets(file)
             self._new[path] = FileVersion(file, targets, build_interface(file, targets))
-            self.found.add(number)
+            self.to_link.add(number)
         versions = [version for version in (self._old.get(path), self._new.get(path)) if version is not None]
-        old = self._old[path].shown if path in self._old else FileInterface()
-        new = self._new[path].shown if path in self._new else FileInterface()
+        old = self._old[path].interface if path in self._old else FileInterface()
+        new = self._new[path].interface if path in self._new else FileInterface()
         for c in {version.file.language in C_FAMILY for version in versions}:
-            self._differ(c, old, new)
+            self._compare_names(c, old, new)
         if path in self._old and versions[0].file.language in value_tracking_languages():
             both = old.values.keys() & new.values.keys()
             worth = [old.values[one][0] for one in both if old.values[one][1] != new.values[one][1]]
-            self._note(versions[0].file, worth, ())
-        if old.unasked != new.unasked:
-            self._below(path)
+            self._add_changed(versions[0].file, worth, ())
+        if old.autouse_fixtures != new.autouse_fixtures:
+            self._add_tests_below(path)
 
-    def _differ(self, c: bool, old: FileInterface, new: FileInterface) -> None:
+    def _compare_names(self, c: bool, old: FileInterface, new: FileInterface) -> None:
         """Record the names under which two versions of a file offer something different."""
         names = {name for name in old.names.keys() | new.names.keys() if old.names.get(name) != new.names.get(name)}
         if c:  # many files open a namespace; those that a change to one affects are found elsewhere
             names = {name for name in names if not _is_space(old.names.get(name), new.names.get(name))}
             for name in names:
                 rows = [*old.names.get(name, ()), *new.names.get(name, ())]
-                self._add_own(
+                self._add_owned(
                     (owner, name)
                     for row in rows
                     for owner in (row[OWNERS_COLUMN] if len(row) > OWNERS_COLUMN else (ANY_OWNER,))
@@ -148,27 +148,27 @@ class Invalidation:
         if old.exports != new.exports:
             self._add_names(c, _exported(old, new))
         for star in [*old.stars, *new.stars] if old.stars != new.stars else ():
-            self._add_names(c, self._offered(star[-1][1] if star[-1] else (), set()))
+            self._add_names(c, self._exported_names(star[-1][1] if star[-1] else (), set()))
 
-    def _aim(self, number: int, targets: Sequence[Target]) -> None:
+    def _compare_imports(self, number: int, targets: Sequence[Target]) -> None:
         """Record what depends on the changed imports of a file."""
         file, now = self.world.load(number), self.world.targets(self.world.load(number))
         c = file.language in C_FAMILY
-        self.found.add(number)
+        self.to_link.add(number)
         if c or file.path in self._new:
             return
         places = [place for place, pair in enumerate(zip(targets, now, strict=False)) if pair[0] != pair[1]]
         for place in places:
             row = file.flow.imports[place]
             paths = {*targets[place].paths, *now[place].paths}
-            self._add_names(c, self._offered(paths, set()) if row.name == "*" else [])
+            self._add_names(c, self._exported_names(paths, set()) if row.name == "*" else [])
             if row.form in ("export", "mod"):
                 self._add_names(c, {row.alias or row.name, row.module.rpartition("::")[2]})
         if len(targets) != len(now) or not places:  # a package on the way to a module changed
             places = list(range(len(now)))
-        self._note(file, *self._weave(number).touched(imports=places))
+        self._add_changed(file, *self._dependencies(number).dependents(imports=places))
 
-    def _paths(self) -> None:
+    def _compare_paths(self) -> None:
         """Record added and removed files and folders: each is itself a name, in its folder's package."""
         gone = {path for path in self.before if path not in self.world.number}
         if not self.added and not gone:
@@ -182,19 +182,19 @@ class Invalidation:
             names |= {stem, folder.rpartition("/")[2].removesuffix("-stubs") if stem == "__init__" else stem}
         self._add_names(False, names | {name.removesuffix("-stubs") for name in names})
 
-    def _below(self, path: str) -> None:
+    def _add_tests_below(self, path: str) -> None:
         """Record all tests that a folder's autouse fixtures apply to."""
         folder, _, last = path.rpartition("/")
         if last == "conftest.py":
             inside = f"{folder}/" if folder else ""
             rows = enumerate(self.world.files)
-            self.found |= {
+            self.to_link |= {
                 n
                 for n, row in rows
                 if row.size and row.language in value_tracking_languages() and row.path.startswith(inside)
             }
 
-    def _offered(self, paths: Iterable[str], seen: set[str]) -> set[str]:
+    def _exported_names(self, paths: Iterable[str], seen: set[str]) -> set[str]:
         """Return all names that a star import of the given files may bring in."""
         found: set[str] = set()
         for path in paths:
@@ -211,94 +211,103 @@ class Invalidation:
                 file = self.world.load(number)
                 targets = zip(file.flow.imports, self.world.targets(file), strict=False)
                 for further in [target.paths for row, target in targets if row.name == "*"]:
-                    found |= self._offered(further, seen)
+                    found |= self._exported_names(further, seen)
         return found
 
     # --- Which files depend on it
 
     def _add_names(self, c: bool, names: Iterable[str]) -> None:
-        if c not in self.whole:
+        if c not in self.whole_families:
             fresh = set(names) - self._names[c] - {"", "*"}
             self._names[c] |= fresh
             self._new_names[c] |= fresh
 
-    def _add_own(self, pairs: Iterable[tuple[str, str]]) -> None:
-        fresh = set(pairs) - self._own if True not in self.whole else set()
-        self._own |= fresh
-        self._new_own |= fresh
+    def _add_owned(self, pairs: Iterable[tuple[str, str]]) -> None:
+        fresh = set(pairs) - self._owned if True not in self.whole_families else set()
+        self._owned |= fresh
+        self._new_owned |= fresh
 
     def _add_ids(self, ids: Iterable[int]) -> None:
-        if False not in self.whole:
+        if False not in self.whole_families:
             fresh = set(ids) - self._ids
             self._ids |= fresh
             self._new_ids |= fresh
 
-    def _grow(self) -> None:
+    def _propagate(self) -> None:
         """Find the files that depend on the changes recorded last."""
         every, self._new_names = self._new_names, {False: set(), True: set()}
         ids, self._new_ids = self._new_ids, set()
-        own, self._new_own = self._new_own, set()
+        owned, self._new_owned = self._new_owned, set()
         # both versions of the changed files are examined
         for path, version in (*self._old.items(), *self._new.items()):
-            weave = self._changed_weave(path, version)
-            self._note(version.file, *weave.touched(every[version.file.language in C_FAMILY], ids, (), own))
+            dependencies = self._changed_dependencies(path, version)
+            self._add_changed(
+                version.file, *dependencies.dependents(every[version.file.language in C_FAMILY], ids, (), owned)
+            )
         for c, names in every.items():
-            wanted = {name_digest(name) for name in (*names, *(name for _, name in own if c))}
-            asking = set(self.known.mentioning(wanted)) if wanted else set()
+            wanted = {name_digest(name) for name in (*names, *(name for _, name in owned if c))}
+            dependents = set(self.stored.mentioning(wanted)) if wanted else set()
             if ids and not c:
-                asking |= self.known.leading(ids)
-            numbers = {self.number_of[file] for file in asking if file in self.number_of}
+                dependents |= self.stored.leading(ids)
+            numbers = {self.number_of[file] for file in dependents if file in self.number_of}
             for number in sorted(numbers):
                 row = self.world.files[number]
-                if c not in self.whole and (row.language in C_FAMILY) == c and row.path not in self._new:
-                    self.found.add(number)
-                    self._note(self.world.load(number), *self._weave(number).touched(names, () if c else ids, (), own))
+                if c not in self.whole_families and (row.language in C_FAMILY) == c and row.path not in self._new:
+                    self.to_link.add(number)
+                    self._add_changed(
+                        self.world.load(number),
+                        *self._dependencies(number).dependents(names, () if c else ids, (), owned),
+                    )
             self._limit(c)
 
     def _limit(self, c: bool) -> None:
         """Stop following changes within a family once they have reached a large part of it."""
-        count = sum((self.world.files[number].language in C_FAMILY) == c for number in self.found)
+        count = sum((self.world.files[number].language in C_FAMILY) == c for number in self.to_link)
         if count > max(ALWAYS_FOLLOWED_FILES, self._sizes[c] // FAMILY_SHARE):
-            self.whole.add(c)
+            self.whole_families.add(c)
             self._new_names[c] = set()
             if c:
-                self._new_own = set()
+                self._new_owned = set()
             else:
                 self._new_ids = set()
 
-    def _note(self, file: LoadedFlow, symbols: Iterable[int], names: Iterable[str]) -> None:
+    def _add_changed(self, file: LoadedFlow, symbols: Iterable[int], names: Iterable[str]) -> None:
         """Record the symbols and names of a file whose meaning changed."""
         c = file.language in C_FAMILY
         self._add_names(c, names)
         if file.language not in value_tracking_languages():
             self._add_names(c, (file.names[file.symbol_name[symbol]] for symbol in symbols))
-            self._add_own(pair for symbol in symbols if c for pair in owner_name_pairs(file, symbol))
+            self._add_owned(pair for symbol in symbols if c for pair in owner_name_pairs(file, symbol))
             return
         for symbol in symbols:
-            self._add_names(c, (file.names[file.left[value]] for value in file.said(symbol, SymbolRelation.OFFERS)))
+            self._add_names(
+                c, (file.names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.OFFERS))
+            )
         new = self._new.get(file.path)
         if new is None or new.file is not file:
             self._add_ids(file.id(symbol) for symbol in symbols)
         elif file.path in self._old:  # the stored links have the ids of the old version
-            places = {symbol: path for path, (symbol, _) in new.shown.values.items()}
+            places = {symbol: path for path, (symbol, _) in new.interface.values.items()}
             old = self._old[file.path]
-            had = [old.shown.values.get(places[symbol]) for symbol in symbols]
+            had = [old.interface.values.get(places[symbol]) for symbol in symbols]
             self._add_ids(old.file.id(one[0]) for one in had if one is not None)
 
-    def _weave(self, number: int) -> DefinitionDependencies:
-        if number not in self._weaves:
+    def _dependencies(self, number: int) -> DefinitionDependencies:
+        if number not in self._dependencies_by_file:
             file = self.world.load(number)
             tracked = file.language in value_tracking_languages()
-            links = self.known.links(self.world.files[number].id) if tracked else Links()
-            self._weaves[number] = DefinitionDependencies(file, _by_use(links))
-        return self._weaves[number]
+            links = self.stored.links(self.world.files[number].id) if tracked else Links()
+            self._dependencies_by_file[number] = DefinitionDependencies(file, _by_use(links))
+        return self._dependencies_by_file[number]
 
-    def _changed_weave(self, path: str, version: FileVersion) -> DefinitionDependencies:
+    def _changed_dependencies(self, path: str, version: FileVersion) -> DefinitionDependencies:
         key = id(version)
-        if key not in self._changed:
+        if key not in self._dependencies_by_version:
             old = version is self._old.get(path)
-            self._changed[key] = DefinitionDependencies(version.file, _by_use(self._links[path]) if old else {})
-        return self._changed[key]
+            self._dependencies_by_version[key] = DefinitionDependencies(
+                version.file, _by_use(self._links[path]) if old else {}
+            )
+        return self._dependencies_by_version[key]
 
 
 def _by_use(links: Links) -> dict[int, list[int]]:
@@ -338,7 +347,7 @@ class DefinitionDependencies:
     """Which definitions of a file depend on what it takes from other files.
 
     Expressions are followed through all variables of the file, from what other files can refer to down to the parts,
-    and the resulting graph is searched in the opposite direction: given changed names, symbols or imports, `touched`
+    and the resulting graph is searched in the opposite direction: given changed names, symbols or imports, `dependents`
     returns the symbols and variables of the file whose meaning may change. The nodes ("points") are numbered in one
     sequence: first the expressions, then the symbols, then the variables.
     """
@@ -349,21 +358,21 @@ class DefinitionDependencies:
         self._symbols = len(file.op)
         self._variables = self._symbols + len(file.symbol_kind)
         self._reader = ExpressionDescriber(file, ())
-        self._into: dict[int, list[int]] = {}  # the points that a point is a part of
+        self._used_in: dict[int, list[int]] = {}  # the points that a point is a part of
         self._by_name: dict[str, list[int]] = {}
         self._by_import: dict[int, list[int]] = {}
-        self._by_own: dict[tuple[str, str], list[int]] = {}
+        self._by_owned: dict[tuple[str, str], list[int]] = {}
         self._follow()
 
     def _follow(self) -> None:
         file, reader = self.file, self._reader
-        open_ = [v for v in range(file.flow.whole) if not file.variable_symbol[v] and reader.is_open(v)]
+        open_ = [v for v in range(file.flow.whole) if not file.variable_symbol[v] and reader.is_accessible(v)]
         waiting = [*range(self._symbols, self._variables), *(self._variables + v for v in open_)]
         seen = set(waiting)
         while waiting:
             point = waiting.pop()
             for part in self._parts(point):
-                self._into.setdefault(part, []).append(point)
+                self._used_in.setdefault(part, []).append(point)
                 if part not in seen:
                     seen.add(part)
                     waiting.append(part)
@@ -378,7 +387,7 @@ class DefinitionDependencies:
         if op == Op.NAME:
             symbol = file.variable_symbol[left]
             return [*file.values[left], *([self._symbols + symbol - 1] if symbol else [])]
-        parts = self._reader.said(point)[1] if op not in (Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.PARAMETER) else []
+        parts = self._reader.describe(point)[1] if op not in (Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.PARAMETER) else []
         if op == Op.MEMBER:
             self._by_name.setdefault(file.names[right], []).append(point)
         elif op == Op.LOOKUP:
@@ -396,7 +405,7 @@ class DefinitionDependencies:
 
     def _of_parameter(self, point: int, function: int, place: int) -> list[int]:
         file = self.file
-        for value in file.said(function, SymbolRelation.ASKS):
+        for value in file.related_expressions(function, SymbolRelation.ASKS):
             self._by_name.setdefault(file.names[file.left[value]], []).append(point)
         owner = file.symbol_parent[function] - 1
         return [self._symbols + owner] if not place and owner >= 0 and file.kind(owner) in TYPE_KINDS else []
@@ -409,12 +418,12 @@ class DefinitionDependencies:
         file = self.file
         for what in SymbolRelation:
             yield from (
-                file.said(symbol, what)
+                file.related_expressions(symbol, what)
                 if what not in (SymbolRelation.ASKS, SymbolRelation.OFFERS, SymbolRelation.HANDS)
                 else ()
             )
         parent = file.symbol_parent[symbol] - 1
-        scope = file.opened.get(parent, 0) if parent >= 0 else 0
+        scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
         if variable is not None and file.variable_symbol[variable] == symbol + 1:
             yield from file.values[variable]
@@ -422,37 +431,37 @@ class DefinitionDependencies:
             for name, members in file.members.get(symbol, {}).items():
                 yield from (self._symbols + one for one in members) if is_used_implicitly(file.names[name]) else ()
         if file.language in C_FAMILY:
-            self._by_own.setdefault((ANY_OWNER, file.names[file.symbol_name[symbol]]), []).append(
+            self._by_owned.setdefault((ANY_OWNER, file.names[file.symbol_name[symbol]]), []).append(
                 self._symbols + symbol
             )
             for pair in owner_name_pairs(file, symbol):
-                self._by_own.setdefault(pair, []).append(self._symbols + symbol)
+                self._by_owned.setdefault(pair, []).append(self._symbols + symbol)
         within = unpack_column(file.flow.symbol_within)
         for part in file.names[within[symbol] - 1].split("::") if within and within[symbol] else ():
             self._by_name.setdefault(part, []).append(self._symbols + symbol)
 
-    def touched(
+    def dependents(
         self, names: Iterable[str] = (), ids: Iterable[int] = (), imports: Iterable[int] = (),
-        own: Iterable[tuple[str, str]] = (),
+        owned: Iterable[tuple[str, str]] = (),
     ) -> tuple[set[int], set[str]]:  # fmt: skip
         """Return the symbols, and the names of other variables, that depend on some names, symbols or imports.
 
         Symbols are given by id or, in the C family, by owner and name.
         """
-        hit = [point for name in names for point in self._by_name.get(name, ())]
-        hit += [point for place in imports for point in self._by_import.get(place, ())]
-        hit += [point for pair in own for point in self._by_own.get(pair, ())]
+        queue = [point for name in names for point in self._by_name.get(name, ())]
+        queue += [point for place in imports for point in self._by_import.get(place, ())]
+        queue += [point for pair in owned for point in self._by_owned.get(pair, ())]
         wanted = frozenset(ids)
         if wanted:
-            hit += [use for use, targets in self.links.items() if not wanted.isdisjoint(targets)]
+            queue += [use for use, targets in self.links.items() if not wanted.isdisjoint(targets)]
             first = self.file.base + 1
-            hit += [self._symbols + one - first for one in wanted if 0 <= one - first < len(self.file.symbol_kind)]
-        found = set(hit)
-        while hit:
-            for point in self._into.get(hit.pop(), ()):
+            queue += [self._symbols + one - first for one in wanted if 0 <= one - first < len(self.file.symbol_kind)]
+        found = set(queue)
+        while queue:
+            for point in self._used_in.get(queue.pop(), ()):
                 if point not in found:
                     found.add(point)
-                    hit.append(point)
+                    queue.append(point)
         symbols = {point - self._symbols for point in found if self._symbols <= point < self._variables}
         file = self.file
         others = {

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
 from concordance.base.model import (
-    ROLES,
     TYPE_KINDS,
     ForeignName,
     Import,
@@ -21,6 +20,7 @@ from concordance.base.model import (
     Target,
     Trust,
     pack_column,
+    role_bit,
     unpack_column,
 )
 from concordance.facts.codec import pack, pack_asks, pack_targets
@@ -31,15 +31,15 @@ from concordance.link import implicit_runs
 from concordance.link.interface_digest import mentioned_name_digests
 from concordance.link.languages import import_linkers
 from concordance.link.paths.tree import Tree
-from concordance.link.world import Carriers, LanguageLinker, LinkWorld, LoadedFlow, NameTarget
+from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget, SymbolsByName
 
-_IMPORT = 1 << ROLES.index(Role.IMPORT)
-_CALL = 1 << ROLES.index(Role.CALL)
+_IMPORT = role_bit(Role.IMPORT)
+_CALL = role_bit(Role.CALL)
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
-_FARTHEST = 64  # ancestors of a class; a longer chain is a mistake in the linked code
+_MAX_ANCESTORS = 64  # ancestors of a class; a longer chain is a mistake in the linked code
 
 
-_REASONS = 250  # distinct reasons that are stored in one byte; all others share one more
+_MAX_REASONS = 250  # distinct reasons that are stored in one byte; all others share one more
 _ANY_REASON = "one of several definitions of this name"
 
 
@@ -47,14 +47,15 @@ class Linker:
     """Links the files of one repository."""
 
     def __init__(
-        self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes], carriers: Carriers | None = None,
-        all_in: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
+        self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes],
+        symbols_by_name: SymbolsByName | None = None,
+        flows_of_languages: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
     ) -> None:  # fmt: skip
         self._modules = import_linkers()
         resolvers = {name: module.imports for name, module in self._modules.items()}
-        self.world = LinkWorld(tree, files, flows, resolvers, carriers, all_in)
+        self.world = LinkWorld(tree, files, flows, resolvers, symbols_by_name, flows_of_languages)
         self._names: dict[str, LanguageLinker | None] = {}
-        self._passed: dict[str, Callable[[str, Import], list[Target]]] = {}
+        self._skipped_import_resolvers: dict[str, Callable[[str, Import], list[Target]]] = {}
 
     def prepare(self, languages: Iterable[str] | None = None) -> None:
         """Build the tables that the given languages need, once, before worker processes are forked."""
@@ -64,17 +65,17 @@ class Linker:
             if prepare is not None:
                 prepare()
 
-    def aim(self, number: int) -> bytes:
+    def import_targets_digest(self, number: int) -> bytes:
         """Return a digest of the targets of a file's imports and of the packages that the imports pass through."""
         row = self.world.files[number]
-        aims = [*self.world.targets_of(number)]
+        targets = [*self.world.targets_of(number)]
         module = self._modules.get(row.language)
-        if module is not None and hasattr(module, "skipped_imports"):
-            if module.__name__ not in self._passed:
-                self._passed[module.__name__] = module.skipped_imports(self.world.tree)
-            resolve = self._passed[module.__name__]
-            aims += [target for one in self.world.imports(number) for target in resolve(row.path, one)]
-        return sha256(pack_targets(aims)).digest()[:8] if aims else b""
+        if module is not None and hasattr(module, "enclosing_package_imports"):
+            if module.__name__ not in self._skipped_import_resolvers:
+                self._skipped_import_resolvers[module.__name__] = module.enclosing_package_imports(self.world.tree)
+            resolve = self._skipped_import_resolvers[module.__name__]
+            targets += [target for one in self.world.imports(number) for target in resolve(row.path, one)]
+        return sha256(pack_targets(targets)).digest()[:8] if targets else b""
 
     def names(self, language: str) -> LanguageLinker | None:
         """Return the name resolver of a language, or None if it has none; languages of one family share theirs."""
@@ -85,7 +86,7 @@ class Linker:
             self._names[module.__name__] = module.names(self.world)
         return self._names[module.__name__]
 
-    def made(self) -> list[LanguageLinker]:
+    def created_linkers(self) -> list[LanguageLinker]:
         """Return the name resolvers that have been created so far."""
         return [names for names in self._names.values() if names is not None]
 
@@ -93,16 +94,18 @@ class Linker:
         """Link one file."""
         file = self.world.load(number)
         names = self.names(file.language)
-        found = names.found(file) if names is not None else []
+        found = names.resolve_file(file) if names is not None else []
         overrides = list(self._overrides(file, names)) if names is not None else []
         extends = list(self._extends(file, names)) if names is not None else []
         resolvers: dict[str, int] = {}
         for one in found:
-            if len(resolvers) < _REASONS:
+            if len(resolvers) < _MAX_REASONS:
                 resolvers.setdefault(one.by, len(resolvers))
-        if len(resolvers) == _REASONS:  # the only reason with that many variants is "one of N definitions of this name"
-            resolvers[_ANY_REASON] = _REASONS
-        by = bytes([resolvers.get(one.by, _REASONS) for one in found])
+        if (
+            len(resolvers) == _MAX_REASONS
+        ):  # the only reason with that many variants is "one of N definitions of this name"
+            resolvers[_ANY_REASON] = _MAX_REASONS
+        by = bytes([resolvers.get(one.by, _MAX_REASONS) for one in found])
         links = Links(
             pack_column([row.use for row in found]), pack_column([row.target for row in found]),
             bytes([row.trust for row in found]), by, tuple(resolvers), self.world.targets(file),
@@ -115,13 +118,16 @@ class Linker:
         loads = pack_column(implicit_runs.loaded_files(self.world, file, found))
         return LinkedFile(
             row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends,
-            self.aim(number), mentioned_name_digests(file), self._files(found, uses, edges, overrides, extends, loads),
-            self._included(names, number), self._asks(names, file, found),
+            self.import_targets_digest(number), mentioned_name_digests(file),
+            self._files(found, uses, edges, overrides, extends, loads),
+            self._included(names, number), self._foreign_names(names, file, found),
         )  # fmt: skip
 
-    def _asks(self, names: LanguageLinker | None, file: LoadedFlow, found: list[NameTarget]) -> bytes:
-        asks: Callable[[LoadedFlow, list[NameTarget]], list[ForeignName]] | None = getattr(names, "asks", None)
-        rows = asks(file, found) if asks is not None else []
+    def _foreign_names(self, names: LanguageLinker | None, file: LoadedFlow, targets: list[NameTarget]) -> bytes:
+        foreign_names: Callable[[LoadedFlow, list[NameTarget]], list[ForeignName]] | None = getattr(
+            names, "foreign_names", None
+        )
+        rows = foreign_names(file, targets) if foreign_names is not None else []
         return pack_asks(rows) if rows else b""
 
     def _included(self, names: LanguageLinker | None, number: int) -> bytes | None:
@@ -131,23 +137,25 @@ class Linker:
         return array("I", [self.world.files[other].base for other in included(number)]).tobytes()
 
     def _files(
-        self, found: list[NameTarget], uses: tuple[bytes, ...], edges: bytes, overrides: list[tuple[int, int, int]],
+        self, targets: list[NameTarget], uses: tuple[bytes, ...], edges: bytes, overrides: list[tuple[int, int, int]],
         extends: list[tuple[int, int]], loads: bytes,
     ) -> bytes:  # fmt: skip
         """Return the bases of all files that this one refers to."""
-        ids = {row.target for row in found}
+        ids = {row.target for row in targets}
         ids.update(unpack_column(uses[0]) if uses else (), targets_of(edges), unpack_column(loads))
         ids.update((row[1] for row in overrides), (row[1] for row in extends))
         return array("I", sorted({self.world.base(one) for one in ids})).tobytes()
 
-    def _uses(self, file: LoadedFlow, found: list[NameTarget]) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
+    def _uses(
+        self, file: LoadedFlow, resolved: list[NameTarget]
+    ) -> tuple[tuple[bytes, ...], dict[str, tuple[int, int]]]:
         """Collect which symbol of a file uses which target.
 
         Each pair is listed once, with its roles, the best trust and the number of uses; candidates do not count where
         there is something better. Also counts the names without a target: in calls, and in total.
         """
         targets: dict[int, list[NameTarget]] = {}
-        for row in found:
+        for row in resolved:
             targets.setdefault(row.use, []).append(row)
         uses: dict[tuple[int, int], tuple[int, int, int]] = {}
         missed: dict[str, tuple[int, int]] = {}
@@ -194,7 +202,7 @@ class Linker:
         for symbol in range(len(file.symbol_kind)):
             if file.kind(symbol) not in TYPE_KINDS or symbol not in file.members:
                 continue
-            above = self._above(file, symbol, names)
+            above = self._ancestors(file, symbol, names)
             for name, members in file.members[symbol].items() if above else ():
                 for member in members:
                     if file.kind(member) in _METHODS:
@@ -202,12 +210,12 @@ class Linker:
                         if target is not None:
                             yield file.id(member), target, int(Trust.EXACT)
 
-    def _above(self, file: LoadedFlow, symbol: int, names: LanguageLinker) -> list[tuple[LoadedFlow, int]]:
+    def _ancestors(self, file: LoadedFlow, symbol: int, names: LanguageLinker) -> list[tuple[LoadedFlow, int]]:
         """Return the ancestors of a class, nearest first."""
         found: list[tuple[LoadedFlow, int]] = []
         seen = {(file.number, symbol)}
         waiting = [(file, symbol)]
-        while waiting and len(found) < _FARTHEST:
+        while waiting and len(found) < _MAX_ANCESTORS:
             below = waiting.pop(0)
             for identity in names.bases(*below):
                 above, place = self.world.owner(identity)
@@ -221,7 +229,7 @@ class Linker:
 def _member(classes: list[tuple[LoadedFlow, int]], name: str) -> int | None:
     """Return the method of a name in the nearest class that has one."""
     for file, symbol in classes:
-        place = file.word.get(name)
+        place = file.name_index.get(name)
         for member in file.members.get(symbol, {}).get(place, ()) if place is not None else ():
             if file.kind(member) in _METHODS:
                 return file.id(member)

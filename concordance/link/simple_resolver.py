@@ -15,11 +15,11 @@ from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 Place = tuple[LoadedFlow, int]  # a symbol of a file; -1 is the file itself
-_DEEPEST = 24  # ancestors of a class that are searched
+_MAX_ANCESTORS = 24  # ancestors of a class that are searched
 # kinds of questions: an expression's target, its type, a file's export, a class's bases
-_PLACE, _TYPE, _OFFERED, _BASES = range(4)
+_PLACE, _TYPE, _EXPORTED, _BASES = range(4)
 _Question = tuple[int, LoadedFlow, Any]
-_FOLLOWED = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
+_FOLLOWED_OPS = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
 _PARTS = re.compile(r"[/.:]+")
 
 
@@ -35,19 +35,19 @@ class SimpleResolver:
         for number, row in enumerate(world.files if package else ()):
             if row.language in languages and row.size:
                 self._folders.setdefault(row.path.rpartition("/")[0], []).append(number)
-        self._known: dict[_Question, Any] = {}
-        self._work: tuple[Callable[[LoadedFlow, Any], Any], ...] = (
-            self._find_place, self._find_type, self._find_offered, self._find_bases,
+        self._answers: dict[_Question, Any] = {}
+        self._evaluators: tuple[Callable[[LoadedFlow, Any], Any], ...] = (
+            self._find_place, self._find_type, self._find_exported, self._find_bases,
         )  # fmt: skip
         self._solver: Solver[_Question, Any] = Solver(
-            lambda question: self._work[question[0]](*question[1:]), self._known.__setitem__, None,
+            lambda question: self._evaluators[question[0]](*question[1:]), self._answers.__setitem__, None,
             lambda old, new: old or new,
         )  # fmt: skip
-        self._outlying: dict[int, dict[tuple[str, str], int]] = {}
+        self._detached_by_file: dict[int, dict[tuple[str, str], int]] = {}
 
     # --- results
 
-    def found(self, file: LoadedFlow) -> list[NameTarget]:
+    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions."""
         rows = []
         for use in sorted(set(unpack_column(file.flow.used))):
@@ -68,10 +68,10 @@ class SimpleResolver:
         return self._ask((_BASES, file, symbol)) or ()
 
     def _ask(self, question: _Question) -> Any:
-        return self._known[question] if question in self._known else self._solver.ask(question)
+        return self._answers[question] if question in self._answers else self._solver.ask(question)
 
     def _find_bases(self, file: LoadedFlow, symbol: int) -> tuple[int, ...]:
-        places = [self.place(file, value) for value in file.said(symbol, SymbolRelation.BASE)]
+        places = [self.place(file, value) for value in file.related_expressions(symbol, SymbolRelation.BASE)]
         return tuple(p[0].id(p[1]) for p in places if p is not None and p != (file, symbol))
 
     # --- targets of expressions
@@ -83,16 +83,16 @@ class SimpleResolver:
             return file, left
         if op == Op.NAME:
             return self._variable(file, left)
-        found: Place | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED else None
+        found: Place | None = self._ask((_PLACE, file, expression)) if op in _FOLLOWED_OPS else None
         return found
 
     def _find_place(self, file: LoadedFlow, expression: int) -> Place | None:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.LOOKUP:
-            return self._outside(file, file.names[left])
+            return self._look_up_outside(file, file.names[left])
         if op == Op.MEMBER:
             return self._member(file, left, file.names[right])
-        return self._imported(file, left)
+        return self._import_target(file, left)
 
     def _variable(self, file: LoadedFlow, variable: int) -> Place | None:
         symbol = file.variable_symbol[variable]
@@ -100,7 +100,7 @@ class SimpleResolver:
             return file, symbol - 1
         for value in file.values[variable]:
             if file.op[value] in (Op.IMPORT, Op.PACKAGE):
-                return self._imported(file, file.left[value])
+                return self._import_target(file, file.left[value])
             if file.op[value] == Op.SYMBOL:
                 return file, file.left[value]
         return None
@@ -111,37 +111,37 @@ class SimpleResolver:
         numbers = self.world.number
         return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
 
-    def _imported(self, file: LoadedFlow, place: int) -> Place | None:
+    def _import_target(self, file: LoadedFlow, place: int) -> Place | None:
         row: Import = file.flow.imports[place]
         files = self._files(file, place)
         if not row.name or row.name == "*":
             return (files[0], -1) if files else None
         for other in files:
-            found = self._offered(other, row.name)
+            found = self._exported(other, row.name)
             if found is not None:
                 return found
         return (files[0], -1) if files and row.name == "default" else None
 
-    def _offered(self, file: LoadedFlow, name: str) -> Place | None:
+    def _exported(self, file: LoadedFlow, name: str) -> Place | None:
         """Return what a file exports under a name: its own symbol, or one that it re-exports."""
-        own = self._own(file, name)
-        found: Place | None = own if own is not None else self._ask((_OFFERED, file, name))
+        own = self._top_level_symbol(file, name)
+        found: Place | None = own if own is not None else self._ask((_EXPORTED, file, name))
         return found
 
-    def _find_offered(self, file: LoadedFlow, name: str) -> Place | None:
+    def _find_exported(self, file: LoadedFlow, name: str) -> Place | None:
         for place, row in enumerate(file.flow.imports):
             if row.form == "export" and name == (row.alias or row.name):
-                return self._imported(file, place)
+                return self._import_target(file, place)
             if row.name == "*" and row.form == "export":
                 for other in self._files(file, place):
-                    found = self._offered(other, name) if other.number != file.number else None
+                    found = self._exported(other, name) if other.number != file.number else None
                     if found is not None:
                         return found
         return None
 
-    def _own(self, file: LoadedFlow, name: str) -> Place | None:
+    def _top_level_symbol(self, file: LoadedFlow, name: str) -> Place | None:
         """Return the symbol of a name at the top level of a file, or directly in one of its namespaces."""
-        word = file.word.get(name)
+        word = file.name_index.get(name)
         if word is None:
             return None
         found = file.members.get(-1, {}).get(word)
@@ -152,42 +152,42 @@ class SimpleResolver:
                 return file, file.members[symbol][word][0]
         return None
 
-    def _outside(self, file: LoadedFlow, name: str) -> Place | None:
+    def _look_up_outside(self, file: LoadedFlow, name: str) -> Place | None:
         """Resolve a name that the file does not bind: in the same package, or in a file that is imported as a whole."""
         for number in self._folders.get(file.path.rpartition("/")[0], ()):
             if number != file.number:
-                found = self._own(self.world.load(number), name)
+                found = self._top_level_symbol(self.world.load(number), name)
                 if found is not None:
                     return found
         for place, row in enumerate(file.flow.imports):
             if row.name not in ("", "*"):
                 continue
             if not row.name and not row.alias and _PARTS.split(row.module)[-1] == name:  # in Go, import "a/b/c" binds c
-                return self._imported(file, place)
+                return self._import_target(file, place)
             for other in self._files(file, place) if self.whole or row.name == "*" else ():
                 if other.language in self.languages:
-                    found = self._own(other, name)
+                    found = self._top_level_symbol(other, name)
                     if found is not None:
                         return found
         return None
 
     def _member(self, file: LoadedFlow, receiver: int, name: str) -> Place | None:
         if file.op[receiver] == Op.SUPER:
-            return self._first(self._above((file, file.left[receiver] - 1))[1:], name)
+            return self._first_member(self._with_ancestors((file, file.left[receiver] - 1))[1:], name)
         place = self.place(file, receiver)
         if place is not None and place[1] < 0:
             for number in self._package_of(place[0]):
-                found = self._offered(self.world.load(number), name)
+                found = self._exported(self.world.load(number), name)
                 if found is not None:
                     return found
             return None
         if place is None or place[0].kind(place[1]) not in TYPE_KINDS:
             if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
-                return self._inside(place, name) or self._in_module(place, name)
+                return self._member_of(place, name) or self._in_module(place, name)
             place = self.type(file, receiver)
         if place is None:
             return None
-        return self._first(self._above(place), name)
+        return self._first_member(self._with_ancestors(place), name)
 
     def _in_module(self, place: Place, name: str) -> Place | None:
         """Return a member of a module that one file declares and another contains: Rust's `mod x;`."""
@@ -195,7 +195,7 @@ class SimpleResolver:
         for n, row in enumerate(file.flow.imports):
             if row.form == "mod" and row.module.rpartition("::")[2] == file.names[file.symbol_name[symbol]]:
                 for other in self._files(file, n):
-                    return self._offered(other, name)
+                    return self._exported(other, name)
         return None
 
     def _package_of(self, file: LoadedFlow) -> list[int]:
@@ -203,39 +203,39 @@ class SimpleResolver:
         rest = self._folders.get(file.path.rpartition("/")[0], ())
         return [file.number, *(number for number in rest if number != file.number)]
 
-    def _inside(self, place: Place, name: str) -> Place | None:
+    def _member_of(self, place: Place, name: str) -> Place | None:
         file, symbol = place
-        word = file.word.get(name)
+        word = file.name_index.get(name)
         found = file.members.get(symbol, {}).get(word) if word is not None else None
         if found:
             return file, found[0]
         owner = file.names[file.symbol_name[symbol]]
         for number in self._package_of(file)[1:]:  # a method may be in another file of the package
             other = self.world.load(number)
-            there = self._apart(other).get((owner, name))
+            there = self._detached_methods(other).get((owner, name))
             if there is not None:
                 return other, there
         return None
 
-    def _apart(self, file: LoadedFlow) -> dict[tuple[str, str], int]:
+    def _detached_methods(self, file: LoadedFlow) -> dict[tuple[str, str], int]:
         """Return the methods in a file whose class is in another file, by the class's name and their own."""
-        if file.number not in self._outlying:
+        if file.number not in self._detached_by_file:
             within = unpack_column(file.flow.symbol_within) if file.flow.symbol_within else ()
-            self._outlying[file.number] = {
+            self._detached_by_file[file.number] = {
                 (file.names[owner - 1], file.names[file.symbol_name[symbol]]): symbol
                 for symbol, owner in enumerate(within) if owner
             }  # fmt: skip
-        return self._outlying[file.number]
+        return self._detached_by_file[file.number]
 
-    def _first(self, classes: list[Place], name: str) -> Place | None:
+    def _first_member(self, classes: list[Place], name: str) -> Place | None:
         """Return the member of the first class that has it."""
-        return next((found for found in (self._inside(one, name) for one in classes) if found is not None), None)
+        return next((found for found in (self._member_of(one, name) for one in classes) if found is not None), None)
 
-    def _above(self, place: Place) -> list[Place]:
+    def _with_ancestors(self, place: Place) -> list[Place]:
         """Return a class and its ancestors."""
         found, seen = [place], {place[0].id(place[1])}
         for file, symbol in found:
-            for identity in self.bases(file, symbol) if symbol >= 0 and len(found) < _DEEPEST else ():
+            for identity in self.bases(file, symbol) if symbol >= 0 and len(found) < _MAX_ANCESTORS else ():
                 if identity not in seen:
                     seen.add(identity)
                     found.append(self.world.owner(identity))
@@ -257,7 +257,7 @@ class SimpleResolver:
             if place is not None and place[1] >= 0:
                 file, symbol = place
                 parent = file.symbol_parent[symbol] - 1
-                scope = file.opened.get(parent, 0) if parent >= 0 else 0
+                scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
                 variable = file.variables.get((scope, file.symbol_name[symbol]))
                 values = file.values[variable] if variable is not None else []
         for value in values:

@@ -10,8 +10,8 @@ An answer that does not settle is unknown. A round may ask new questions; if the
 join it, and it starts over. Which questions form a component, and the rounds, are the same whichever member is asked
 first: a question is either answered on its own, or it waits for one that waits for it.
 
-There is no limit on depth. Questions are nested on Python's stack up to `_NESTED`; then the stack is unwound, and the
-questions that were open are asked again when the answers they wait for are known.
+There is no limit on depth. Questions are nested on Python's stack up to `_MAX_NESTED`; then the stack is unwound, and
+the questions that were open are asked again when the answers they wait for are known.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
-_NESTED = 25  # questions on Python's stack, each of which takes up to a dozen frames
-_CHANGES = 24  # changes of an answer in a component, after which it counts as unknown
+_MAX_NESTED = 25  # questions on Python's stack, each of which takes up to a dozen frames
+_MAX_CHANGES = 24  # changes of an answer in a component, after which it counts as unknown
 
 
 class _UnwindError(Exception):
@@ -45,12 +45,12 @@ class Solver(Generic[Key, Answer]):
     """Answers questions; the caller stores the answers and asks only for those it does not have."""
 
     def __init__(
-        self, work: Callable[[Key], Answer], keep: Callable[[Key, Answer], None], unknown: Answer,
+        self, evaluate: Callable[[Key], Answer], store: Callable[[Key, Answer], None], unknown: Answer,
         advance: Callable[[Answer, Answer], Answer] = lambda old, new: new,
     ) -> None:  # fmt: skip
-        """`keep` is called with each answer once it is final; `advance` combines the last answer of a component's
+        """`store` is called with each answer once it is final; `advance` combines the last answer of a component's
         member with the one just computed into the next answer."""
-        self._work, self._keep, self._unknown, self._advance = work, keep, unknown, advance
+        self._evaluate, self._store, self._unknown, self._advance = evaluate, store, unknown, advance
         # how often an answer was returned that is not final; results derived from such an answer must not be cached
         self.provisional = 0
         self._stack: list[_Frame[Key, Answer]] = []
@@ -63,7 +63,7 @@ class Solver(Generic[Key, Answer]):
         """Return the answer to a question; within a component, its answer in the last round."""
         index = self._index.get(key)
         if index is not None:
-            return self._met(key, index)
+            return self._provisional_answer(key, index)
         index = self._count = self._count + 1
         self._index[key] = index
         frame: _Frame[Key, Answer] = _Frame(key, index, len(self._waiting))
@@ -71,14 +71,14 @@ class Solver(Generic[Key, Answer]):
         self._waiting.append(key)
         if not self._nested:
             return self._drive()
-        if self._nested >= _NESTED:
+        if self._nested >= _MAX_NESTED:
             raise _UnwindError
         self._nested += 1
         found = self._run(frame)
         self._nested -= 1
         return found
 
-    def _met(self, key: Key, index: int) -> Answer:
+    def _provisional_answer(self, key: Key, index: int) -> Answer:
         """Return the provisional answer to a question that is not answered yet."""
         self.provisional += 1
         top = self._stack[-1]
@@ -108,12 +108,12 @@ class Solver(Generic[Key, Answer]):
     def _run(self, frame: _Frame[Key, Answer]) -> Answer:
         """Answer the innermost question, and take it off the stack."""
         if frame.answers is None:
-            found = self._work(frame.key)
+            found = self._evaluate(frame.key)
             if frame.low > frame.index and len(self._waiting) == frame.start + 1:  # in no cycle
                 self._stack.pop()
                 self._waiting.pop()
                 del self._index[frame.key]
-                self._keep(frame.key, found)
+                self._store(frame.key, found)
                 return found
         if frame.low >= frame.index:
             while not self._settle(frame):
@@ -124,7 +124,7 @@ class Solver(Generic[Key, Answer]):
             del self._waiting[frame.start :]
             for key, answer in answers.items():
                 del self._index[key]
-                self._keep(key, answer)
+                self._store(key, answer)
             return answers[frame.key]
         self._stack[-1].low = min(self._stack[-1].low, frame.low)  # part of a component that is still open
         self.provisional += 1
@@ -144,7 +144,7 @@ class Solver(Generic[Key, Answer]):
             made: dict[Key, Answer] = {}
             for key in due:
                 frame.now = key
-                made[key] = self._advance(answers[key], self._work(key))
+                made[key] = self._advance(answers[key], self._evaluate(key))
             if frame.low < frame.index:
                 return True
             if len(self._waiting) > frame.start + len(members):
@@ -152,7 +152,7 @@ class Solver(Generic[Key, Answer]):
             changed = [key for key, answer in made.items() if answer != answers[key]]
             for key in changed:
                 changes[key] += 1
-                answers[key] = made[key] if changes[key] <= _CHANGES else self._unknown
+                answers[key] = made[key] if changes[key] <= _MAX_CHANGES else self._unknown
             asking = dict.fromkeys(other for key in changed for other in frame.asked_by.get(key, ()))
-            due = [key for key in asking if changes[key] <= _CHANGES]
+            due = [key for key in asking if changes[key] <= _MAX_CHANGES]
         return True

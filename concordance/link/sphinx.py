@@ -50,20 +50,20 @@ def _code(modules: ModuleFinder, path: str, one: Import) -> Target:
     name = one.name.partition("(")[0].strip()
     inner, count = _longest(modules, path, f"{one.module}.{name}" if name else one.module)
     if not name or count > len(one.module.split(".")):
-        return inner or modules.target(path, one.module.partition(".")[0])
+        return inner or modules.import_target(path, one.module.partition(".")[0])
     own, _ = _longest(modules, path, name)
     if own:
         return own
     if "." in name and one.form in _WHOLE:
-        return modules.outside(name)
-    return inner or modules.target(path, one.module.partition(".")[0])
+        return modules.external_target(name)
+    return inner or modules.import_target(path, one.module.partition(".")[0])
 
 
 def _longest(modules: ModuleFinder, path: str, dotted: str) -> tuple[Target | None, int]:
     """Return the longest prefix of a dotted name that is a module with a file, and its number of parts."""
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):
-        found = modules.locate(path, ".".join(parts[:end]))
+        found = modules.repository_target(path, ".".join(parts[:end]))
         if found and found.paths:
             return found, end
     return None, 0

@@ -16,7 +16,9 @@ from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.records import Linkable
 from concordance.link.paths.tree import Tree
 
-_ROOM = 60_000_000  # bytes of packed flows to keep unpacked (they grow about tenfold); more than most repositories have
+_MAX_UNPACKED_BYTES = (
+    60_000_000  # bytes of packed flows to keep unpacked (they grow about tenfold); more than most repositories have
+)
 
 
 class NameTarget(NamedTuple):
@@ -31,7 +33,7 @@ class NameTarget(NamedTuple):
 class LanguageLinker(Protocol):
     """What the linker of a language must implement."""
 
-    def found(self, file: LoadedFlow) -> list[NameTarget]:
+    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; several targets of one expression come best first."""
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
@@ -66,7 +68,7 @@ class LoadedFlow:
         return unpack_column(self.flow.right).tolist()
 
     @cached_property
-    def worked_out(self) -> list[Any]:
+    def results(self) -> list[Any]:
         """A slot for each expression, in which the linker of a language caches its result."""
         return [None] * len(self.op)
 
@@ -89,7 +91,7 @@ class LoadedFlow:
         return self.names[self.left[expression]] if op == Op.LOOKUP else ""
 
     @cached_property
-    def word(self) -> dict[str, int]:
+    def name_index(self) -> dict[str, int]:
         """The index of each name in `names`."""
         return {name: place for place, name in enumerate(self.names)}
 
@@ -109,13 +111,13 @@ class LoadedFlow:
         return {row: place for place, row in enumerate(rows)}
 
     @cached_property
-    def opened(self) -> dict[int, int]:
+    def scope_of_symbol(self) -> dict[int, int]:
         """The scope that each symbol opens."""
         return {symbol - 1: scope for scope, symbol in enumerate(self.scope_symbol) if symbol}
 
     @cached_property
-    def given(self) -> dict[tuple[int, int], list[int]]:
-        """The expressions that describe symbols (bases, decorators, types, ...), by symbol and `Given`."""
+    def relations(self) -> dict[tuple[int, int], list[int]]:
+        """The expressions that describe symbols (bases, decorators, types, ...), by symbol and `SymbolRelation`."""
         found: dict[tuple[int, int], list[int]] = {}
         flow = self.flow
         rows = zip(unpack_column(flow.given_symbol), flow.given_what, unpack_column(flow.given_value), strict=True)
@@ -141,13 +143,15 @@ class LoadedFlow:
         """What distinguishes each symbol from its overloads, where the language has overloads."""
         return unpack_column(self.flow.symbol_form)
 
-    def said(self, symbol: int, what: SymbolRelation) -> list[int]:
+    def related_expressions(self, symbol: int, relation: SymbolRelation) -> list[int]:
         """Return the expressions that describe one aspect of a symbol."""
-        return self.given.get((symbol, what), [])
+        return self.relations.get((symbol, relation), [])
 
 
 Resolve = Callable[[str, Import], Target]
-Carriers = Callable[[str, str, Iterable[str], int], list[int]]  # of a name, a language, kinds of symbols, and a limit
+SymbolsByName = Callable[
+    [str, str, Iterable[str], int], list[int]
+]  # of a name, a language, kinds of symbols, and a limit
 
 
 class LinkWorld:
@@ -155,33 +159,39 @@ class LinkWorld:
 
     def __init__(
         self, tree: Tree, files: list[Linkable], flows: Callable[[int], bytes],
-        resolvers: dict[str, Callable[[Tree], Resolve]], carriers: Carriers | None = None,
-        all_in: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
+        resolvers: dict[str, Callable[[Tree], Resolve]], symbols_by_name: SymbolsByName | None = None,
+        flows_of_languages: Callable[[Iterable[str]], dict[int, bytes]] | None = None,
     ) -> None:  # fmt: skip
-        """`flows` returns a file's flow by the file's id, and `all_in` those of all files of the given languages.
-        `resolvers` maps a language to a factory of its import resolver. `carriers`, if given, returns the symbols that
-        have a name, so that not every file has to be searched for it."""
-        self.tree, self.files, self._flows, self._all_in, self.carriers = tree, files, flows, all_in, carriers
+        """`flows` returns a file's flow by the file's id, and `flows_of_languages` those of all files of the given
+        languages. `resolvers` maps a language to a factory of its import resolver. `symbols_by_name`, if given, returns
+        the symbols that have a name, so that not every file has to be searched for it."""
+        self.tree, self.files, self._flows, self._flows_of_languages, self.symbols_by_name = (
+            tree,
+            files,
+            flows,
+            flows_of_languages,
+            symbols_by_name,
+        )
         self.number = {row.path: number for number, row in enumerate(files)}
         self._resolvers = resolvers
         self._resolve: dict[str, Resolve] = {}
         self._loaded: dict[int, LoadedFlow] = {}
-        self._unpacked = 0  # bytes of flows that were unpacked since the last `forget`
+        self._unpacked = 0  # bytes of flows that were unpacked since the last `unload`
         self._targets: dict[int, tuple[Target, ...]] = {}
         # for files of the C family: the files they include, where that is known
         self.included: dict[int, list[int]] = {}
         # The C family's tables from the last update, with the changed files as they were then (see
         # `cfamily.resident_tables`).
-        self.kept: tuple[Any, Mapping[int, tuple[Linkable, Flow]]] | None = None
+        self.previous_c_tables: tuple[Any, Mapping[int, tuple[Linkable, Flow]]] | None = None
 
-    def hold(self, flows: Callable[[int], bytes]) -> None:
+    def use_flow_source(self, flows: Callable[[int], bytes]) -> None:
         """Replace the source of flows by one that does not read the store, which worker processes must not use."""
-        self._flows, self._all_in = flows, None
+        self._flows, self._flows_of_languages = flows, None
 
-    def gather(self, languages: Iterable[str]) -> None:
+    def prefetch_flows(self, languages: Iterable[str]) -> None:
         """Fetch the flows of all files of the given languages at once, rather than one by one."""
-        if self._all_in is not None:
-            flows, one = self._all_in(languages), self._flows
+        if self._flows_of_languages is not None:
+            flows, one = self._flows_of_languages(languages), self._flows
             self._flows = lambda file: flows[file] if file in flows else one(file)
 
     def load(self, number: int) -> LoadedFlow:
@@ -195,11 +205,11 @@ class LinkWorld:
         return found
 
     @property
-    def is_full(self) -> bool:
+    def exceeds_memory_limit(self) -> bool:
         """True if so many flows are unpacked that some should be dropped."""
-        return self._unpacked > _ROOM
+        return self._unpacked > _MAX_UNPACKED_BYTES
 
-    def forget(self, languages: Container[str]) -> None:
+    def unload(self, languages: Container[str]) -> None:
         """Drop the unpacked files of the given languages; they are unpacked again when needed.
 
         Only for languages whose linker keeps no reference to them.
@@ -228,7 +238,7 @@ class LinkWorld:
             self._targets[number] = found
         return found
 
-    def lead(self, number: int, targets: tuple[Target, ...]) -> None:
+    def set_import_targets(self, number: int, targets: tuple[Target, ...]) -> None:
         """Set the targets of a file's imports when they are already known."""
         self._targets[number] = targets
 

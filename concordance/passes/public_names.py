@@ -1,6 +1,6 @@
 """The name under which users import a Python definition: `torch.nn.Module`, not `torch.nn.modules.module.Module`.
 
-In: the exports of each module (`link.python.exports`), by path, and the names that documents document. Out: by path,
+In: the exports of each module (`ExportedNames`), by path, and the names that documents document. Out: by path,
 the public names of a module's top-level definitions. Every exported name is followed to its definition, which gives all
 dotted names of the definition. The documented one is taken, else the one with the best reason: defined there or
 re-exported on purpose (`__all__`, a package's own `__init__`, `import x as x`) before merely used there; then the
@@ -9,12 +9,15 @@ shortest. A name with a private part does not count.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.facts.codec import PublicName
+import msgspec
+
+from concordance.base.model import KINDS, Flow, Import, Kind, Op, Role, Target, role_bit, unpack_column
+from concordance.facts.codec import PublicName, SymbolHead
 from concordance.link.paths.tree import enclosing_folders
-from concordance.link.python.exports import SELF_ALIAS, UNUSED, ExportedNames, ReexportedName
 
 _FARTHEST = 40  # modules through which a name is re-exported; a longer chain is a cycle
 _ENDINGS = (".py", ".pyi", ".pyx")
@@ -22,6 +25,45 @@ DocumentedEntry = tuple[str, str, str]  # a document, the current module at that
 DefinitionPlace = tuple[str, str]  # a path, and a name defined there; "" for the module itself
 # Why a definition may be called by a dotted name, best first.
 _ON_PURPOSE, _LISTED, _UNLISTED, _PASSED, _INCIDENTAL = range(5)
+SELF_ALIAS, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; not used in the module itself
+_VARIABLE_KINDS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
+_CLASS = KINDS.index(Kind.CLASS)
+_NOT_A_USE = role_bit(Role.IMPORT) | role_bit(Role.MENTION)
+_WRITE = role_bit(Role.WRITE)
+_DOCUMENTED_KINDS = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.VARIABLE, Kind.TYPE, Kind.CONSTANT))
+_MODULE_DIRECTIVES = frozenset(("currentmodule", "module", "automodule"))
+_NAME_DIRECTIVES = frozenset(("autoclass", "autofunction", "autodata", "autoexception", "autosummary", "autodecorator",
+                     "automethod", "autoattribute", "autoproperty"))  # fmt: skip
+
+
+class ReexportedName(NamedTuple):
+    """A name that a module imports from another."""
+
+    name: str
+    paths: tuple[str, ...]  # the files of the other module
+    of: str  # its name there; "" for the module itself
+    flags: int = 0
+
+
+class ExportedNames(NamedTuple):
+    """What one module has at its top level."""
+
+    own: tuple[str, ...] = ()  # classes, functions and the like
+    variables: tuple[str, ...] = ()  # variables; an import of the same name takes precedence
+    classes: tuple[str, ...] = ()  # including nested ones, by qualified name
+    reexported: tuple[ReexportedName, ...] = ()
+    stars: tuple[tuple[str, ...], ...] = ()  # the files of the modules of its star imports
+    aliases: tuple[tuple[str, str], ...] = ()  # variables that are bound to another of its names
+    exports: tuple[str, ...] | None = None
+
+
+class ModuleExports(NamedTuple):
+    """The exports of all modules and documents, by path."""
+
+    modules: dict[str, ExportedNames]
+    documents: dict[str, tuple[tuple[str, str], ...]]  # names, each with the current module at that place
+    not_importable: list[str]  # modules whose definitions are not meant to be imported
+    roots: list[str]  # folders that modules are imported from, whatever surrounds them
 
 
 class _Key(NamedTuple):
@@ -70,21 +112,23 @@ def is_private(part: str) -> bool:
 def public_names(
     modules: Mapping[str, ExportedNames],
     documented: Iterable[DocumentedEntry],
-    aside: frozenset[str],
+    not_importable: frozenset[str],
     roots: frozenset[str],
 ) -> dict[str, dict[str, PublicName]]:
     """Return the public names of each module's definitions.
 
-    For modules in `aside`, only re-exports by other modules count. `roots` are folders from which modules and packages
-    are imported, whatever surrounds them.
+    For modules in `not_importable`, only re-exports by other modules count. `roots` are folders from which modules and
+    packages are imported, whatever surrounds them.
     """
-    return _Search(modules, aside, roots).names(documented)
+    return _Search(modules, not_importable, roots).names(documented)
 
 
 class _Search:
-    def __init__(self, modules: Mapping[str, ExportedNames], aside: frozenset[str], roots: frozenset[str]) -> None:
+    def __init__(
+        self, modules: Mapping[str, ExportedNames], not_importable: frozenset[str], roots: frozenset[str]
+    ) -> None:
         # Sorted, so that a cycle is always cut at the same place.
-        self.modules, self.aside = dict(sorted(modules.items())), aside
+        self.modules, self.not_importable = dict(sorted(modules.items())), not_importable
         homes = (path.rpartition("/") for path in modules)
         packages = frozenset(folder for folder, _, name in homes if name.partition(".")[0] == "__init__")
         self.dotted = {path: module_of(path, packages, roots) for path in self.modules}
@@ -92,7 +136,7 @@ class _Search:
         for path, dotted in self.dotted.items():  # a source before its stub
             if dotted:
                 self.by_dotted.setdefault(dotted, path)
-        self.brought = {path: _by_name(one.brought) for path, one in modules.items()}
+        self.reexported = {path: _by_name(one.reexported) for path, one in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
         self.handed: dict[str, str] = {}  # by private module: the package that re-exports it
         self._known: dict[DefinitionPlace, DefinitionPlace | None] = {}
@@ -137,11 +181,11 @@ class _Search:
         module = self.modules[path]
         if name in module.own:
             return path, name
-        for one in self.brought[path].get(name, ()):
+        for one in self.reexported[path].get(name, ()):
             there = self._through(one, far)
             if there is not None:
                 return there
-        if name in module.held:
+        if name in module.variables:
             return path, name
         for stars in module.stars:
             for other in stars:
@@ -169,7 +213,7 @@ class _Search:
     def _names(self) -> dict[str, set[str]]:
         """Return all names that each module exports."""
         found = {
-            path: {*one.own, *one.held, *self.brought[path]} for path, one in self.modules.items()
+            path: {*one.own, *one.variables, *self.reexported[path]} for path, one in self.modules.items()
         }  # fmt: skip
         into: dict[str, list[str]] = {}
         for path, one in self.modules.items():
@@ -205,7 +249,7 @@ class _Search:
         """Yield the dotted names under which modules export something, each with its definition."""
         for path, names in self._names().items():
             dotted = called.get(path, "")
-            if not dotted or path in self.aside:
+            if not dotted or path in self.not_importable:
                 continue
             for name in sorted(names - {"__all__"}):
                 there = self.found(path, name)
@@ -224,9 +268,9 @@ class _Search:
         hidden = {path for path, dotted in found.items() if any(map(is_private, dotted.split(".")))}
         for path in sorted(self.modules, key=lambda one: (self.dotted[one].count("."), one)):
             dotted = self.dotted[path]
-            if not dotted or path in hidden or path in self.aside:
+            if not dotted or path in hidden or path in self.not_importable:
                 continue
-            for name in self.brought[path]:
+            for name in self.reexported[path]:
                 there = self.found(path, name)
                 if there is None or there[1] or there[0] not in hidden or is_private(name):
                     continue
@@ -255,9 +299,9 @@ class _Search:
         package = last.partition(".")[0] == "__init__"
         inside = package and (there[0].startswith(f"{folder}/") or not folder)
         flags = 0
-        for one in self.brought[path].get(name, ()):
+        for one in self.reexported[path].get(name, ()):
             flags |= one.flags
-        starred = name not in self.brought[path]
+        starred = name not in self.reexported[path]
         if inside and (listed or starred or flags & (SELF_ALIAS | UNUSED)):
             return _ON_PURPOSE
         if listed:
@@ -297,7 +341,7 @@ class _Search:
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
             known, one = found.get(source, {}), self.modules[path]
-            same = {name: known[name] for name in (*one.own, *one.held) if name in known}
+            same = {name: known[name] for name in (*one.own, *one.variables) if name in known}
             found.setdefault(path, {}).update(same)
 
 
@@ -315,3 +359,108 @@ def _by_name(rows: Iterable[ReexportedName]) -> dict[str, list[ReexportedName]]:
     for one in rows:
         found.setdefault(one.name, []).append(one)
     return found
+
+
+# --- What a module exports, and what a document documents. Both depend only on the file and on paths, never on ids, so
+# they stay valid until the file is linked again.
+
+
+def pack_exports(exports: ModuleExports) -> bytes:
+    """Encode the exports of all files."""
+    modules, documents = dict(sorted(exports.modules.items())), dict(sorted(exports.documents.items()))
+    return msgspec.msgpack.encode(ModuleExports(modules, documents, exports.not_importable, exports.roots))
+
+
+def unpack_exports(data: bytes) -> ModuleExports:
+    """Decode the exports of all files."""
+    return msgspec.msgpack.decode(data, type=ModuleExports) if data else ModuleExports({}, {}, [], [])
+
+
+def is_encodable(path: str) -> bool:
+    """True if a path can be encoded; for one that cannot, nothing is stored."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in path)
+
+
+def read_exports(flow: Flow, targets: Sequence[Target]) -> ExportedNames:
+    """Return what a module has at its top level."""
+    own: dict[str, None] = {}
+    variables: dict[str, None] = {}
+    classes: dict[int, str] = {}
+    parents, words = unpack_column(flow.symbol_parent), unpack_column(flow.symbol_name)
+    for place, (kind, parent, word) in enumerate(zip(flow.symbol_kind, parents, words, strict=True)):
+        name = flow.names[word]
+        if not parent:
+            (variables if kind in _VARIABLE_KINDS else own)[name] = None
+        if kind == _CLASS and (not parent or parent - 1 in classes):
+            classes[place] = f"{classes[parent - 1]}.{name}" if parent else name
+    used, written = _used_names(flow)
+    reexported, stars = [], []
+    for row, target in zip(flow.imports, targets, strict=False):
+        bound = row.alias or row.name
+        if not target.paths or not bound or row.scope:
+            continue
+        if row.name == "*":
+            stars.append(target.paths)
+            continue
+        if bound in written and bound not in own and bound not in variables:
+            continue  # the write is not an assignment, which would make it a variable: `del` removes it
+        flags = (SELF_ALIAS if row.alias and row.alias == row.name else 0) | (0 if bound in used else UNUSED)
+        reexported.append(ReexportedName(bound, target.paths, row.name, flags))
+    return ExportedNames(
+        tuple(own), tuple(variables), tuple(dict.fromkeys(classes.values())), tuple(dict.fromkeys(reexported)),
+        tuple(stars), tuple(_aliases(flow, variables)), flow.exports or None,
+    )  # fmt: skip
+
+
+def _variables(flow: Flow) -> dict[int, str]:
+    """Return the names that the module itself binds, by variable."""
+    rows = zip(unpack_column(flow.variable_scope)[: flow.whole], unpack_column(flow.variable_name), strict=False)
+    return {place: flow.names[word] for place, (scope, word) in enumerate(rows) if scope == 0}
+
+
+def _used_names(flow: Flow) -> tuple[set[str], set[str]]:
+    """Return the names that the module uses rather than only re-exports, and those that it writes at its top level."""
+    scopes, names, left = (
+        unpack_column(flow.variable_scope),
+        unpack_column(flow.variable_name),
+        unpack_column(flow.left),
+    )
+    used, written = set(), set()
+    for user, expression, roles in zip(
+        unpack_column(flow.user), unpack_column(flow.used), unpack_column(flow.roles), strict=True
+    ):
+        if roles & ~_NOT_A_USE and flow.op[expression] == Op.NAME and scopes[left[expression]] == 0:
+            name = flow.names[names[left[expression]]]
+            used.add(name)
+            if roles & _WRITE and not user:
+                written.add(name)
+    return used, written
+
+
+def _aliases(flow: Flow, variables: dict[str, None]) -> Iterator[tuple[str, str]]:
+    """Yield the variables that are bound once, to another name of the module."""
+    values: dict[int, list[int]] = {}
+    for variable, value in zip(unpack_column(flow.bound_variable), unpack_column(flow.bound_value), strict=True):
+        values.setdefault(variable, []).append(value)
+    left, names = unpack_column(flow.left), unpack_column(flow.variable_name)
+    scopes = unpack_column(flow.variable_scope)
+    for variable, name in _variables(flow).items():
+        bound = values.get(variable, ())
+        if name in variables and len(bound) == 1 and flow.op[bound[0]] == Op.NAME and scopes[left[bound[0]]] == 0:
+            other = flow.names[names[left[bound[0]]]]
+            if other != name:
+                yield name, other
+
+
+def read_documented_names(symbols: Sequence[SymbolHead], imports: Sequence[Import]) -> tuple[tuple[str, str], ...]:
+    """Return the names that a document documents, each with the current module at that place ("" for none)."""
+    found = {
+        (one.module, one.name.partition("(")[0].strip()) if one.name else ("", one.module): None
+        for one in imports if one.form in _NAME_DIRECTIVES
+    }  # fmt: skip
+    current = sorted((one.line, one.module) for one in imports if one.form in _MODULE_DIRECTIVES)
+    for one in symbols:
+        if one.declaration and one.kind in _DOCUMENTED_KINDS and one.parent < 0:
+            before = bisect_right(current, (one.line, "")) - 1
+            found[current[before][1] if before >= 0 else "", one.name] = None
+    return tuple(found)

@@ -170,7 +170,7 @@ def _python(tree: Tree) -> list[str]:
 
 def _c(tree: Tree) -> list[str]:
     """Return the folders that build files pass to the compiler, those with the most headers below them first."""
-    named = IncludeRoots(tree).named
+    named = IncludeRoots(tree).roots
     counts: Counter[str] = Counter()
     for path in sorted(tree.paths) if named else ():
         if path.endswith(_HEADERS):

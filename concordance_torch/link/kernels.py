@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from concordance.base.kinds import C_FAMILY, FUNCTION_KINDS
-from concordance.base.model import Kind, Trust
+from concordance.base.model import ONLY_DEFINITION, Kind, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, LinkedName
 from concordance_torch.extract.operator_schema import Schema
@@ -33,12 +33,14 @@ _OPTIONS = ("ScalarType", "Layout", "Device", "bool")  # the four parameters tha
 class Kernels:
     """Finds the definitions of C++ functions."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing = crossing
-        self._stated: dict[tuple[str, str], dict[int, str]] = {}  # by path and name, then by index among the overloads
-        for one in crossing.ends("overloads"):
+    def __init__(self, context: BridgeContext) -> None:
+        self._context = context
+        self._parameter_lists: dict[
+            tuple[str, str], dict[int, str]
+        ] = {}  # by path and name, then by index among the overloads
+        for one in context.ends("overloads"):
             number = int(one.end.more[0][1])
-            self._stated.setdefault((one.file.path, one.end.name), {})[number] = one.end.text
+            self._parameter_lists.setdefault((one.file.path, one.end.name), {})[number] = one.end.text
 
     def of(
         self, name: str, spaces: Iterable[tuple[str, ...]], schema: Schema | None = None, anywhere: bool = True
@@ -51,90 +53,92 @@ class Kernels:
         parts = name.split("::")
         defined = [
             one
-            for one in self._crossing.named(parts[-1], C_FAMILY)
+            for one in self._context.symbols_named(parts[-1], C_FAMILY)
             if one.kind in FUNCTION_KINDS and not one.declaration
         ]
         for space in spaces:
             wanted = (*space, *parts[:-1])
             found = [one for one in defined if enclosing_namespaces(one) == wanted]
             if found:
-                return self._told(found, schema, f"in namespace {'::'.join(wanted)}")
+                return self._choose_overload(found, schema, f"in namespace {'::'.join(wanted)}")
         outside = [one for one in defined if one.kind == Kind.FUNCTION and _ends(enclosing_namespaces(one), parts[:-1])]
         if schema is not None:
-            outside = [one for one in outside if match_score(schema.types, self._takes(one))]
+            outside = [one for one in outside if match_score(schema.types, self._parameter_types(one))]
         if anywhere and len({(one.path, enclosing_namespaces(one)) for one in outside}) == 1:
-            told = self._told(outside, schema, "")
-            by = "only definition of this name"
-            return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in told]
+            chosen = self._choose_overload(outside, schema, "")
+            by = ONLY_DEFINITION
+            return [one._replace(trust=min(one.trust, Trust.UNIQUE_NAME), by=by) for one in chosen]
         return []
 
-    def narrowed(self, meant: list[LinkedName], schema: Schema | None) -> list[LinkedName]:
+    def matching_schema(self, targets: list[LinkedName], schema: Schema | None) -> list[LinkedName]:
         """Return the linker's targets of a name, without the overloads whose parameters differ from the schema's."""
-        if len(meant) < 2 or schema is None:
-            return meant
-        places = [self._crossing.place(one.target) for one in meant]
-        scores = [match_score(schema.types, self._takes(place)) if place else 0 for place in places]
+        if len(targets) < 2 or schema is None:
+            return targets
+        places = [self._context.symbol(one.target) for one in targets]
+        scores = [match_score(schema.types, self._parameter_types(place)) if place else 0 for place in places]
         best = max(scores)
-        found = [one for one, score in zip(meant, scores, strict=True) if score == best] if best > 0 else meant
+        found = [one for one, score in zip(targets, scores, strict=True) if score == best] if best > 0 else targets
         if len(found) > 1:
             return found
         return [LinkedName(found[0].target, Trust.EXACT, "definition whose parameters match the schema")]
 
-    def defined(self, meant: list[LinkedName]) -> list[LinkedName]:
+    def definitions_of(self, targets: list[LinkedName]) -> list[LinkedName]:
         """Return the same targets with declarations replaced by their definitions, where those are found."""
         found: list[LinkedName] = []
-        for one in meant:
-            place = self._crossing.place(one.target)
-            others = self._beside(place) if place is not None and place.declaration else []
+        for one in targets:
+            place = self._context.symbol(one.target)
+            others = self._definitions_of_declaration(place) if place is not None and place.declaration else []
             found.extend(one._replace(target=other.id) for other in others)
             if not others:
                 found.append(one)
         return list(dict.fromkeys(found))
 
-    def _beside(self, declared: SymbolPlace) -> list[SymbolPlace]:
+    def _definitions_of_declaration(self, declared: SymbolPlace) -> list[SymbolPlace]:
         """Return the definitions of a declared function: same name, same namespace."""
-        rows = self._crossing.named(declared.name, C_FAMILY)
+        rows = self._context.symbols_named(declared.name, C_FAMILY)
         rows = [one for one in rows if not one.declaration and one.kind in FUNCTION_KINDS]
         return [one for one in rows if enclosing_namespaces(one) == enclosing_namespaces(declared)]
 
-    def _takes(self, one: SymbolPlace) -> list[str]:
+    def _parameter_types(self, one: SymbolPlace) -> list[str]:
         """Return the types of a function's parameters as written; [] if they are not known."""
-        stated = self._stated.get((one.path, one.name))
+        stated = self._parameter_lists.get((one.path, one.name))
         if stated is None:
             return []
-        beside = [row for row in self._crossing.named(one.name, C_FAMILY) if row.path == one.path]
+        beside = [row for row in self._context.symbols_named(one.name, C_FAMILY) if row.path == one.path]
         own = [row.id for row in beside if row.kind in FUNCTION_KINDS and not row.declaration]
         number = own.index(one.id) if one.id in own else -1
         return stated.get(number, "").split(";")
 
-    def _told(self, found: list[SymbolPlace], schema: Schema | None, where: str) -> list[LinkedName]:
+    def _choose_overload(self, candidates: list[SymbolPlace], schema: Schema | None, where: str) -> list[LinkedName]:
         """Choose among overloads by their parameters."""
-        if len(found) == 1:
-            return [LinkedName(found[0].id, Trust.EXACT, f"only definition {where}".strip())]
-        by = f"one of {len(found)} definitions {where}".strip()
+        if len(candidates) == 1:
+            return [LinkedName(candidates[0].id, Trust.EXACT, f"only definition {where}".strip())]
+        by = f"one of {len(candidates)} definitions {where}".strip()
         if schema is not None:
-            scores = [(match_score(schema.types, self._takes(one)), one) for one in found]
+            scores = [(match_score(schema.types, self._parameter_types(one)), one) for one in candidates]
             best = max(score for score, _ in scores)
             if best > 0:
-                found = [one for score, one in scores if score == best]
-                if len(found) == 1:
+                candidates = [one for score, one in scores if score == best]
+                if len(candidates) == 1:
                     return [
-                        LinkedName(found[0].id, Trust.EXACT, f"definition {where} whose parameters match the schema")
+                        LinkedName(
+                            candidates[0].id, Trust.EXACT, f"definition {where} whose parameters match the schema"
+                        )
                     ]
-                by = f"one of {len(found)} definitions {where} whose parameters match the schema"
+                by = f"one of {len(candidates)} definitions {where} whose parameters match the schema"
                 if (
-                    len({enclosing_namespaces(one) for one in found}) == 1
-                    and len({self._form(one) for one in found}) == 1
+                    len({enclosing_namespaces(one) for one in candidates}) == 1
+                    and len({self._normalised_parameters(one) for one in candidates}) == 1
                 ):
                     # A program cannot have two functions of one form: the build picks one, by `#if` or by its list of
                     # files.
-                    by = f"one of {len(found)} definitions {where} with the same parameters; a build has one"
-                    return [LinkedName(one.id, Trust.UNIQUE_NAME, by) for one in found]
-        return [LinkedName(one.id, Trust.CANDIDATE, by) for one in found]
+                    by = f"one of {len(candidates)} definitions {where} with the same parameters; a build has one"
+                    return [LinkedName(one.id, Trust.UNIQUE_NAME, by) for one in candidates]
+        return [LinkedName(one.id, Trust.CANDIDATE, by) for one in candidates]
 
-    def _form(self, one: SymbolPlace) -> tuple[str, ...]:
+    def _normalised_parameters(self, one: SymbolPlace) -> tuple[str, ...]:
         """Return the types of a function's parameters, normalised."""
-        return tuple(normalise_type(part) for part in self._takes(one) if part.strip())
+        return tuple(normalise_type(part) for part in self._parameter_types(one) if part.strip())
 
 
 def enclosing_namespaces(one: SymbolPlace) -> tuple[str, ...]:
@@ -150,13 +154,13 @@ def match_score(schema: Iterable[str], written: list[str]) -> int:
     """Return how well the parameters of a function match the types of a schema; 0 if they do not."""
     wanted = [re.sub(r"\[\d+\]", "[]", one) for one in schema]
     wanted = ["int" + one[6:] if one.startswith("SymInt") else one for one in wanted]
-    given = [normalise_type(one) for one in written if one.strip()]
-    if "TensorOptions" in given:
+    types = [normalise_type(one) for one in written if one.strip()]
+    if "TensorOptions" in types:
         wanted = _with_options(wanted)
-    if len(wanted) != len(given):
+    if len(wanted) != len(types):
         return 0
     score = 1
-    for one, other in zip(wanted, given, strict=True):
+    for one, other in zip(wanted, types, strict=True):
         if one == other:
             score += 2
         elif one.replace("?", "") == other.replace("?", ""):

@@ -19,23 +19,23 @@ _OPS = "torch.ops."
 class OperatorNames:
     """Finds operators by their Python names."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        tables = self._tables = crossing.once(Tables)
-        self._known: dict[str, list[TableOperator]] = {}
-        self._made: dict[str, list[TableOperator]] = {}
+    def __init__(self, context: BridgeContext) -> None:
+        tables = self._tables = context.once(Tables)
+        self._by_python_name: dict[str, list[TableOperator]] = {}
+        self._by_macro_namespace: dict[str, list[TableOperator]] = {}
         for one in tables.operators:
             if one.name.partition("::")[0].isupper():
-                self._made.setdefault(one.schema.base, []).append(one)
+                self._by_macro_namespace.setdefault(one.schema.base, []).append(one)
             for way in dict.fromkeys(python_names(one)):
-                self._known.setdefault(way, []).append(one)
+                self._by_python_name.setdefault(way, []).append(one)
 
     def of(self, dotted: str, near: str) -> list[TableOperator]:
         """Return the operators of a dotted name, from the table nearest to a path."""
         if dotted.startswith(_OPS):
             return self.of_packet(dotted.removeprefix(_OPS), near)
-        found = self._known.get(dotted)
+        found = self._by_python_name.get(dotted)
         if not found and dotted.startswith("torch.nn.functional."):
-            found = self._known.get("torch." + dotted.rpartition(".")[2])
+            found = self._by_python_name.get("torch." + dotted.rpartition(".")[2])
         return sort_plainest_first(operators_of_nearest_table(found or [], near))
 
     def of_packet(self, dotted: str, near: str) -> list[TableOperator]:
@@ -56,12 +56,12 @@ class OperatorNames:
             return [found]
         return sort_plainest_first(self._tables.overloads(name, near)) if "." not in name else []
 
-    def of_made(self, name: str) -> list[TableOperator]:
+    def of_macro_namespace(self, name: str) -> list[TableOperator]:
         """Return the operator of a name if it is the only one among those whose namespace is a macro.
 
         Only the build knows the value of such a macro.
         """
-        found = self._made.get(name.partition("::")[2].partition(".")[0], [])
+        found = self._by_macro_namespace.get(name.partition("::")[2].partition(".")[0], [])
         return found if len(found) == 1 else []
 
 

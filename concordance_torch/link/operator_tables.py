@@ -13,7 +13,7 @@ from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance_torch.extract.operator_schema import Schema, parse_schema
 
-_STATING = ("operators", "registry", "library")  # the bridges with ends that say `schema`
+_SCHEMA_BRIDGES = ("operators", "registry", "library")  # the bridges with ends that say `schema`
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class TableOperator:
 
     name: str  # "aten::add.Tensor"
     entry: int  # the id of its symbol
-    stated: StatedEnd
+    end: StatedEnd
     schema: Schema
     more: dict[str, str]
 
@@ -39,32 +39,32 @@ class TableOperator:
 class Tables:
     """All operators of a repository that are defined in tables or registrations."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing = crossing
+    def __init__(self, context: BridgeContext) -> None:
+        self._context = context
         self._symbols: dict[int, list[SymbolPlace]] = {}
 
     @cached_property
     def operators(self) -> list[TableOperator]:
         """All operators, in the order of paths and of the text."""
         found = []
-        for bridge in _STATING:
-            for one in self._crossing.ends(bridge, "schema"):
+        for bridge in _SCHEMA_BRIDGES:
+            for one in self._context.ends(bridge, "schema"):
                 schema = parse_schema(one.end.text) or _schema_of_name(one.end.name)
                 found.append(TableOperator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
         return found
 
     @cached_property
     def _by_name(self) -> dict[str, list[TableOperator]]:
-        return _grouped((one.name, one) for one in self.operators)
+        return _group_by((one.name, one) for one in self.operators)
 
     @cached_property
     def _by_base(self) -> dict[str, list[TableOperator]]:
-        return _grouped((one.base, one) for one in self.operators)
+        return _group_by((one.base, one) for one in self.operators)
 
     @cached_property
-    def is_twin(self) -> bool:
+    def has_several_tables(self) -> bool:
         """True if there are several tables, each at the root of its own tree."""
-        return len({one.stated.file.path for one in self.operators if one.stated.file.language == "yaml"}) > 1
+        return len({one.end.file.path for one in self.operators if one.end.file.language == "yaml"}) > 1
 
     def named(self, name: str, near: str) -> TableOperator | None:
         """Return the operator of a full name, as defined by the table nearest to a path."""
@@ -76,16 +76,16 @@ class Tables:
         return operators_of_nearest_table(self._by_base.get(base, []), near)
 
     @cached_property
-    def _made(self) -> dict[str, list[StatedEnd]]:
+    def _generated(self) -> dict[str, list[StatedEnd]]:
         found: dict[str, list[StatedEnd]] = {}
-        for one in self._crossing.ends("operators", "autogen"):
+        for one in self._context.ends("operators", "autogen"):
             found.setdefault(one.end.name, []).append(one)
         return found
 
-    def made(self, name: str, near: str) -> int:
+    def generating_entry(self, name: str, near: str) -> int:
         """Return the id of the entry from which an operator without an entry of its own is generated; 0 if there is
         none."""
-        found = self._made.get(name, [])
+        found = self._generated.get(name, [])
         return self.entry(max(found, key=lambda one: shared_folder_count(one.file.path, near))) if found else 0
 
     def entry(self, one: StatedEnd) -> int:
@@ -104,7 +104,7 @@ class Tables:
     def _rows(self, file: BridgeFile) -> list[SymbolPlace]:
         rows = self._symbols.get(file.id)
         if rows is None:
-            rows = self._symbols[file.id] = self._crossing.symbols(file)
+            rows = self._symbols[file.id] = self._context.symbols(file)
         return rows
 
 
@@ -123,20 +123,20 @@ def _enclosing_index(rows: list[SymbolPlace], place: int) -> int:
     return place if home else -1
 
 
-def _grouped(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableOperator]]:
+def _group_by(rows: Iterable[tuple[str, TableOperator]]) -> dict[str, list[TableOperator]]:
     found: dict[str, list[TableOperator]] = {}
     for name, one in rows:
         found.setdefault(name, []).append(one)
     return found
 
 
-def operators_of_nearest_table(found: list[TableOperator], near: str) -> list[TableOperator]:
+def operators_of_nearest_table(operators: list[TableOperator], near: str) -> list[TableOperator]:
     """Return the operators of the table whose path has the most leading folders in common with another path."""
-    tables = {one.stated.file.path for one in found}
+    tables = {one.end.file.path for one in operators}
     if len(tables) < 2:
-        return found
+        return operators
     best = max(sorted(tables), key=lambda path: shared_folder_count(path, near))
-    return [one for one in found if one.stated.file.path == best]
+    return [one for one in operators if one.end.file.path == best]
 
 
 def shared_folder_count(path: str, other: str) -> int:

@@ -19,33 +19,33 @@ from concordance_torch.link.kernels import Kernels, enclosing_namespaces
 from concordance_torch.link.operator_tables import Tables, shared_folder_count
 
 _TEXT = re.compile(r"(?<!#)#\s*([A-Za-z_]\w*)")  # a macro parameter that is turned into a string
-_ROOM = 100_000  # characters that one use of a macro may expand to
+_MAX_EXPANSION = 100_000  # characters that one use of a macro may expand to
 BRIDGES = ("registry", "library")
 
 
 class RegisteredKernels:
     """All registrations of kernels."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing, self._tables = crossing, crossing.once(Tables)
-        self._kernels = crossing.once(Kernels)
-        self._known: dict[int, dict[str, Macro]] = {}  # by file
+    def __init__(self, context: BridgeContext) -> None:
+        self._context, self._tables = context, context.once(Tables)
+        self._kernels = context.once(Kernels)
+        self._functions_by_end: dict[int, dict[str, Macro]] = {}  # by file
 
     @cached_property
     def all(self) -> list[tuple[StatedEnd, list[LinkedName]]]:
         """Every registration of a kernel, with the functions it refers to."""
-        stated = [one for bridge in BRIDGES for one in self._crossing.ends(bridge, "kernel", "meta")]
-        stated += [made for one in self._crossing.ends("registry", "uses") for made in self._made(one)]
+        stated = [one for bridge in BRIDGES for one in self._context.ends(bridge, "kernel", "meta")]
+        stated += [made for one in self._context.ends("registry", "uses") for made in self._expanded(one)]
         return [(one, self._functions(one)) for one in stated]
 
     @cached_property
     def _macros(self) -> dict[str, list[StatedEnd]]:
         found: dict[str, list[StatedEnd]] = {}
-        for one in self._crossing.ends("registry", "macro"):
+        for one in self._context.ends("registry", "macro"):
             found.setdefault(one.end.name, []).append(one)
         return found
 
-    def _seen_from(self, file: BridgeFile) -> dict[str, Macro]:
+    def _visible_macros(self, file: BridgeFile) -> dict[str, Macro]:
         """Return the macros that a file may use: of several with one name, its own, else the nearest."""
         found = {}
         for name, stated in self._macros.items():
@@ -54,15 +54,15 @@ class RegisteredKernels:
             found[name] = Macro(parameters, _TEXT.sub(r'"\1"', best.end.text))
         return found
 
-    def _made(self, one: StatedEnd) -> Iterator[StatedEnd]:
+    def _expanded(self, one: StatedEnd) -> Iterator[StatedEnd]:
         """Yield the registrations that a macro expands to, as if they were written where it is used."""
         if one.end.name not in self._macros:
             return
-        known = self._known.get(one.file.id)
+        known = self._functions_by_end.get(one.file.id)
         if known is None:
-            known = self._known[one.file.id] = self._seen_from(one.file)
+            known = self._functions_by_end[one.file.id] = self._visible_macros(one.file)
         more = dict(one.end.more)
-        tokens = Tokens(MacroExpander(known, _ROOM).filled(one.end.name, one.end.text.split("\x1f")).encode())
+        tokens = Tokens(MacroExpander(known, _MAX_EXPANSION).filled(one.end.name, one.end.text.split("\x1f")).encode())
         for said in find_registrations(tokens, (0, len(tokens)), more["holder"], more["space"], more["key"]):
             if said.says == "kernel":
                 end = one.end._replace(says="kernel", name=said.name, text=said.text, more=said.more)
@@ -80,21 +80,23 @@ class RegisteredKernels:
         """Return the decorated function, an anonymous one, or the targets of the name where the registration is."""
         if one.end.text.startswith("[]"):
             return [LinkedName(one.id, Trust.EXACT, "function without a name")]
-        place, is_python = self._crossing.place(one.id), one.end.bridge == "library"
+        place, is_python = self._context.symbol(one.id), one.end.bridge == "library"
         if is_python and place is not None and place.name == one.end.text and place.line == one.end.line:
             return [LinkedName(one.id, Trust.EXACT, "function that is registered")]
-        meant = [row for row in self._crossing.meant(one) if row.target != one.id and not self._is_macro(row.target)]
+        meant = [
+            row for row in self._context.targets_of(one) if row.target != one.id and not self._is_macro(row.target)
+        ]
         if is_python:
             return meant
         operator = self._tables.named(one.end.name, one.file.path)
         schema = operator.schema if operator and operator.schema.types else None
         if meant:
-            return self._kernels.narrowed(self._kernels.defined(meant), schema)
+            return self._kernels.matching_schema(self._kernels.definitions_of(meant), schema)
         around = enclosing_namespaces(place) if place is not None else ()
         homes = [around[:depth] for depth in range(len(around), -1, -1)]
         return self._kernels.of(one.end.text, [*homes, ("at", "native")], schema)
 
     def _is_macro(self, target: int) -> bool:
         """True if a target is a macro that contains a registration; what it registers is found by name instead."""
-        place = self._crossing.place(target)
+        place = self._context.symbol(target)
         return place is not None and place.kind == Kind.MACRO

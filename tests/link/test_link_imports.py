@@ -164,7 +164,7 @@ def test_a_long_list_of_ignored_files_is_read_in_part(tmp_path: Path) -> None:
     """Each pattern takes time to compile, and anybody can write a million of them."""
     ignored = "".join(f"made{number}.h\n" for number in range(2_001))
     tree, _ = laid_out(tmp_path, {".gitignore": ("text", ignored)})
-    assert [GitIgnore(tree).by(f"made{number}.h") for number in (0, 1_999, 2_000)] == [".gitignore", ".gitignore", ""]
+    assert [GitIgnore(tree).ignored_by(f"made{number}.h") for number in (0, 1_999, 2_000)] == [".gitignore", ".gitignore", ""]
 
 
 def test_the_order_of_questions_changes_nothing(tmp_path: Path) -> None:

@@ -52,6 +52,6 @@ def test_the_answer_does_not_depend_on_the_order(
     """Nor on which files are still unpacked: where there is no room, each is forgotten at once."""
     files = {one.name: (one.language, one.text) for one in examples(case)}
     first = Repository(tmp_path, files)
-    monkeypatch.setattr(world, "_ROOM", 0)
+    monkeypatch.setattr(world, "_MAX_UNPACKED_BYTES", 0)
     second = Repository(tmp_path, files, backwards=True)
     assert {path: row.links for path, row in first.links.items()} == {p: row.links for p, row in second.links.items()}

@@ -38,10 +38,10 @@ class _Here(Linking):
         return super()._some(linker, numbers)
 
     def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
-        linker.world.hold(self.writer.asked.spooled().flow)
+        linker.world.use_flow_source(self.writer.asked.spooled().flow)
         linker.prepare({linker.world.files[number].language for number in numbers})
         for number in [n for n, row in enumerate(linker.world.files) if row.size]:
-            linker.aim(number)
+            linker.import_targets_digest(number)
         yield from map(linker.link, numbers)
 
 

@@ -19,7 +19,7 @@ from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
 from concordance.facts.updates.store_delta import without_times
-from concordance.link.python.exports import unpack_exports
+from concordance.passes.public_names import unpack_exports
 from concordance.workflow.stages.public_names import EXPORTS
 
 

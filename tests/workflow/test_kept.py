@@ -47,7 +47,7 @@ def laid_out(table: SymbolTable) -> dict[str, Any]:
         for entry in some.values():
             assert entry.groups is None
             assert not entry.ids
-            assert not entry.files or entry.files == sum(1 << one for one in {code >> 20 for code in entry.codes})
+            assert not entry.file_bits or entry.file_bits == sum(1 << one for one in {code >> 20 for code in entry.codes})
         return {name: (entry.kind, list(entry.codes)) for name, entry in some.items()}
 
     def walk(home: CScope, way: str) -> None:
@@ -55,31 +55,31 @@ def laid_out(table: SymbolTable) -> dict[str, Any]:
             return
         label[id(home)] = way
         assert home.bases is None
-        assert not home.chains
-        assert not home.seen
-        for name, inner in home.inner.items():
+        assert not home.lookup_chains
+        assert not home.inherited
+        for name, inner in home.inner_scopes.items():
             walk(inner, f"{way}::{name}")
         found[way] = (
-            home.name, home.is_class, home.codes, list(home.directives.items()), home.brought, entries(home.members),
-            entries(home.other_names), {name: label[id(inner)] for name, inner in home.inner.items()},
+            home.name, home.is_class, home.codes, list(home.directives.items()), home.using_declarations, entries(home.members),
+            entries(home.aliases), {name: label[id(inner)] for name, inner in home.inner_scopes.items()},
         )  # fmt: skip
 
     walk(table.root, "")
-    for code, home in sorted(table.own.items()):
+    for code, home in sorted(table.local_scopes.items()):
         walk(home, str(code))
     names = {name for home in list(found.values()) for name in home[5]}
-    files = map(table.world.load, table.homes)
+    files = map(table.world.load, table.symbol_scopes)
     macros = {one.names[name] for one in files for kind, name in zip(one.symbol_kind, one.symbol_name, strict=True) if kind == MACRO}
     found["macros"] = entries({name: entry for name in sorted(macros | {"LOUD", "go"}) if (entry := table.macros.get(name))})
-    found["carriers"] = {name: [(label[id(e.home)], list(e.codes)) for e in table.carriers(name)] for name in names}
-    found["inside"] = {code: label[id(home)] for code, home in table.inside.items()}
-    found["around"] = {code: label[id(home.around)] for code, home in table.own.items()}
-    found["homes"] = {n: [home and label[id(home)] for home in homes] for n, homes in table.homes.items()}
+    found["carriers"] = {name: [(label[id(e.scope)], list(e.codes)) for e in table.members_named(name)] for name in names}
+    found["inside"] = {code: label[id(home)] for code, home in table.out_of_class_scopes.items()}
+    found["around"] = {code: label[id(home.parent)] for code, home in table.local_scopes.items()}
+    found["homes"] = {n: [home and label[id(home)] for home in homes] for n, homes in table.symbol_scopes.items()}
     found["entered"] = {
-        n: [(label[id(entry.home)], entry.name, list(entry.codes)) for entry in some if entry.kind != MACRO] for n, some in table.entered.items()
+        n: [(label[id(entry.scope)], entry.name, list(entry.codes)) for entry in some if entry.kind != MACRO] for n, some in table.members_of_file.items()
     }
     found["words"] = {
-        name for some in table.entered.values() for entry in some for name in [entry.name] if entry.kind != MACRO and table.is_word(name)
+        name for some in table.members_of_file.values() for entry in some for name in [entry.name] if entry.kind != MACRO and table.has_name(name)
     }
     found["headers"] = table.headers
     return found
@@ -96,8 +96,8 @@ def checked(real: Callable[..., resident_tables.CFamilyState | None], told: list
             known, world.included = world.included, {}
             reach = IncludeGraph.of(world, numbers)
             world.included = known
-            assert (found.reach.included, found.reach.headers) == (reach.included, reach.headers)
-            assert [found.reach.seen(n) for n in numbers] == [reach.seen(n) for n in numbers]
+            assert (found.includes.included, found.includes.headers) == (reach.included, reach.headers)
+            assert [found.includes.visible_files(n) for n in numbers] == [reach.visible_files(n) for n in numbers]
             new, old = laid_out(SymbolTable(world, numbers, reach.headers)), laid_out(found.table)
             for part in new.keys() | old.keys():
                 assert old.get(part) == new.get(part), part

@@ -14,7 +14,7 @@ class BridgeJoiner(Protocol):
     names these in `READS`, so that an update knows. `VERBS` says how pages speak of what the ends say, where that is a
     word of its own: {"binds": ("binds", "is bound by")}, from source to target and the other way round."""
 
-    def join(self, crossing: BridgeContext) -> Iterable[Bridge]:
+    def join(self, context: BridgeContext) -> Iterable[Bridge]:
         """Yield every pair of ends that belong together, with how sure that is."""
 
 

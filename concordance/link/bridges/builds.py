@@ -19,36 +19,36 @@ from concordance.link.paths.tree import enclosing_folders, join_path
 _HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/?|\$\(srctree\)/\$\(src\)/|\$\(src\)/|\./")
 _TOP = re.compile(r"\$\{(?:CMAKE|PROJECT|[A-Za-z]\w*)_SOURCE_DIR\}/?|\$\(srctree\)/|\$\{CMAKE_SOURCE_DIR\}/?")
 _PART = re.compile(r"\*\*/?|\*|\?|\[[^\]]*\]|[^*?\[]+")
-_MARKS = {
+_ROOT_MARKERS = {
     "cmake": ("CMakeLists.txt",), "starlark": ("WORKSPACE", "MODULE.bazel", "WORKSPACE.bazel", ".buckconfig"),
     "make": ("Makefile", "Kbuild"), "meson": ("meson.build",), "python": ("setup.py", "pyproject.toml"),
 }  # fmt: skip
 _OBJECTS = (".c", ".S", ".cc", ".cpp", ".s", ".rs")
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join targets with sources."""
-    paths = Paths(crossing.file_of)
+    paths = Paths(context.file_of)
     targets: dict[tuple[str, str], list[StatedEnd]] = {}
-    for one in crossing.ends("builds"):
+    for one in context.ends("builds"):
         targets.setdefault((one.file.path, one.end.name), []).append(one)
     symbols: dict[str, dict[str, int]] = {}
     for (path, name), stated in targets.items():
         if path not in symbols:
-            symbols[path] = _targets(crossing, stated[0])
-        yield from _built(crossing, paths, stated, symbols[path].get(name, 0))
+            symbols[path] = _targets(context, stated[0])
+        yield from _target_files(context, paths, stated, symbols[path].get(name, 0))
 
 
-def _targets(crossing: BridgeContext, one: StatedEnd) -> dict[str, int]:
+def _targets(context: BridgeContext, one: StatedEnd) -> dict[str, int]:
     """Return the targets that a build file defines, by name."""
     found: dict[str, int] = {}
-    for place in crossing.symbols(one.file):
+    for place in context.symbols(one.file):
         if place.kind == Kind.TARGET:
             found.setdefault(place.name, place.id)
     return found
 
 
-def _built(crossing: BridgeContext, paths: Paths, stated: list[StatedEnd], target: int) -> Iterator[Bridge]:
+def _target_files(context: BridgeContext, paths: Paths, stated: list[StatedEnd], target: int) -> Iterator[Bridge]:
     """Yield the files of one target, each once."""
     without = {file for one in stated if _how(one) == "without" for file, _, _ in _files(paths, one)}
     seen = set()
@@ -56,7 +56,7 @@ def _built(crossing: BridgeContext, paths: Paths, stated: list[StatedEnd], targe
         for file, trust, by in _files(paths, one) if _how(one) != "without" else ():
             if file not in without and file not in seen and file != one.file.path:
                 seen.add(file)
-                row = one.to(crossing.file_of[file].base, trust, by)
+                row = one.to(context.file_of[file].base, trust, by)
                 yield row._replace(source=target) if target else row
 
 
@@ -67,7 +67,7 @@ def _how(one: StatedEnd) -> str:
 def _files(paths: Paths, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
     """Yield the files that a word refers to, each with its trust."""
     how, language = _how(one), one.file.language
-    words, homes = paths.homes(one.file.path, one.end.text, _MARKS[language])
+    words, homes = paths.base_folders(one.file.path, one.end.text, _ROOT_MARKERS[language])
     if language == "starlark":
         words, homes = _label(paths, words, homes, one.file.path)
     elif language == "python":
@@ -104,15 +104,15 @@ def _trust_of(how: str, words: str) -> tuple[Trust, str]:
     return Trust.EXACT, "named explicitly"
 
 
-def _label(paths: Paths, words: str, homes: list[str], file: str) -> tuple[str, list[str]]:
+def _label(paths: Paths, words: str, folders: list[str], file: str) -> tuple[str, list[str]]:
     """Return a label as a path: `//pkg:a.c` relative to the workspace, `:a.c` to the package."""
     if words.startswith("@"):
         return "", []
     if words.startswith("//"):
         folder, _, name = words[2:].partition(":")
-        _, tops = paths.homes(file, "${TOP_SOURCE_DIR}/", _MARKS["starlark"])
+        _, tops = paths.base_folders(file, "${TOP_SOURCE_DIR}/", _ROOT_MARKERS["starlark"])
         return f"{folder}/{name}".lstrip("/") if name else folder, tops[::-1]
-    return words.lstrip(":"), homes
+    return words.lstrip(":"), folders
 
 
 # --- Files by the paths and patterns in build files
@@ -129,7 +129,7 @@ class Paths:
         self._sorted = sorted(paths)
         self._all = frozenset(self._sorted)
 
-    def homes(self, file: str, written: str, marks: tuple[str, ...]) -> tuple[str, list[str]]:
+    def base_folders(self, file: str, written: str, marks: tuple[str, ...]) -> tuple[str, list[str]]:
         """Split off a leading variable from a word; return the rest, and the folders that it may be relative to.
 
         These are the folder of the file, or, if the variable is for the top, the folders above that have a build file.
@@ -148,14 +148,14 @@ class Paths:
             return written[top.end() :], found[::-1] or [""]
         return written, [folder]
 
-    def file(self, home: str, words: str) -> str:
+    def file(self, folder: str, words: str) -> str:
         """Return the file at a path, or "" if there is none."""
-        path = join_path(home, words) if words and not words.startswith("/") else None
+        path = join_path(folder, words) if words and not words.startswith("/") else None
         return path if path is not None and path in self._all else ""
 
-    def matching(self, home: str, pattern: str, below: bool = False) -> list[str]:
+    def matching(self, base: str, pattern: str, below: bool = False) -> list[str]:
         """Return the files that match a pattern; with `below`, also in every folder under its own."""
-        whole = join_path(home, pattern)
+        whole = join_path(base, pattern)
         if whole is None or "$" in whole:
             return []
         start = re.split(r"[*?\[]", whole, maxsplit=1)[0]
@@ -163,7 +163,7 @@ class Paths:
         if below:
             folder, _, name = whole.rpartition("/")
             whole = f"{folder}/**/{name}".lstrip("/")
-        fits = _compiled(whole)
+        fits = _compile_pattern(whole)
         found = []
         for path in self._sorted[bisect_left(self._sorted, start) :]:
             if not path.startswith(start):
@@ -174,7 +174,7 @@ class Paths:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a shell pattern as a regular expression."""
     said = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
     parts = (said.get(part, part if part.startswith("[") else re.escape(part)) for part in _PART.findall(pattern))

@@ -13,37 +13,37 @@ from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 _ROLES = {"calls": Role.CALL, "reads": Role.READ, "declares": ""}
-_MOST = 3
+_MAX_CANDIDATES = 3
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join calls with the functions of the repository."""
-    plain = {one.end.name for one in crossing.ends("ctypes", "plain")}
-    held = {(crossing.module_of(one.file.path), one.end.name) for one in crossing.ends("ctypes", "library")}
-    for one in crossing.ends("ctypes", *_ROLES):
+    plain = {one.end.name for one in context.ends("ctypes", "plain")}
+    held = {(context.module_of(one.file.path), one.end.name) for one in context.ends("ctypes", "library")}
+    for one in context.ends("ctypes", *_ROLES):
         library = dict(one.end.more).get("library", "")
-        if ":" in library and _imported(crossing, one, library) not in held:
+        if ":" in library and _imported(context, one, library) not in held:
             continue
-        yield from _functions(crossing, one, plain)
+        yield from _functions(context, one, plain)
 
 
-def _imported(crossing: BridgeContext, one: StatedEnd, library: str) -> tuple[str, str]:
+def _imported(context: BridgeContext, one: StatedEnd, library: str) -> tuple[str, str]:
     """Return the module and the name from which a library is imported, in full."""
     module, _, name = library.partition(":")
     dots = len(module) - len(module.lstrip("."))
     if dots:
-        home = crossing.module_of(one.file.path).split(".")
+        home = context.module_of(one.file.path).split(".")
         up = dots - one.file.path.rpartition("/")[2].startswith("__init__.")
         module = ".".join(filter(None, [*home[: len(home) - up], module[dots:]]))
     return module, name
 
 
-def _functions(crossing: BridgeContext, one: StatedEnd, plain: set[str]) -> Iterator[Bridge]:
+def _functions(context: BridgeContext, one: StatedEnd, plain: set[str]) -> Iterator[Bridge]:
     name = one.end.name
-    found = [place for place in crossing.named(name, C_FAMILY) if place.kind == "function"]
+    found = [place for place in context.symbols_named(name, C_FAMILY) if place.kind == "function"]
     defined = [place for place in found if not place.declaration] or found
     keeping = [place for place in defined if place.language == "c" or name in plain]
-    for place in (keeping or defined)[: _MOST + 1] if len(keeping or defined) <= _MOST else ():
+    for place in (keeping or defined)[: _MAX_CANDIDATES + 1] if len(keeping or defined) <= _MAX_CANDIDATES else ():
         alone = len(keeping) == 1
         by = "only C function of this name" if alone else "a function of this name"
         yield one.to(place.id, Trust.UNIQUE_NAME if alone else Trust.CANDIDATE, by, role=_ROLES[one.end.says])

@@ -8,44 +8,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import ROLES, Bridge, Role, Trust
+from concordance.base.model import Bridge, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
+from concordance.link.python.packages import STUBS_AND_TEMPLATES
 
-_STUBS = (".pyi", ".pyi.in")
-_CALL, _IMPORT = (1 << ROLES.index(role) for role in (Role.CALL, Role.IMPORT))
+_CALL, _IMPORT = (role_bit(role) for role in (Role.CALL, Role.IMPORT))
 _BY = "defined in Cython"
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join the names that Cython defines with their users and stubs, and its declarations with C functions."""
     known: dict[str, StatedEnd] = {}
-    for one in crossing.ends("cython", "binds"):
+    for one in context.ends("cython", "binds"):
         if one.file.path.endswith((".pxd", ".pxi")):
             continue
-        name = f"{crossing.module_of(one.file.path)}.{one.end.name}"
+        name = f"{context.module_of(one.file.path)}.{one.end.name}"
         known.setdefault(name, one)
         yield one.to(one.file.base, Trust.EXACT, "defined here", name=name, more=one.end.more)
-    for name in sorted(known.keys() & crossing.asks.keys()):
-        for ask in crossing.asks[name]:
+    for name in sorted(known.keys() & context.foreign_names.keys()):
+        for ask in context.foreign_names[name]:
             role = Role.IMPORT if ask.roles & _IMPORT else Role.MENTION if ask.roles & _CALL else Role.READ
             yield Bridge("cython", "asks", name, ask.user, -1, known[name].file.base, Trust.VIA_IMPORT, _BY, role)
-    for row in crossing.files if known else ():
-        if row.path.endswith(_STUBS):
-            module = crossing.module_of(row.path.removesuffix(".in"))
-            for symbol in crossing.symbols(row):
+    for row in context.files if known else ():
+        if row.path.endswith(STUBS_AND_TEMPLATES):
+            module = context.module_of(row.path.removesuffix(".in"))
+            for symbol in context.symbols(row):
                 found = known.get(f"{module}.{symbol.key.partition('+')[0]}")
                 if found is not None:
                     name = f"{module}.{found.end.name}"
                     yield Bridge("cython", "declares", name, symbol.id, -1, found.file.base, Trust.VIA_IMPORT, _BY)
-    for one in crossing.ends("cython", "declares"):
-        yield from _functions(crossing, one)
+    for one in context.ends("cython", "declares"):
+        yield from _functions(context, one)
 
 
-def _functions(crossing: BridgeContext, one: StatedEnd) -> Iterator[Bridge]:
+def _functions(context: BridgeContext, one: StatedEnd) -> Iterator[Bridge]:
     """Join a declaration with its C function, if only one has its name; trusted more if the declared header has it."""
     name = one.end.name.rpartition("::")[2]
     header = dict(one.end.more).get("header", "")
-    found = [place for place in crossing.named(name, C_FAMILY) if place.kind in ("function", "macro")]
+    found = [place for place in context.symbols_named(name, C_FAMILY) if place.kind in ("function", "macro")]
     shown = bool(header) and any(place.path.endswith(header) for place in found)
     defined = [place for place in found if not place.declaration] or found
     own = [place for place in defined if not place.category.startswith("test")]

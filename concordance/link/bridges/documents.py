@@ -11,44 +11,44 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import Bridge, Trust
+from concordance.base.model import ONLY_DEFINITION, Bridge, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance.link.paths.tree import join_path
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join documents with code."""
-    stated = crossing.ends("documents", "documents", "mentions", "shows")
+    stated = context.ends("documents", "documents", "mentions", "shows")
     if not stated:
         return
-    names = DocumentedNames(crossing)
+    names = DocumentedNames(context)
     for one in stated:
         more = dict(one.end.more)
         if more["how"] == "path":
-            found = _path(crossing, one)
+            found = _path(context, one)
         elif more["how"] == "qualified":
-            found = _qualified(crossing, one.end.text)
+            found = _qualified(context, one.end.text)
         else:
-            asked = names.module if more["how"] == "module" else names.meant
+            asked = names.module if more["how"] == "module" else names.resolve
             module = more.get("module", "")
             found = (asked(f"{module}.{one.end.text}") if module else None) or asked(one.end.text)
-        if found is not None and crossing.file_with(found.id).path != one.file.path:
+        if found is not None and context.file_containing(found.id).path != one.file.path:
             yield one.to(found.id, found.trust, found.by)
 
 
-def _path(crossing: BridgeContext, one: StatedEnd) -> DocumentedName | None:
+def _path(context: BridgeContext, one: StatedEnd) -> DocumentedName | None:
     """Return a file by its path."""
     homes = ("", one.file.path.rpartition("/")[0])
     for home in homes if not one.end.text.startswith(".") else homes[::-1]:
         path = join_path(home, one.end.text)
-        row = crossing.file_of.get(path) if path is not None else None
+        row = context.file_of.get(path) if path is not None else None
         if row is not None:
             return DocumentedName(row.base, Trust.EXACT, "path")
     return None
 
 
-def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
+def _qualified(context: BridgeContext, written: str) -> DocumentedName | None:
     """Return the definition of a C++ name if there is only one; overloads count as one."""
     parts = written.split("::")
 
@@ -57,11 +57,11 @@ def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
         heads = [part for part in parts[:-1] if part]
         return home[len(home) - len(heads) :] == heads if heads else True
 
-    found = [place for place in crossing.named(parts[-1], C_FAMILY) if fits(place)]
+    found = [place for place in context.symbols_named(parts[-1], C_FAMILY) if fits(place)]
     found = [place for place in found if not place.declaration] or found
     if len({(place.path, place.home) for place in found}) != 1:
         return None
-    return DocumentedName(found[0].id, Trust.UNIQUE_NAME, "only definition of this name")
+    return DocumentedName(found[0].id, Trust.UNIQUE_NAME, ONLY_DEFINITION)
 
 
 # --- resolve a dotted Python name as documents write it: under the module from which users import it
@@ -70,7 +70,7 @@ def _qualified(crossing: BridgeContext, written: str) -> DocumentedName | None:
 # language defines is not found, even if some submodule defines one like it.
 
 
-_FARTHEST = 12  # modules through which a name is re-exported
+_MAX_REEXPORTS = 12  # modules through which a name is re-exported
 _ENDINGS = (".py", ".pyx", ".pyi")
 
 
@@ -85,40 +85,40 @@ class DocumentedName(NamedTuple):
 class DocumentedNames:
     """Resolves documented names of one repository."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing = crossing
+    def __init__(self, context: BridgeContext) -> None:
+        self._context = context
         self._modules: dict[str, str] = {}
         self._name_of: dict[str, str] = {}
-        rows = [row for row in crossing.files if row.path.endswith(_ENDINGS)]
+        rows = [row for row in context.files if row.path.endswith(_ENDINGS)]
         for row in sorted(rows, key=lambda one: (_ENDINGS.index("." + one.path.rpartition(".")[2]), one.path)):
-            name = crossing.module_of(row.path)
+            name = context.module_of(row.path)
             if name:
                 self._modules.setdefault(name, row.path)
                 self._name_of[row.path] = name
-        self._handed: dict[str, list[StatedEnd]] = {}
-        for one in crossing.ends("documents", "hands on"):
-            self._handed.setdefault(one.file.path, []).append(one)
+        self._reexports: dict[str, list[StatedEnd]] = {}
+        for one in context.ends("documents", "hands on"):
+            self._reexports.setdefault(one.file.path, []).append(one)
         self._keys: dict[str, dict[str, int]] = {}
-        self._known: dict[str, DocumentedName | None] = {}
+        self._resolved: dict[str, DocumentedName | None] = {}
 
     def module(self, dotted: str) -> DocumentedName | None:
         """Return the module of a name."""
         path = self._modules.get(dotted)
         return DocumentedName(self._row(path).base, Trust.EXACT, "module of this name") if path is not None else None
 
-    def meant(self, dotted: str) -> DocumentedName | None:
+    def resolve(self, dotted: str) -> DocumentedName | None:
         """Return the target of a dotted name; None if it is not known.
 
         A name that a package re-exports hides the submodule of the same name.
         """
-        if dotted not in self._known:
+        if dotted not in self._resolved:
             parts = dotted.split(".")
             around = self._modules.get(".".join(parts[:-1])) if dotted in self._modules else None
             handed = self._inside(around, parts[-1:], 0) if around is not None else None
-            self._known[dotted] = handed or self._meant(parts)
-        return self._known[dotted]
+            self._resolved[dotted] = handed or self._resolve_parts(parts)
+        return self._resolved[dotted]
 
-    def _meant(self, parts: list[str]) -> DocumentedName | None:
+    def _resolve_parts(self, parts: list[str]) -> DocumentedName | None:
         for count in range(len(parts), 0, -1):
             path = self._modules.get(".".join(parts[:count]))
             if path is None:
@@ -129,13 +129,13 @@ class DocumentedNames:
         return None
 
     def _row(self, path: str) -> BridgeFile:
-        return self._crossing.file_of[path]
+        return self._context.file_of[path]
 
     def _symbols(self, path: str) -> dict[str, int]:
         """Return the symbols of a file by their qualified names."""
         if path not in self._keys:
             found: dict[str, int] = {}
-            for place in self._crossing.symbols(self._row(path)):
+            for place in self._context.symbols(self._row(path)):
                 found.setdefault(f"{place.home}.{place.name}" if place.home else place.name, place.id)
             self._keys[path] = found
         return self._keys[path]
@@ -147,9 +147,9 @@ class DocumentedNames:
             return DocumentedName(
                 own, Trust.VIA_IMPORT if depth else Trust.EXACT, "re-exported" if depth else "full name"
             )
-        if depth > _FARTHEST:
+        if depth > _MAX_REEXPORTS:
             return None
-        for one in self._handed.get(path, ()):
+        for one in self._reexports.get(path, ()):
             found = None
             if one.end.name == rest[0]:
                 found = self._through(one, rest[1:], depth)
@@ -161,12 +161,12 @@ class DocumentedNames:
 
     def _through(self, one: StatedEnd, rest: list[str], depth: int) -> DocumentedName | None:
         """Return the linker's target of an imported name, or a member of it."""
-        for meant in self._crossing.meant(one)[:1]:
-            place = self._crossing.place(meant.target)
+        for meant in self._context.targets_of(one)[:1]:
+            place = self._context.symbol(meant.target)
             if place is None:
                 if not rest:
                     return DocumentedName(meant.target, Trust.VIA_IMPORT, "re-exported")
-                return self._inside(self._crossing.file_with(meant.target).path, rest, depth + 1)
+                return self._inside(self._context.file_containing(meant.target).path, rest, depth + 1)
             if not rest:
                 return DocumentedName(place.id, min(meant.trust, Trust.VIA_IMPORT), "re-exported")
             key = ".".join(filter(None, (place.home, place.name, *rest)))

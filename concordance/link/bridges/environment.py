@@ -16,16 +16,16 @@ from concordance.link.bridge_context import BridgeContext, StatedEnd
 _FUNCTIONS = frozenset(("function", "method", "macro", "class", "struct", "variable", "constant"))
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join all places of all variables."""
-    stated = crossing.ends("environment")
+    stated = context.ends("environment")
     options: dict[str, list[StatedEnd]] = {}
     for one in stated:
         if one.end.says == "declares":
             options.setdefault(one.end.name, []).append(one)
-    claims = [claim for one in stated for claim in _claims(crossing, one, options)]
+    claims = [claim for one in stated for claim in _claims(context, one, options)]
     in_environment = {one.end.name for one, trust, _ in claims if trust == Trust.EXACT}
-    claims = [claim for claim in claims if not _is_scripts_own(crossing, claim, in_environment)]
+    claims = [claim for claim in claims if not _is_scripts_own(context, claim, in_environment)]
     known = {one.end.name for one, _, _ in claims}
     readers: dict[str, set[int]] = {}
     for one, _, _ in claims:
@@ -43,7 +43,7 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 
 
 def _claims(
-    crossing: BridgeContext, one: StatedEnd, options: dict[str, list[StatedEnd]]
+    context: BridgeContext, one: StatedEnd, options: dict[str, list[StatedEnd]]
 ) -> Iterator[tuple[StatedEnd, Trust, str]]:
     """Yield what an end states by itself: that a variable is read, set or declared there."""
     more = dict(one.end.more)
@@ -57,15 +57,15 @@ def _claims(
     elif more.get("by") in ("shell", "sourcing"):
         yield one, Trust.CANDIDATE, "never assigned in this script"
     elif "by" in more:
-        for meant in crossing.meant(one)[:1]:
-            place = crossing.place(meant.target)
+        for meant in context.targets_of(one)[:1]:
+            place = context.symbol(meant.target)
             if place is not None and place.kind in _FUNCTIONS:
                 yield one, meant.trust, f"through {more['by']}"
     else:
         yield one, Trust.EXACT, "named explicitly"
 
 
-def _is_scripts_own(crossing: BridgeContext, claim: tuple[StatedEnd, Trust, str], in_environment: set[str]) -> bool:
+def _is_scripts_own(context: BridgeContext, claim: tuple[StatedEnd, Trust, str], in_environment: set[str]) -> bool:
     """True if a name that a script reads may belong to another script, and nothing puts it into the environment.
 
     The other script is one that it sources, or one that assigns the name.
@@ -74,9 +74,9 @@ def _is_scripts_own(crossing: BridgeContext, claim: tuple[StatedEnd, Trust, str]
     by = dict(one.end.more).get("by")
     if trust != Trust.CANDIDATE or by not in ("shell", "sourcing"):
         return False
-    if crossing.meant(one):
+    if context.targets_of(one):
         return True
-    elsewhere = by == "sourcing" or bool(crossing.named(one.end.name, ("shell",)))
+    elsewhere = by == "sourcing" or bool(context.symbols_named(one.end.name, ("shell",)))
     return elsewhere and one.end.name not in in_environment
 
 

@@ -18,16 +18,16 @@ from concordance.link.paths.tree import join_path
 _SERVICE = re.compile(r"(?:add_)?(\w+?)(?:Stub|Servicer|Servicer_to_server|Service)\Z")
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join uses with messages."""
-    stated = crossing.ends("generated", "uses")
+    stated = context.ends("generated", "uses")
     if not stated:
         return
-    files = _Files(crossing)
+    files = _Files(context)
     for one in stated:
         for written in dict(one.end.more)["proto"].split():
             path = files.path(one, written)
-            place = files.named(path, one.end.name) if path else None
+            place = files.symbol_named(path, one.end.name) if path else None
             if place is not None:
                 yield one.to(place.id, Trust.VIA_IMPORT, f"generated from {path.rpartition('/')[2]}", role=Role.READ)
                 break
@@ -36,10 +36,10 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 class _Files:
     """The `.proto` files of the repository."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing = crossing
+    def __init__(self, context: BridgeContext) -> None:
+        self._context = context
         self._by_name: dict[str, list[str]] = {}
-        for row in crossing.files:
+        for row in context.files:
             if row.language == "proto":
                 self._by_name.setdefault(row.path.rpartition("/")[2], []).append(row.path)
         self._symbols: dict[str, list[SymbolPlace]] = {}
@@ -54,22 +54,22 @@ class _Files:
         fits = [path for path in found if f"/{path}".endswith(f"/{written}")]
         return fits[0] if len(fits) == 1 else ""
 
-    def named(self, path: str, dotted: str) -> SymbolPlace | None:
+    def symbol_named(self, path: str, dotted: str) -> SymbolPlace | None:
         """Return what a file defines under a name: by its full name, as an enumeration's value, or as a generated
         service."""
         if path not in self._symbols:
-            self._symbols[path] = self._crossing.symbols(self._crossing.file_of[path])
+            self._symbols[path] = self._context.symbols(self._context.file_of[path])
         symbols = self._symbols[path]
         parts = dotted.split(".")
         # generated members of a message (`FromString`) have no symbol: fall back to the message
         for count in range(len(parts), 0, -1):
-            home, last = ".".join(parts[: count - 1]), parts[count - 1]
+            scope, last = ".".join(parts[: count - 1]), parts[count - 1]
             alike = [place for place in symbols if place.name == last]
             for place in alike:
-                if place.home == home:
+                if place.home == scope:
                     return place
             for place in alike:
-                if place.kind == Kind.ENUMERATOR and place.home.rpartition(".")[0] == home:
+                if place.kind == Kind.ENUMERATOR and place.home.rpartition(".")[0] == scope:
                     return place
         service = _SERVICE.match(parts[0])
         for place in symbols if service else ():

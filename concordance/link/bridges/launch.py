@@ -12,14 +12,14 @@ from concordance.base.model import Bridge, Role, Trust
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join launches with kernels."""
-    kernels = {one.id for one in crossing.ends("launch", "is a kernel")}
+    kernels = {one.id for one in context.ends("launch", "is a kernel")}
     named: dict[str, list[StatedEnd]] = {}
-    for one in crossing.ends("launch", "is a kernel"):
+    for one in context.ends("launch", "is a kernel"):
         named.setdefault(one.end.name, []).append(one)
-    for one in crossing.ends("launch", "launches"):
-        meant = [target for target in crossing.meant(one) if target.target in kernels]
+    for one in context.ends("launch", "launches"):
+        meant = [target for target in context.targets_of(one) if target.target in kernels]
         for target in meant:
             yield one.to(target.target, target.trust, target.by, role=Role.CALL)
         if not meant:

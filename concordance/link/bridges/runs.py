@@ -21,40 +21,40 @@ _AT_FILE = re.compile(
 )
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join commands with scripts."""
-    found = _Files(crossing)
-    for one in crossing.ends("runs"):
-        for path, trust, by in found.meant(one):
+    found = _Files(context)
+    for one in context.ends("runs"):
+        for path, trust, by in found.scripts_named(one):
             if path != one.file.path:
-                yield one.to(crossing.file_of[path].base, trust, by, role=Role.CALL)
+                yield one.to(context.file_of[path].base, trust, by, role=Role.CALL)
 
 
 class _Files:
     """Finds scripts."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing = crossing
-        self._paths = crossing.file_of
+    def __init__(self, context: BridgeContext) -> None:
+        self._context = context
+        self._paths = context.file_of
         self._by_name: dict[str, list[str]] = {}
         for path in self._paths:
             self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
         self._modules: dict[str, str] | None = None
 
-    def meant(self, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
+    def scripts_named(self, one: StatedEnd) -> Iterator[tuple[str, Trust, str]]:
         """Yield the files that a word names."""
         if dict(one.end.more).get("is") == "module":
-            yield from self._module(one.end.text)
+            yield from self._resolve_module(one.end.text)
             return
         word = one.end.text.partition("::")[0].replace("\\", "/")
         folder = one.file.path.rpartition("/")[0]
         variable = _VARIABLE.match(word)
         if variable is None:
-            yield from self._plain(word, folder, "after" in dict(one.end.more))
+            yield from self._resolve_path(word, folder, "after" in dict(one.end.more))
         else:
-            yield from self._behind(word[variable.end() :], variable[0], folder)
+            yield from self._resolve_after_variable(word[variable.end() :], variable[0], folder)
 
-    def _plain(self, word: str, folder: str, moved: bool) -> Iterator[tuple[str, Trust, str]]:
+    def _resolve_path(self, word: str, folder: str, moved: bool) -> Iterator[tuple[str, Trust, str]]:
         """Resolve a path; `moved` if the command may run in another folder."""
         if word.startswith(("/", "~")) or not word:
             return
@@ -69,31 +69,35 @@ class _Files:
         else:
             yield files[0], Trust.EXACT, "path"
 
-    def _behind(self, end: str, variable: str, folder: str) -> Iterator[tuple[str, Trust, str]]:
+    def _resolve_after_variable(self, end: str, variable: str, folder: str) -> Iterator[tuple[str, Trust, str]]:
         """Resolve the part of a path after a variable."""
         end = end.lstrip(")/")
         if not end:
             return
         at_file = bool(_AT_FILE.search(variable))
-        homes = [folder, "", *enclosing_folders(folder)] if at_file else ["", folder, *enclosing_folders(folder)]
-        for home in dict.fromkeys(homes):
-            path = join_path(home, end)
+        folders = [folder, "", *enclosing_folders(folder)] if at_file else ["", folder, *enclosing_folders(folder)]
+        for folder_ in dict.fromkeys(folders):
+            path = join_path(folder_, end)
             if path is not None and path in self._paths:
-                sure = at_file and home == folder
-                yield path, Trust.EXACT if sure else Trust.UNIQUE_NAME, f"after a variable, from {home or 'the root'}"
+                sure = at_file and folder_ == folder
+                yield (
+                    path,
+                    Trust.EXACT if sure else Trust.UNIQUE_NAME,
+                    f"after a variable, from {folder_ or 'the root'}",
+                )
                 return
         plain = end.removeprefix("../").removeprefix("./")
         alike = [path for path in self._by_name.get(plain.rpartition("/")[2], ()) if f"/{path}".endswith(f"/{plain}")]
         if len(alike) == 1:
             yield alike[0], Trust.UNIQUE_NAME, "the only file whose path ends like this"
 
-    def _module(self, name: str) -> Iterator[tuple[str, Trust, str]]:
+    def _resolve_module(self, name: str) -> Iterator[tuple[str, Trust, str]]:
         """Resolve a Python module, or the `__main__` of a package."""
         if self._modules is None:
-            python = [row.path for row in self._crossing.files if row.language == "python" and row.path.endswith(".py")]
+            python = [row.path for row in self._context.files if row.language == "python" and row.path.endswith(".py")]
             self._modules = {}
             for path in python:
-                self._modules.setdefault(self._crossing.module_of(path), path)
+                self._modules.setdefault(self._context.module_of(path), path)
         for dotted in (f"{name}.__main__", name):
             found = self._modules.get(dotted)
             if found is not None:

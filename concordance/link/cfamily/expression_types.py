@@ -52,9 +52,9 @@ _ABSENT: Type = ()
 class ExpressionTypes(Members):
     """Infers types; subclasses resolve names."""
 
-    def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
-        super().__init__(world, table, reach)
-        self.work |= {TYPE_NAMED: self._type_named, TYPE_OF: self._type_of}
+    def __init__(self, world: LinkWorld, table: SymbolTable, includes: IncludeGraph) -> None:
+        super().__init__(world, table, includes)
+        self.evaluators |= {TYPE_NAMED: self._type_named, TYPE_OF: self._type_of}
 
     def owner(self, view: FileScope, left: int) -> Type | None:
         """Return the class in which members of an expression are looked up: the one it names, or the class of its
@@ -83,25 +83,25 @@ class ExpressionTypes(Members):
         if op == CALL:
             return self.type_named(view, left)
         if op == NAME:
-            values = [value for value in view.bound[left] if view.op[value] in (PARAMETER, SYMBOL)]
+            values = [value for value in view.bindings[left] if view.op[value] in (PARAMETER, SYMBOL)]
             if not values:
                 return None
             if view.op[values[0]] == PARAMETER:
                 return self._parameter(view, values[0])
         found = self.named(view, expression)
         if found is None:
-            return self.outside.named(last_name(view.file, expression)) if op in (LOOKUP, MEMBER) else None
+            return self.standard_types.type_named(last_name(view.file, expression)) if op in (LOOKUP, MEMBER) else None
         entry = found.entry
         if entry.kind == TYPE:
             return self._alias(view, expression, entry)
-        home = entry.home.inner.get(entry.name) if entry.kind in TYPES else None
-        return (home, ()) if home is not None else None
+        scope = entry.scope.inner_scopes.get(entry.name) if entry.kind in TYPES else None
+        return (scope, ()) if scope is not None else None
 
     def _parameter(self, view: FileScope, value: int) -> Type:
         """Return a template parameter of a class or function."""
         symbol = view.left[value]
-        home = view.homes[symbol + 1]
-        return (None, (home if home is not None else view.number << SHIFT | symbol, view.right[value]))
+        scope = view.symbol_scopes[symbol + 1]
+        return (None, (scope if scope is not None else view.number << SHIFT | symbol, view.right[value]))
 
     def _arguments(self, view: FileScope, right: int) -> tuple[Type | None, ...]:
         found: list[Type | None] = []
@@ -114,7 +114,7 @@ class ExpressionTypes(Members):
     def _alias(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
         """Return the type that an alias refers to."""
         for other, place in self.symbols(entry):
-            for value in other.file.said(place, SymbolRelation.TYPE):
+            for value in other.file.related_expressions(place, SymbolRelation.TYPE):
                 found = self.type_named(other, value)
                 if found is None:
                     continue
@@ -122,8 +122,8 @@ class ExpressionTypes(Members):
                     receiver = self._receiver(view, expression, entry)
                     return substitute_arguments(found, *receiver) if receiver is not None else found
                 return found
-        home = entry.home.inner.get(entry.name)  # a type without a name of its own
-        return (home, ()) if home is not None else None
+        scope = entry.scope.inner_scopes.get(entry.name)  # a type without a name of its own
+        return (scope, ()) if scope is not None else None
 
     # --- Values
 
@@ -135,7 +135,7 @@ class ExpressionTypes(Members):
     def _type_of(self, view: FileScope, expression: int) -> Type | None:
         op, left = view.op[expression], view.left[expression]
         if op == NAME:
-            for value in view.bound[left]:
+            for value in view.bindings[left]:
                 if view.op[value] not in (PARAMETER, SYMBOL):
                     return self.type_of(view, value)
         elif op == OF_TYPE:
@@ -143,9 +143,9 @@ class ExpressionTypes(Members):
         elif op == CAST:
             return self.type_of(view, left)
         elif op == CALL:
-            return self._called(view, left, view.right[expression] - 1)
+            return self._call_type(view, left, view.right[expression] - 1)
         elif op in (LOOKUP, MEMBER):
-            return self._held(view, expression)
+            return self._value_type(view, expression)
         elif op in (ITEM, EACH, PART):
             value_type = self.type_of(view, left)
             if value_type is None or value_type[0] is None:
@@ -156,63 +156,68 @@ class ExpressionTypes(Members):
             return args[view.right[expression]] if view.right[expression] < len(args) else None
         return None
 
-    def constant(self, view: FileScope, expression: int, name: str) -> bool | None:
+    def is_const(self, view: FileScope, expression: int, name: str) -> bool | None:
         """Return whether a member is accessed on a const variable; None if its declaration does not say."""
         if view.op[expression] != NAME:
             return None
-        holder = self.type_of(view, expression)
-        home: CScope | None = holder[0] if holder is not None else None
-        if home is not None and home.member(name) is None and self.inherited(home, name) is None and self.points(home):
+        receiver = self.type_of(view, expression)
+        scope: CScope | None = receiver[0] if receiver is not None else None
+        if (
+            scope is not None
+            and scope.member(name) is None
+            and self.inherited(scope, name) is None
+            and self.acts_as_pointer(scope)
+        ):
             return False  # the pointer is const, what it points to is not
-        for value in view.bound[view.left[expression]]:
+        for value in view.bindings[view.left[expression]]:
             if view.op[value] == OF_TYPE:
                 return bool(view.right[value])
             if view.op[value] == CAST:
                 return True
         return None
 
-    def _held(self, view: FileScope, expression: int) -> Type | None:
+    def _value_type(self, view: FileScope, expression: int) -> Type | None:
         """Return the type of a variable, a field or `this`."""
         if view.op[expression] == LOOKUP and view.names[view.left[expression]] == "this":
             around, _ = self.start(view, view.right[expression] % view.scopes)
             return (around, ()) if around.is_class else None
         found = self.named(view, expression)
         if found is None:
-            return self._held_outside(view, expression) if view.op[expression] == MEMBER else None
+            return self._standard_member_type(view, expression) if view.op[expression] == MEMBER else None
         entry = found.entry
         if entry.kind in _NO_VALUES:
             return None
         receiver = self._receiver(view, expression, entry)
-        codes = entry.codes if len(entry.codes) == 1 else sorted(entry.codes, key=lambda code: not view.includes(code))
+        codes = entry.codes if len(entry.codes) == 1 else sorted(entry.codes, key=lambda code: not view.can_see(code))
         for code in codes:
             other = self.view(code >> SHIFT)
-            for value in other.file.said(code & MASK, SymbolRelation.TYPE):
-                held = self.type_of(other, value)
-                return substitute_arguments(held, *receiver) if receiver is not None else held
-        home = entry.home.inner.get(entry.name)  # a type without a name of its own
-        return (home, ()) if home is not None and home.is_class else None
+            for value in other.file.related_expressions(code & MASK, SymbolRelation.TYPE):
+                member_type = self.type_of(other, value)
+                return substitute_arguments(member_type, *receiver) if receiver is not None else member_type
+        scope = entry.scope.inner_scopes.get(entry.name)  # a type without a name of its own
+        return (scope, ()) if scope is not None and scope.is_class else None
 
     def _receiver(self, view: FileScope, expression: int, entry: ScopeMember) -> Type | None:
         """Return the type whose member an expression names, with its template arguments."""
-        if view.op[expression] != MEMBER or not entry.home.is_class:
+        if view.op[expression] != MEMBER or not entry.scope.is_class:
             return None
         owner = self.owner(view, view.left[expression])
-        found = self.find(owner, entry.name) if owner is not None else None
+        found = self.find_member(owner, entry.name) if owner is not None else None
         return found[1] if found is not None else None
 
-    def _held_outside(self, view: FileScope, expression: int) -> Type | None:
+    def _standard_member_type(self, view: FileScope, expression: int) -> Type | None:
         """Return the type of a member of a standard container or pointer."""
         owner = self.owner(view, view.left[expression])
-        if owner is None or owner[0] is None or owner[0].around is not None:
+        if owner is None or owner[0] is None or owner[0].parent is not None:
             return None
         name = view.names[view.right[expression]]
         if name in ELEMENT_ACCESSORS:
-            return self.outside.element(owner, False)
+            return self.standard_types.element(owner, False)
         place = PAIR_PARTS.get(name, len(owner[1]))
         part: Type | None = owner[1][place] if place < len(owner[1]) else None
         return part
 
-    def _called(self, view: FileScope, callee: int, count: int) -> Type | None:
+    def _call_type(self, view: FileScope, callee: int, count: int) -> Type | None:
         """Return the type of a call's result."""
         args: tuple[Type | None, ...] = ()
         name = callee
@@ -225,32 +230,32 @@ class ExpressionTypes(Members):
             if makes:
                 return args[0]
             if view.op[name] == MEMBER:
-                return self._held_outside(view, name)
+                return self._standard_member_type(view, name)
             return self.type_named(view, callee) or self._functor(view, name, count)
         entry = found.entry
         if entry.kind in TYPES:
             return self.type_named(view, callee)
         if entry.kind not in FUNCTIONS:
             return self._functor(view, name, count)
-        made = self.returned(view, entry, count, self._receiver(view, name, entry), args)
-        return args[0] if makes and (made is None or made[0] is None) else made
+        result = self.return_type(view, entry, count, self._receiver(view, name, entry), args)
+        return args[0] if makes and (result is None or result[0] is None) else result
 
     def _functor(self, view: FileScope, callee: int, count: int) -> Type | None:
         """Return the type of the result of calling an object."""
         value = self.type_of(view, callee)
-        found = self.find(value, "operator()") if value is not None and value[0] is not None else None
-        return self.returned(view, found[0], count, found[1], ()) if found is not None else None
+        found = self.find_member(value, "operator()") if value is not None and value[0] is not None else None
+        return self.return_type(view, found[0], count, found[1], ()) if found is not None else None
 
-    def returned(
+    def return_type(
         self, view: FileScope, entry: ScopeMember, count: int, receiver: Type | None, args: tuple[Type | None, ...]
     ) -> Type | None:
         """Return what a function returns; None if its overloads differ."""
         result: Type | None = None
-        for group in self.fitting(view, entry, count):
+        for group in self.matching_overloads(view, entry, count):
             found: Type | None = None
             for code in group.codes:
                 other = self.view(code >> SHIFT)
-                for value in other.file.said(code & MASK, SymbolRelation.RETURNS):
+                for value in other.file.related_expressions(code & MASK, SymbolRelation.RETURNS):
                     found = self.type_of(other, value)
                     if receiver is not None:
                         found = substitute_arguments(found, *receiver)
@@ -262,17 +267,17 @@ class ExpressionTypes(Members):
             result = found
         return result
 
-    def fitting(self, view: FileScope, entry: ScopeMember, count: int) -> Sequence[Entity]:
+    def matching_overloads(self, view: FileScope, entry: ScopeMember, count: int) -> Sequence[Entity]:
         """Return the overloads that take that many arguments (-1: not a call); visible ones take precedence."""
         groups: Sequence[Entity] = self.table.groups(entry)
         if len(groups) > 1:
-            groups = self.by_count([g for g in groups if g.local < 0 or view.sees >> g.local & 1], count)
+            groups = self.overloads_by_count([g for g in groups if g.local < 0 or view.visible >> g.local & 1], count)
             if len(groups) > 1:
-                groups = [g for g in groups if any(map(view.includes, g.codes))] or groups
+                groups = [g for g in groups if any(map(view.can_see, g.codes))] or groups
         return groups
 
     @staticmethod
-    def by_count(groups: Sequence[Entity], count: int) -> Sequence[Entity]:
+    def overloads_by_count(groups: Sequence[Entity], count: int) -> Sequence[Entity]:
         """Return the entities that take that many arguments; all if none does."""
         if len(groups) > 1:
             groups = [g for g in groups if not g.special] or groups
@@ -282,16 +287,16 @@ class ExpressionTypes(Members):
 
     def _element(self, value: Type, each: bool) -> Type | None:
         """Return the type of a subscript or of a loop variable."""
-        home: CScope = value[0]
-        if home.around is None:
-            return self.outside.element(value, each)
-        found = self.find(value, "begin" if each else "operator[]")
+        scope: CScope = value[0]
+        if scope.parent is None:
+            return self.standard_types.element(value, each)
+        found = self.find_member(value, "begin" if each else "operator[]")
         if found is None:
             return None if each else value  # a pointer's subscript
         view = self.view(found[0].codes[0] >> SHIFT)
-        made = self.returned(view, found[0], 0 if each else 1, found[1], ())
-        if each and made is not None and made[0] is not None:
-            star = self.find(made, "operator*")
+        result = self.return_type(view, found[0], 0 if each else 1, found[1], ())
+        if each and result is not None and result[0] is not None:
+            star = self.find_member(result, "operator*")
             if star is not None:
-                return self.returned(view, star[0], 0, star[1], ())
-        return made
+                return self.return_type(view, star[0], 0, star[1], ())
+        return result

@@ -33,10 +33,10 @@ class IncludeGraph:
         self.included = included
         self.headers = {other for others in included.values() for other in others}
         self.headers.update(headers)
-        self._all: dict[int, int] = {}
+        self._visible: dict[int, int] = {}
         for number in sorted(self.headers):
             self._follow(number)
-        self._lend()
+        self._extend_parts()
 
     @classmethod
     def of(cls, world: LinkWorld, numbers: Iterable[int]) -> IncludeGraph:
@@ -51,19 +51,19 @@ class IncludeGraph:
 
     def _follow(self, first: int) -> None:
         """Compute what headers include, included files before their includers; a cycle is cut where it closes."""
-        done, begun = self._all, set()
+        done, begun = self._visible, set()
         waiting = [first]
         while waiting:
             number = waiting[-1]
             if number in done or number in begun:
                 waiting.pop()
                 if number not in done:
-                    done[number] = self._sum(number)
+                    done[number] = self._union(number)
             else:
                 begun.add(number)
                 waiting += [n for n in self.included.get(number, ()) if n not in done and n not in begun]
 
-    def _lend(self) -> None:
+    def _extend_parts(self) -> None:
         """Let a file that only one other includes see everything the other sees, because it is a part of it."""
         includers: dict[int, list[int]] = {}
         for number, included in self.included.items():
@@ -71,14 +71,14 @@ class IncludeGraph:
                 includers.setdefault(other, []).append(number)
         for number, others in includers.items():
             if len(others) == 1:
-                self._all[number] = self._all.get(number, 1 << number) | self.seen(others[0])
+                self._visible[number] = self._visible.get(number, 1 << number) | self.visible_files(others[0])
 
-    def _sum(self, number: int) -> int:
+    def _union(self, number: int) -> int:
         bits = 1 << number
         for other in self.included.get(number, ()):
-            bits |= self._all.get(other, 1 << other)
+            bits |= self._visible.get(other, 1 << other)
         return bits
 
-    def seen(self, number: int) -> int:
+    def visible_files(self, number: int) -> int:
         """Return a bit for each file whose text is part of this one, including itself."""
-        return self._all[number] if number in self._all else self._sum(number)
+        return self._visible[number] if number in self._visible else self._union(number)

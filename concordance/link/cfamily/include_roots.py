@@ -28,7 +28,7 @@ _HERE = frozenset(
     ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR", "src", "srcdir", "CURDIR", "SRCDIR", "abs_srcdir", "PWD")
 )
 _TOP = frozenset(("CMAKE_SOURCE_DIR", "srctree", "top_srcdir", "abs_top_srcdir", "TOPDIR", "TOP_DIR", "ROOT_DIR"))
-_MADE = re.compile(r"BINARY_DIR|BUILD_DIR|objtree|builddir|INSTALL|GENDIR|OUTPUT", re.I)
+_BUILD_FOLDER = re.compile(r"BINARY_DIR|BUILD_DIR|objtree|builddir|INSTALL|GENDIR|OUTPUT", re.I)
 _MAKE_NAMES = ("Makefile", "GNUmakefile", "makefile", "Kbuild", "Makefile.am", "Makefile.in")
 
 
@@ -37,59 +37,59 @@ class IncludeRoots:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self.named: dict[str, dict[str, int]] = {root: {"": place} for place, root in enumerate(tree.roots.c)}
+        self.roots: dict[str, dict[str, int]] = {root: {"": place} for place, root in enumerate(tree.roots.c)}
         for path, file in tree.files.items():
             base, language = path.rpartition("/")[2], file.language
             if language == "cmake":
-                self._note(path, self._cmake(path))
+                self._add(path, self._cmake(path))
             elif language in ("starlark", "buck"):
-                self._note(path, self._bazel(path))
+                self._add(path, self._bazel(path))
             elif language == "make" or base in _MAKE_NAMES:
-                self._note(path, self._flags(path))
+                self._add(path, self._flags(path))
             elif base == "meson.build":
-                self._note(path, self._meson(path))
+                self._add(path, self._meson(path))
             elif base == "setup.py":
-                self._note(path, self._python(path))
+                self._add(path, self._python(path))
 
-    def _note(self, path: str, roots: Iterator[str]) -> None:
+    def _add(self, path: str, roots: Iterator[str]) -> None:
         home = path.rpartition("/")[0]
         for place, root in enumerate(roots):
-            self.named.setdefault(root, {}).setdefault(home, place)
+            self.roots.setdefault(root, {}).setdefault(home, place)
 
-    def _folder(self, home: str, words: str, known: dict[str, str]) -> Iterator[str]:
+    def _folder(self, folder: str, words: str, variables: dict[str, str]) -> Iterator[str]:
         """Yield the folder that a path in a build file refers to; nothing if that cannot be determined."""
-        base = home
+        base = folder
         for _ in range(4):  # variables may contain variables
             match = _VARIABLE.search(words)
             if match is None:
                 break
             name, rest = match[1] or match[2] or "", words[match.end() :]
-            if match[3] is not None or name in known:
-                words = words[: match.start()] + (match[3] or known.get(name, "")) + rest
+            if match[3] is not None or name in variables:
+                words = words[: match.start()] + (match[3] or variables.get(name, "")) + rest
             elif name in _HERE:
                 words = f".{rest}"
             elif name in _TOP or name.endswith("_SOURCE_DIR"):
-                base, words = self._top(home), f".{rest}"
-            elif _MADE.search(name):
+                base, words = self._top(folder), f".{rest}"
+            elif _BUILD_FOLDER.search(name):
                 return
             else:
-                yield from self._only(rest.strip("/"))
+                yield from self._unique_folder(rest.strip("/"))
                 return
-        found = self._at(base, words) if "$" not in words and not words.startswith(("-", "/")) else None
+        found = self._existing(base, words) if "$" not in words and not words.startswith(("-", "/")) else None
         if found is not None:
             yield found
 
-    def _top(self, home: str) -> str:
+    def _top(self, folder: str) -> str:
         """Return the top of the source: the outermost folder on the way with a CMake file, else the repository root."""
-        parts = home.split("/") if home else []
+        parts = folder.split("/") if folder else []
         ways = ("/".join(parts[:end]) for end in range(len(parts) + 1))
         return next((way for way in ways if f"{way}/CMakeLists.txt".lstrip("/") in self._tree.paths), "")
 
-    def _at(self, home: str, words: str) -> str | None:
-        path = join_path(home, words)
+    def _existing(self, folder: str, words: str) -> str | None:
+        path = join_path(folder, words)
         return self._tree.folder(path) if path is not None else None
 
-    def _only(self, rest: str) -> Iterator[str]:
+    def _unique_folder(self, rest: str) -> Iterator[str]:
         """Yield the folder whose path ends in `rest`, if there is only one."""
         if rest and "$" not in rest:
             ending = self._tree.folders_by_name.get(rest.rpartition("/")[2], ())

@@ -20,28 +20,28 @@ from concordance.link.world import LinkWorld
 
 def changed_c_names(
     world: LinkWorld, c: Callable[[], CFamilyLinker], old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
-    aimed: Mapping[int, tuple[Target, ...]],
+    retargeted: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
     """Return the names; None if the whole family has to be linked."""
     paths = [p for p in {*old, *new} if any(p in some and some[p].file.language in C_FAMILY for some in (old, new))]
-    aimed = {number: targets for number, targets in aimed.items() if world.files[number].language in C_FAMILY}
-    if not paths and not aimed:
+    retargeted = {number: targets for number, targets in retargeted.items() if world.files[number].language in C_FAMILY}
+    if not paths and not retargeted:
         return set()
     empty = FileInterface()
     found: set[str] = set()
     for path in paths:
-        was, now = (some[path].shown if path in some else empty for some in (old, new))
-        if was.inline != now.inline:
+        was, now = (some[path].interface if path in some else empty for some in (old, new))
+        if was.inline_namespaces != now.inline_namespaces:
             return None
         if was.directives != now.directives:
             number = world.number.get(path)
-            if number is None or number in c().reach.headers:
+            if number is None or number in c().includes.headers:
                 return None
             found |= was.names.keys() | now.names.keys()
-        spaces = _spaces(was) ^ _spaces(now)
+        spaces = _namespaces(was) ^ _namespaces(now)
         found |= _relevant_namespaces(world, c(), path, spaces) if spaces else set()
-    if aimed or any(_includes(old.get(path)) != _includes(new.get(path)) for path in paths):
-        seen = _names_changing_visibility(world, c().reach, old, new, aimed)
+    if retargeted or any(_includes(old.get(path)) != _includes(new.get(path)) for path in paths):
+        seen = _names_changing_visibility(world, c().includes, old, new, retargeted)
         return None if seen is None else found | seen
     return found
 
@@ -50,44 +50,44 @@ def _includes(version: FileVersion | None) -> list[str] | None:
     return [target.paths[0] for target in version.targets if target.paths] if version is not None else None
 
 
-def _spaces(said: FileInterface) -> set[tuple[str, ...]]:
+def _namespaces(interface: FileInterface) -> set[tuple[str, ...]]:
     """Return the namespaces that a file opens, each by its full path."""
     found: set[tuple[str, ...]] = set()
-    for rows in said.names.values():
+    for rows in interface.names.values():
         for row in rows:
             if len(row) > 3 and row[1] == NAMESPACE:
-                found.update(_ways(row[0]))
+                found.update(_enclosing_namespaces(row[0]))
     return found
 
 
-def _ways(path: Path) -> Iterator[tuple[str, ...]]:
+def _enclosing_namespaces(path: Path) -> Iterator[tuple[str, ...]]:
     parts = [part for name, _ in path for part in name.split("::") if name != "(anonymous)"]
     for end in range(1, len(parts) + 1):
         yield tuple(parts[:end])
 
 
-def _relevant_namespaces(world: LinkWorld, c: CFamilyLinker, path: str, ways: set[tuple[str, ...]]) -> set[str]:
+def _relevant_namespaces(world: LinkWorld, c: CFamilyLinker, path: str, namespaces: set[tuple[str, ...]]) -> set[str]:
     """Return the names of the changed namespaces of a file that matter to other files.
 
     A namespace matters if the file is included, or is the first or only one to open it.
     """
     number = world.number.get(path)
     found: set[str] = set()
-    for way in ways:
-        home: CScope | None = c.table.root
-        for part in way[:-1]:
-            home = home.inner.get(part) if home is not None else None
-        entry = home.members.get(way[-1]) if home is not None else None
+    for namespace in namespaces:
+        scope: CScope | None = c.table.root
+        for part in namespace[:-1]:
+            scope = scope.inner_scopes.get(part) if scope is not None else None
+        entry = scope.members.get(namespace[-1]) if scope is not None else None
         others = [code >> SHIFT for code in entry.codes if code >> SHIFT != number] if entry is not None else []
         first = min((world.files[other].path for other in others), default="")
-        if not others or path < first or is_header(path) or number is None or number in c.reach.headers:
-            found.add(way[-1])
+        if not others or path < first or is_header(path) or number is None or number in c.includes.headers:
+            found.add(namespace[-1])
     return found
 
 
 def _names_changing_visibility(
     world: LinkWorld, now: IncludeGraph, old: Mapping[str, FileVersion], new: Mapping[str, FileVersion],
-    aimed: Mapping[int, tuple[Target, ...]],
+    retargeted: Mapping[int, tuple[Target, ...]],
 ) -> set[str] | None:  # fmt: skip
     """Return the names in files that become visible to others, or stop being so; None if no list is enough."""
     gone = [path for path in old if path not in world.number]
@@ -98,12 +98,12 @@ def _names_changing_visibility(
     for path, version in old.items():
         if version.file.language in C_FAMILY:
             included[numbers[path]] = included_files(version.targets, numbers)
-    for number, targets in aimed.items():
+    for number, targets in retargeted.items():
         included[number] = included_files(targets, numbers)
     was = IncludeGraph(included, (numbers[p] for p in numbers if numbers[p] in included and is_header(p)))
     bits = 0
     for number in included.keys() & now.included.keys():
-        bits |= was.seen(number) ^ now.seen(number)
+        bits |= was.visible_files(number) ^ now.visible_files(number)
     found: set[str] = set()
     by_number = {number: path for path, number in numbers.items()}
     differ = was.headers ^ now.headers
@@ -113,7 +113,7 @@ def _names_changing_visibility(
         bits ^= lowest
     for number in differ:
         path = by_number[number]
-        versions = [old[path].shown] if path in old else []
+        versions = [old[path].interface] if path in old else []
         if number < len(world.files) and world.files[number].language in C_FAMILY:
             file = world.load(number)
             versions.append(build_interface(file, world.targets(file)))

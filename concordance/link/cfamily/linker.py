@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from concordance.base.kinds import C_FAMILY
-from concordance.base.model import Trust, unpack_column
+from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, Trust, unpack_column
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
 from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.resident_tables import CFamilyState, table_files, update_tables
@@ -37,10 +37,9 @@ from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.paths.tree import shared_prefix_length
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
-_FEW = 5
-_MOST = 12  # members of one name that are examined; most may be local to other files
+_MAX_MEMBERS_EXAMINED = 12  # members of one name that are examined; most may be local to other files
 _BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in range(256))
-_SHOWN = 4  # the most definitions and declarations that are listed for one name
+_MAX_TARGETS = 4  # the most definitions and declarations that are listed for one name
 
 
 class CFamilyLinker:
@@ -49,20 +48,20 @@ class CFamilyLinker:
     def __init__(self, world: LinkWorld) -> None:
         numbers = [number for number, row in enumerate(world.files) if row.language in C_FAMILY and row.size]
         self.world = world
-        kept = update_tables(world, *world.kept) if world.kept is not None else None
-        world.kept = None
-        if kept is None:
-            world.gather(C_FAMILY)
-            reach = IncludeGraph.of(world, numbers)
-            kept = CFamilyState(table_files(world), SymbolTable(world, numbers, reach.headers), reach)
-        self.kept, self.table, self.reach = kept, kept.table, kept.reach
-        self.meaning = ExpressionResolver(world, self.table, self.reach)
-        self._known: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
+        state = update_tables(world, *world.previous_c_tables) if world.previous_c_tables is not None else None
+        world.previous_c_tables = None
+        if state is None:
+            world.prefetch_flows(C_FAMILY)
+            includes = IncludeGraph.of(world, numbers)
+            state = CFamilyState(table_files(world), SymbolTable(world, numbers, includes.headers), includes)
+        self.state, self.table, self.includes = state, state.table, state.includes
+        self.resolver = ExpressionResolver(world, self.table, self.includes)
+        self._members_by_name: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
         self._bases = [row.base + 1 for row in world.files]
 
-    def found(self, file: LoadedFlow) -> list[NameTarget]:
+    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; for each expression, the best first."""
-        view = self.meaning.view(file.number)
+        view = self.resolver.view(file.number)
         used = set(unpack_column(file.flow.used))
         at = file.op.find(SYMBOL)
         while at >= 0:
@@ -70,9 +69,9 @@ class CFamilyLinker:
             at = file.op.find(SYMBOL, at + 1)
         rows: list[NameTarget] = []
         op, left, right = file.op, file.left, file.right
-        named = self.meaning.named
-        is_word = self.table.is_word
-        foreign = [not is_word(name) for name in file.names]  # nothing in the repository has this name
+        named = self.resolver.named
+        has_name = self.table.has_name
+        foreign = [not has_name(name) for name in file.names]  # nothing in the repository has this name
         for use in sorted(used):
             kind = op[use]
             if kind == SYMBOL:
@@ -85,39 +84,39 @@ class CFamilyLinker:
                 kind = op[at]
             if (kind == LOOKUP and foreign[left[at]]) or (kind == MEMBER and foreign[right[at]]):
                 continue
-            sight = named(view, at)
-            if sight is None:
-                self._guess(view, use, at, count, rows)
+            resolved = named(view, at)
+            if resolved is None:
+                self._link_unscoped(view, use, at, count, rows)
                 continue
-            entry, by, trust = sight
+            entry, by, trust = resolved
             ids = entry.ids.get(count)
             if ids is None:
-                ids = self._same_for_all(entry, count)
-                entry.keep(count, ids)
-                self.table.filled.append(entry)
+                ids = self._targets_for_all_files(entry, count)
+                entry.cache_ids(count, ids)
+                self.table.with_caches.append(entry)
             if not ids:
-                self._choose(view, use, at, sight, count, rows)
+                self._choose(view, use, at, resolved, count, rows)
                 continue
             if len(ids) < len(entry.codes) and count >= 0 and entry.kind in FUNCTIONS:
                 by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
             rows += [NameTarget(use, target, trust, by) for target in ids]
-        self.meaning.leave(view)
-        if self.world.is_full:
-            self.meaning.views.clear()
-            self.table.forget()
-            self.table.macros.forget()
-            self._known.clear()
-            self.world.forget(C_FAMILY)
+        self.resolver.drop_view(view)
+        if self.world.exceeds_memory_limit:
+            self.resolver.views.clear()
+            self.table.clear_caches()
+            self.table.macros.clear_cache()
+            self._members_by_name.clear()
+            self.world.unload(C_FAMILY)
         return rows
 
     def included(self, number: int) -> list[int]:
         """Return the numbers of the files that one includes, in order."""
-        return self.reach.included[number]
+        return self.includes.included[number]
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """Return the ids of a class's bases that are in the repository."""
-        home = self.meaning.view(file.number).homes[symbol + 1]
-        above = self.meaning.bases(home) if home is not None and symbol >= 0 else []
+        scope = self.resolver.view(file.number).symbol_scopes[symbol + 1]
+        above = self.resolver.bases(scope) if scope is not None and symbol >= 0 else []
         return [self._id(self._definition(base[0].codes)) for base in above if base[0] is not None and base[0].codes]
 
     def _flags(self, code: int) -> int:
@@ -130,17 +129,17 @@ class CFamilyLinker:
     def overrides(self, file: LoadedFlow) -> Iterator[tuple[int, int, int]]:
         """Yield the methods of a file that override a virtual method of a base with the same parameters."""
         first = file.number << SHIFT
-        homes = self.table.homes.get(file.number, [])
+        scopes = self.table.symbol_scopes.get(file.number, [])
         for symbol, kind in enumerate(file.symbol_kind):
             if kind != METHOD:
                 continue
             code = first | symbol
-            home = self.table.inside.get(code) or homes[file.symbol_parent[symbol]]
+            scope = self.table.out_of_class_scopes.get(code) or scopes[file.symbol_parent[symbol]]
             name = file.names[file.symbol_name[symbol]]
-            inherited = self.meaning.inherited(home, name) if home is not None and home.is_class else None
-            if inherited is None or home is None:
+            inherited = self.resolver.inherited(scope, name) if scope is not None and scope.is_class else None
+            if inherited is None or scope is None:
                 continue
-            own = next((g for g in self.table.groups(home.members[name]) if code in g.codes), None)
+            own = next((g for g in self.table.groups(scope.members[name]) if code in g.codes), None)
             above = self._overridden(own, inherited[0]) if own is not None else None
             if above is not None:
                 yield self._id(code), self._id(above), int(Trust.EXACT)
@@ -152,74 +151,78 @@ class CFamilyLinker:
             groups = [g for g in self.table.groups(above) if g.callable and g.most == own.most]
         if len(groups) != 1 or not any(self._flags(code) & VIRTUAL for code in (*own.codes, *groups[0].codes)):
             return None
-        return next((code for code in groups[0].codes if code not in self.table.inside), groups[0].codes[0])
+        return next(
+            (code for code in groups[0].codes if code not in self.table.out_of_class_scopes), groups[0].codes[0]
+        )
 
     def _id(self, code: int) -> int:
         return self._bases[code >> SHIFT] + (code & MASK)
 
-    def _add(self, use: int, codes: Sequence[int], trust: Trust, by: str, rows: list[NameTarget]) -> None:
-        rows += [NameTarget(use, self._id(code), trust, by) for code in codes[:_SHOWN]]
+    def _add_targets(self, use: int, codes: Sequence[int], trust: Trust, by: str, rows: list[NameTarget]) -> None:
+        rows += [NameTarget(use, self._id(code), trust, by) for code in codes[:_MAX_TARGETS]]
 
     def _declaration(self, view: FileScope, use: int, symbol: int, rows: list[NameTarget]) -> None:
         """Link a definition with its declarations, and the other way round."""
         file = view.file
         code = view.number << SHIFT | symbol
         # symbols inside functions have only one declaration
-        home = self.table.inside.get(code) or view.homes[file.symbol_parent[symbol]]
-        entry = home.members.get(view.names[file.symbol_name[symbol]]) if home is not None else None
+        scope = self.table.out_of_class_scopes.get(code) or view.symbol_scopes[file.symbol_parent[symbol]]
+        entry = scope.members.get(view.names[file.symbol_name[symbol]]) if scope is not None else None
         if entry is None or len(entry.codes) < 2 or entry.kind == NAMESPACE:
             return
         for group in self.table.groups(entry):
             if len(group.codes) > 1 and code in group.codes:
-                self._add(use, self._ordered(view, group), Trust.EXACT, "declaration", rows)
+                self._add_targets(use, self._ordered(view, group), Trust.EXACT, "declaration", rows)
 
-    def _same_for_all(self, entry: ScopeMember, count: int) -> tuple[int, ...]:
+    def _targets_for_all_files(self, entry: ScopeMember, count: int) -> tuple[int, ...]:
         """Return the targets that a name with that many arguments has in every file, best first; () if files differ."""
         codes: Sequence[int] = entry.codes
         if len(codes) > 1:
             if entry.kind == NAMESPACE:
                 return ()
-            groups = self.meaning.by_count(self.table.groups(entry), count)
+            groups = self.resolver.overloads_by_count(self.table.groups(entry), count)
             if len(groups) != 1 or groups[0].defined > 1 or any(g.local >= 0 for g in self.table.groups(entry)):
                 return ()
             codes = groups[0].codes
-        return tuple(map(self._id, codes[:_SHOWN]))
+        return tuple(map(self._id, codes[:_MAX_TARGETS]))
 
     def _choose(
-        self, view: FileScope, use: int, at: int, sight: ResolvedName, count: int, rows: list[NameTarget]
+        self, view: FileScope, use: int, at: int, resolved: ResolvedName, count: int, rows: list[NameTarget]
     ) -> None:
         """Choose among the entities that a name may refer to."""
-        entry, by, trust = sight
+        entry, by, trust = resolved
         codes = entry.codes
         if entry.kind == NAMESPACE:
             # Files were entered in the order of their numbers: take this one, or else the first one it includes.
-            number, seen = view.number, view.sees & entry.bits()
+            number, seen = view.number, view.visible & entry.files_as_bits()
             if seen and not seen >> number & 1:
                 number = (seen & -seen).bit_length() - 1
-            self._add(use, (codes[bisect_left(codes, number << SHIFT) if seen else 0],), trust, by, rows)
+            self._add_targets(use, (codes[bisect_left(codes, number << SHIFT) if seen else 0],), trust, by, rows)
             return
-        groups = self.meaning.fitting(view, entry, count)
+        groups = self.resolver.matching_overloads(view, entry, count)
         if len(groups) == 1:
             group = groups[0]
             if count >= 0 and entry.kind in FUNCTIONS and len(self.table.groups(entry)) > 1:
                 by = _BY_COUNT[min(count, len(_BY_COUNT) - 1)]
-            self._add(use, self._ordered(view, group), trust, by, rows)
+            self._add_targets(use, self._ordered(view, group), trust, by, rows)
             return
         if entry.kind == MACRO:
             here = [g for g in groups if any(code >> SHIFT == view.number for code in g.codes)]
             if len(here) == 1:
-                self._add(use, here[0].codes, trust, by, rows)
+                self._add_targets(use, here[0].codes, trust, by, rows)
                 return
         pair = len({g.form >> 1 for g in groups}) == 1
         if pair and view.op[at] == MEMBER:
-            const = self.meaning.constant(view, view.left[at], entry.name)
+            const = self.resolver.is_const(view, view.left[at], entry.name)
             groups = [g for g in groups if g.form & 1 == const] or groups
             if len(groups) == 1:
-                self._add(use, self._ordered(view, groups[0]), trust, "overload by const", rows)
+                self._add_targets(use, self._ordered(view, groups[0]), trust, "overload by const", rows)
                 return
         least = Trust.UNIQUE_NAME if pair else Trust.CANDIDATE
-        for group in sorted(groups, key=lambda g: -g.defined)[:_FEW]:
-            self._add(use, self._ordered(view, group)[:1], min(trust, least), f"one of {len(groups)} overloads", rows)
+        for group in sorted(groups, key=lambda g: -g.defined)[:MAX_CANDIDATES]:
+            self._add_targets(
+                use, self._ordered(view, group)[:1], min(trust, least), f"one of {len(groups)} overloads", rows
+            )
 
     def _ordered(self, view: FileScope, group: Entity) -> Sequence[int]:
         """Return an entity's definitions, nearest first, then its declarations."""
@@ -227,30 +230,32 @@ class CFamilyLinker:
         if group.defined < 2:
             return codes
         definitions, rest = codes[: group.defined], codes[group.defined :]
-        seen = [code for code in definitions if view.includes(code)]
+        seen = [code for code in definitions if view.can_see(code)]
         if seen:
             here = [code for code in seen if code >> SHIFT == view.number]
             return [*here, *(c for c in seen if c not in here), *rest, *(c for c in definitions if c not in seen)]
         path, files = view.file.path, self.world.files
         return [*sorted(definitions, key=lambda c: -shared_prefix_length(path, files[c >> SHIFT].path)), *rest]
 
-    def _guess(self, view: FileScope, use: int, at: int, count: int, rows: list[NameTarget]) -> None:
+    def _link_unscoped(self, view: FileScope, use: int, at: int, count: int, rows: list[NameTarget]) -> None:
         """Link a name that no scope explains to what has the name, if few do.
 
         A plain name probably belongs to another library if no included file has it.
         """
         if view.op[at] == LOOKUP:
-            name, sees = view.names[view.left[at]], view.sees
-            entries = [entry for entry in self._carriers(name)[0] if entry.seen(sees)] if name != "std" else []
-            self._few(view, use, at, entries, count, rows)
+            name, sees = view.names[view.left[at]], view.visible
+            entries = (
+                [entry for entry in self._members_named(name)[0] if entry.is_visible(sees)] if name != "std" else []
+            )
+            self._link_by_name_only(view, use, at, entries, count, rows)
         elif view.op[at] == MEMBER:
-            carriers = self._carriers(view.names[view.right[at]])[1]
+            members = self._members_named(view.names[view.right[at]])[1]
             left = view.left[at]
-            if not carriers or self._is_outside(view, left) or self.meaning.named(view, left) is not None:
+            if not members or self._is_outside(view, left) or self.resolver.named(view, left) is not None:
                 return
-            owner = self.meaning.owner(view, left)
+            owner = self.resolver.owner(view, left)
             if owner is None or owner[0] is None:
-                self._few(view, use, at, carriers, count, rows)
+                self._link_by_name_only(view, use, at, members, count, rows)
 
     def _is_outside(self, view: FileScope, expression: int) -> bool:
         """True if a qualified name begins with a namespace or type that the repository does not define: `std::a::b`."""
@@ -258,36 +263,36 @@ class CFamilyLinker:
             expression = view.left[expression]
         if view.op[expression] != LOOKUP or view.right[expression] < view.scopes:
             return False
-        first = self.meaning.named(view, expression)
+        first = self.resolver.named(view, expression)
         return first is None or first.entry is self.table.root.members.get("std")
 
-    def _carriers(self, name: str) -> tuple[list[ScopeMember], list[ScopeMember]]:
+    def _members_named(self, name: str) -> tuple[list[ScopeMember], list[ScopeMember]]:
         """Return what has a name outside classes, and as a member; empty if too many do."""
-        known = self._known.get(name)
+        known = self._members_by_name.get(name)
         if known is None:
-            entries = self.table.carriers(name)
-            if len(entries) > _MOST:
+            entries = self.table.members_named(name)
+            if len(entries) > _MAX_MEMBERS_EXAMINED:
                 entries = []
             macro = self.table.macros.get(name)
-            outer = [entry for entry in entries if not entry.home.is_class]
+            outer = [entry for entry in entries if not entry.scope.is_class]
             if macro is not None:
                 outer.append(macro)
-            known = self._known[name] = (outer, [entry for entry in entries if entry.home.is_class])
+            known = self._members_by_name[name] = (outer, [entry for entry in entries if entry.scope.is_class])
         return known
 
-    def _few(
+    def _link_by_name_only(
         self, view: FileScope, use: int, at: int, entries: list[ScopeMember], count: int, rows: list[NameTarget]
     ) -> None:
         """Choose by the name alone: the only one that the file includes, or a few candidates."""
         if not entries:
             return
-        meaning = self.meaning
-        entries = [entry for entry in entries if not meaning.hidden(view, entry)]
-        seen = [entry for entry in entries if entry.seen(view.sees)]
+        resolver = self.resolver
+        entries = [entry for entry in entries if not resolver.is_hidden(view, entry)]
+        seen = [entry for entry in entries if entry.is_visible(view.visible)]
         if len(seen) == 1:
-            by = "only definition of this name" if len(entries) == 1 else "only one that is included"
+            by = ONLY_DEFINITION if len(entries) == 1 else "only one that is included"
             self._choose(view, use, at, ResolvedName(seen[0], by, Trust.UNIQUE_NAME), count, rows)
             return
-        for entry in seen or entries if len(seen or entries) <= _FEW else ():
-            groups = meaning.fitting(view, entry, count)
-            self._add(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)
+        for entry in seen or entries if len(seen or entries) <= MAX_CANDIDATES else ():
+            groups = resolver.matching_overloads(view, entry, count)
+            self._add_targets(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)

@@ -45,31 +45,31 @@ ELEMENT_ACCESSORS = frozenset((
     "rbegin", "rend", "find", "emplace_back", "release", "operator*", "lower_bound", "upper_bound",
 ))  # fmt: skip
 PAIR_PARTS = {"first": 0, "second": 1}
-_POINTERS = 4  # smart pointers that are followed to find a member
-_NESTED = 4  # nesting of template arguments in the types of a cycle
+_MAX_POINTERS = 4  # smart pointers that are followed to find a member
+_MAX_NESTING = 4  # nesting of template arguments in the types of a cycle
 
 
 class Members(ABC):
     """Finds members; subclasses resolve names and the types of values."""
 
-    def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
-        self.world, self.table, self.reach = world, table, reach
-        self.outside = StandardTypes()
+    def __init__(self, world: LinkWorld, table: SymbolTable, includes: IncludeGraph) -> None:
+        self.world, self.table, self.includes = world, table, includes
+        self.standard_types = StandardTypes()
         self.views: dict[int, FileScope] = {}
-        self.solver: Solver[Question, Any] = Solver(self._answer, self._keep, None, _advance)
-        self.work: dict[int, Callable[[Any, Any], Any]] = {INHERITED: self._inherited, BASES: self._bases}
+        self.solver: Solver[Question, Any] = Solver(self._answer, self._store, None, _advance)
+        self.evaluators: dict[int, Callable[[Any, Any], Any]] = {INHERITED: self._inherited, BASES: self._bases}
 
     def view(self, number: int) -> FileScope:
         """Return a file's view."""
         found = self.views.get(number)
         if found is None:
-            homes = self.table.homes.get(number) or [self.table.root]
-            found = self.views[number] = FileScope(self.world.load(number), homes, self.reach.seen(number))
+            scopes = self.table.symbol_scopes.get(number) or [self.table.root]
+            found = self.views[number] = FileScope(self.world.load(number), scopes, self.includes.visible_files(number))
         return found
 
-    def leave(self, view: FileScope) -> None:
+    def drop_view(self, view: FileScope) -> None:
         """Drop the results for a file that is never included, because they are rarely needed again."""
-        if view.number not in self.reach.headers:
+        if view.number not in self.includes.headers:
             self.views.pop(view.number, None)
 
     @abstractmethod
@@ -91,53 +91,53 @@ class Members(ABC):
 
     def _answer(self, question: Question) -> Any:
         kind, about, what = question
-        return self.work[kind](about, what)
+        return self.evaluators[kind](about, what)
 
-    def _keep(self, question: Question, answer: Any) -> None:
+    def _store(self, question: Question, answer: Any) -> None:
         kind, about, what = question
         if kind == INHERITED:
-            about.seen[what] = answer
-            self.table.filled.append(about)
+            about.inherited[what] = answer
+            self.table.with_caches.append(about)
         elif kind == BASES:
             about.bases = answer
-            self.table.filled.append(about)
+            self.table.with_caches.append(about)
         else:
             about.answers[kind][what] = answer
 
     # --- Members
 
-    def find(self, owner: Type, name: str) -> tuple[ScopeMember, Type] | None:
+    def find_member(self, owner: Type, name: str) -> tuple[ScopeMember, Type] | None:
         """Return a member of a type, found through bases and smart pointers, and the type that has it."""
-        home, args = owner
-        for _ in range(_POINTERS):
-            if home is None:
+        scope, args = owner
+        for _ in range(_MAX_POINTERS):
+            if scope is None:
                 return None
-            entry = home.member(name)
+            entry = scope.member(name)
             if entry is not None:
-                return entry, (home, args)
-            inherited = self.inherited(home, name)
+                return entry, (scope, args)
+            inherited = self.inherited(scope, name)
             if inherited is not None:
-                return inherited[0], substitute_arguments(inherited[1], home, args) or inherited[1]
-            if not args or args[0] is None or not self.points(home):
+                return inherited[0], substitute_arguments(inherited[1], scope, args) or inherited[1]
+            if not args or args[0] is None or not self.acts_as_pointer(scope):
                 return None
-            home, args = args[0]
+            scope, args = args[0]
         return None
 
-    def points(self, home: CScope) -> bool:
+    def acts_as_pointer(self, scope: CScope) -> bool:
         """True if objects of a class act as pointers."""
-        if home.around is None:
-            return home.name in POINTERS
-        return "operator->" in home.members or self.inherited(home, "operator->") is not None
+        if scope.parent is None:
+            return scope.name in POINTERS
+        return "operator->" in scope.members or self.inherited(scope, "operator->") is not None
 
-    def inherited(self, home: CScope, name: str) -> tuple[ScopeMember, Type] | None:
+    def inherited(self, scope: CScope, name: str) -> tuple[ScopeMember, Type] | None:
         """Return a member of a class's bases, and the base that has it."""
-        if name in home.seen:
-            return home.seen[name]
-        found: tuple[ScopeMember, Type] | None = self.solver.ask((INHERITED, home, name))
+        if name in scope.inherited:
+            return scope.inherited[name]
+        found: tuple[ScopeMember, Type] | None = self.solver.ask((INHERITED, scope, name))
         return found
 
-    def _inherited(self, home: CScope, name: str) -> tuple[ScopeMember, Type] | None:
-        for base in self.bases(home):
+    def _inherited(self, scope: CScope, name: str) -> tuple[ScopeMember, Type] | None:
+        for base in self.bases(scope):
             above, args = base
             if above is None:
                 continue
@@ -149,17 +149,17 @@ class Members(ABC):
                 return found[0], substitute_arguments(found[1], above, args) or found[1]
         return None
 
-    def bases(self, home: CScope) -> Sequence[Type]:
+    def bases(self, scope: CScope) -> Sequence[Type]:
         """Return the bases of a class, as types."""
-        return home.bases if home.bases is not None else self.solver.ask((BASES, home, None)) or ()
+        return scope.bases if scope.bases is not None else self.solver.ask((BASES, scope, None)) or ()
 
-    def _bases(self, home: CScope, _: None) -> tuple[Type, ...]:
+    def _bases(self, scope: CScope, _: None) -> tuple[Type, ...]:
         found: dict[Type, None] = {}
-        for code in home.codes:
+        for code in scope.codes:
             view = self.view(code >> SHIFT)
-            for value in view.file.said(code & MASK, SymbolRelation.BASE):
+            for value in view.file.related_expressions(code & MASK, SymbolRelation.BASE):
                 base = self.type_named(view, value)
-                if base is not None and base[0] is not home:
+                if base is not None and base[0] is not scope:
                     found[base] = None
         return tuple(found)
 
@@ -167,25 +167,25 @@ class Members(ABC):
 def _advance(old: Any, new: Any) -> Any:
     """Return the next answer in a cycle; types must not grow without end (`using T = std::vector<T>`)."""
     is_type = isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], CScope) and isinstance(new[1], tuple)
-    return _shallow(new, _NESTED) if is_type else new
+    return _shallow(new, _MAX_NESTING) if is_type else new
 
 
-def _shallow(found: Type | None, room: int) -> Type | None:
-    if found is None or found[0] is None or not found[1]:
-        return found
-    return found[0], tuple(_shallow(arg, room - 1) for arg in found[1]) if room else ()
+def _shallow(type_: Type | None, depth: int) -> Type | None:
+    if type_ is None or type_[0] is None or not type_[1]:
+        return type_
+    return type_[0], tuple(_shallow(arg, depth - 1) for arg in type_[1]) if depth else ()
 
 
-def substitute_arguments(found: Type | None, whose: object, args: tuple[Type | None, ...]) -> Type | None:
+def substitute_arguments(type_: Type | None, template: object, args: tuple[Type | None, ...]) -> Type | None:
     """Return a type with a template's parameters replaced by the given arguments."""
-    if found is None or not args:
-        return found
-    if found[0] is None:
-        home, place = found[1]
-        if home is not whose and home != whose:
-            return found
+    if type_ is None or not args:
+        return type_
+    if type_[0] is None:
+        owner, place = type_[1]
+        if owner is not template and owner != template:
+            return type_
         return args[place] if place < len(args) else None
-    return (found[0], tuple(substitute_arguments(arg, whose, args) for arg in found[1])) if found[1] else found
+    return (type_[0], tuple(substitute_arguments(arg, template, args) for arg in type_[1])) if type_[1] else type_
 
 
 # --- Containers and pointers of the standard library
@@ -200,23 +200,23 @@ class StandardTypes:
 
     def __init__(self) -> None:
         names = POINTERS | _SEQUENCES | _MAPS | _OTHERS
-        self.homes = {name: CScope(name, None, True) for name in names}
+        self.scopes = {name: CScope(name, None, True) for name in names}
 
-    def named(self, name: str) -> Type | None:
+    def type_named(self, name: str) -> Type | None:
         """Return the type of a name, or None."""
-        home = self.homes.get(name)
-        return (home, ()) if home is not None else None
+        scope = self.scopes.get(name)
+        return (scope, ()) if scope is not None else None
 
     def element(self, value: Type, each: bool) -> Type | None:
         """Return the type of a subscript, a loop variable (`each`) or an accessor's result."""
-        home, args = value[0], value[1]
+        scope, args = value[0], value[1]
         if not args:
             return None
-        if home.name in _MAPS:
+        if scope.name in _MAPS:
             if each:
-                return (self.homes["pair"], args[:2])
+                return (self.scopes["pair"], args[:2])
             return args[1] if len(args) > 1 else None
-        if home.name in _OTHERS and home.name not in ("future", "shared_future"):
+        if scope.name in _OTHERS and scope.name not in ("future", "shared_future"):
             return None
         first: Type | None = args[0]
         return first

@@ -44,10 +44,14 @@ _NOT_INCLUDED = "in scope, but not included"
 class ExpressionResolver(ExpressionTypes):
     """Resolves expressions to the members they name."""
 
-    def __init__(self, world: LinkWorld, table: SymbolTable, reach: IncludeGraph) -> None:
-        super().__init__(world, table, reach)
-        self._shared: dict[CScope, list[int]] = {}
-        self.work |= {NAMED: self._named, NOMINATED: self._find_nominated, ALIASED: self._aliased}
+    def __init__(self, world: LinkWorld, table: SymbolTable, includes: IncludeGraph) -> None:
+        super().__init__(world, table, includes)
+        self._headers_by_scope: dict[CScope, list[int]] = {}
+        self.evaluators |= {
+            NAMED: self._named,
+            NOMINATED: self._find_nominated_namespaces,
+            ALIASED: self._find_aliased_namespace,
+        }
 
     def named(self, view: FileScope, expression: int) -> ResolvedName | None:
         """Return what an expression names."""
@@ -62,13 +66,13 @@ class ExpressionResolver(ExpressionTypes):
         op, left = view.op[expression], view.left[expression]
         found: ResolvedName | None = None
         if op == LOOKUP:
-            found = self._looked_up(view, view.names[left], view.right[expression])
+            found = self._look_up(view, view.names[left], view.right[expression])
         elif op == MEMBER:
             found = self._member(view, left, view.names[view.right[expression]])
         elif op == SYMBOL:
             found = self._symbol(view, left)
         elif op == NAME:
-            for value in view.bound[left]:
+            for value in view.bindings[left]:
                 if view.op[value] == SYMBOL:
                     found = self._symbol(view, view.left[value])
         return found
@@ -78,8 +82,8 @@ class ExpressionResolver(ExpressionTypes):
         if view.file.symbol_kind[symbol] == MACRO:
             macro = self.table.macros.get(name)
             return ResolvedName(macro, "macro", Trust.EXACT) if macro is not None else None
-        home = self.table.holder(view.number << SHIFT | symbol)
-        entry = home.members.get(name) if home is not None else None
+        scope = self.table.scope_of(view.number << SHIFT | symbol)
+        entry = scope.members.get(name) if scope is not None else None
         return ResolvedName(entry, "function scope", Trust.EXACT) if entry is not None else None
 
     # --- Look-up
@@ -97,162 +101,162 @@ class ExpressionResolver(ExpressionTypes):
         at = scope
         while True:
             symbol = file.scope_symbol[at]
-            home = view.homes[symbol] if symbol or not at else None
-            if home is None and symbol:
-                home = self.table.inside.get(view.number << SHIFT | symbol - 1)
-            if home is not None:
-                return home, tuple(using)
+            found = view.symbol_scopes[symbol] if symbol or not at else None
+            if found is None and symbol:
+                found = self.table.out_of_class_scopes.get(view.number << SHIFT | symbol - 1)
+            if found is not None:
+                return found, tuple(using)
             for word in ("using namespace", "using"):
-                place = file.word.get(word)
+                place = file.name_index.get(word)
                 variable = file.variables.get((at, place)) if place is not None else None
                 if variable is not None:
-                    using += [(word == "using", value) for value in view.bound[variable]]
+                    using += [(word == "using", value) for value in view.bindings[variable]]
             at = file.scope_parent[at] - 1
 
-    def _looked_up(self, view: FileScope, name: str, scope: int) -> ResolvedName | None:
+    def _look_up(self, view: FileScope, name: str, scope: int) -> ResolvedName | None:
         """Look up a name in a scope; a scope number plus the number of scopes restricts it to namespaces and types."""
         macro = self.table.macros.get(name)
-        if macro is not None and macro.seen(view.sees):
+        if macro is not None and macro.is_visible(view.visible):
             return ResolvedName(macro, "macro", Trust.EXACT)
         qualifies = scope >= view.scopes
         home, using = self.start(view, scope - view.scopes if qualifies else scope)
-        if using or self._is_directed(view, home):
-            return self._followed(view, name, home, using, qualifies)
+        if using or self._has_using_directive(view, home):
+            return self._look_up_with_using(view, name, home, using, qualifies)
         unseen: ScopeMember | None = None
         at: CScope | None = home
         while at is not None and at.is_class:
-            found = self._in_home(view, at, name)
+            found = self._look_up_in_scope(view, at, name)
             if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
                 return found
-            at = at.around
-        chain = at.chains.get(name) if at is not None else ()
+            at = at.parent
+        chain = at.lookup_chains.get(name) if at is not None else ()
         if chain is None and at is not None:
-            chain = at.chains[name] = self._chain(at, name)
-            self.table.filled.append(at)
+            chain = at.lookup_chains[name] = self._chain(at, name)
+            self.table.with_caches.append(at)
         for entry in chain or ():
             if qualifies and entry.kind not in _QUALIFIERS:
                 continue
             if entry is DEPENDS_ON_USING:
-                return self._followed(view, name, home, using, qualifies)
-            if entry.seen(view.sees):
-                return entry.exact or entry.sight()
-            if unseen is None and not self.hidden(view, entry):
+                return self._look_up_with_using(view, name, home, using, qualifies)
+            if entry.is_visible(view.visible):
+                return entry.exact or entry.resolved()
+            if unseen is None and not self.is_hidden(view, entry):
                 unseen = entry
         return ResolvedName(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
-    def _chain(self, home: CScope, name: str) -> tuple[ScopeMember, ...]:
+    def _chain(self, scope: CScope, name: str) -> tuple[ScopeMember, ...]:
         """Return what a name can refer to from a namespace outward; a marker if visible `using`s decide."""
         found: list[ScopeMember] = []
-        at: CScope | None = home
+        at: CScope | None = scope
         while at is not None:
-            if name in at.brought:
+            if name in at.using_declarations:
                 return (DEPENDS_ON_USING,)
             if at is not self.table.standard:
-                found += [entry for entry in (at.member(name), at.other_names.get(name)) if entry is not None]
-            at = at.around
+                found += [entry for entry in (at.member(name), at.aliases.get(name)) if entry is not None]
+            at = at.parent
         return tuple(found)
 
-    def _is_directed(self, view: FileScope, home: CScope) -> bool:
+    def _has_using_directive(self, view: FileScope, scope: CScope) -> bool:
         """True if `using namespace` affects a scope or one around it."""
-        known = view.directed.get(home)
+        known = view.has_directives.get(scope)
         if known is None:
-            at: CScope | None = home
+            at: CScope | None = scope
             known = False
             before = self.solver.provisional
             while at is not None and not known:
-                known = bool(at.directives) and bool(self._nominated(view, at))
-                at = at.around
+                known = bool(at.directives) and bool(self._nominated_namespaces(view, at))
+                at = at.parent
             if self.solver.provisional == before:
-                view.directed[home] = known
+                view.has_directives[scope] = known
         return known
 
-    def _followed(
-        self, view: FileScope, name: str, home: CScope, using: tuple[tuple[bool, int], ...], qualifies: bool
+    def _look_up_with_using(
+        self, view: FileScope, name: str, scope: CScope, using: tuple[tuple[bool, int], ...], qualifies: bool
     ) -> ResolvedName | None:
         """Look up a name that `using` may bring in, from a scope outward."""
         for declares, value in using:
-            found = self._used(view, value, name, declares)
+            found = self._look_up_local_using(view, value, name, declares)
             if found is not None:
                 return found
         unseen: ScopeMember | None = None
-        at: CScope | None = home
+        at: CScope | None = scope
         while at is not None:
-            found = self._in_home(view, at, name)
+            found = self._look_up_in_scope(view, at, name)
             if found is not None and not (qualifies and found.entry.kind not in _QUALIFIERS):
                 if found.trust == Trust.EXACT:
                     return found
                 unseen = unseen or found.entry
-            at = at.around
+            at = at.parent
         return ResolvedName(unseen, _NOT_INCLUDED, Trust.CANDIDATE) if unseen is not None else None
 
-    def _used(self, view: FileScope, value: int, name: str, declares: bool) -> ResolvedName | None:
+    def _look_up_local_using(self, view: FileScope, value: int, name: str, declares: bool) -> ResolvedName | None:
         """Look up a name that `using` in a function may bring in."""
         if declares:
             found = self.named(view, value) if last_name(view.file, value) == name else None
             return ResolvedName(found.entry, "using", found.trust) if found is not None else None
-        home = self._home(view, value)
-        found = self._in_home(view, home, name) if home is not None else None
+        scope = self._scope_named(view, value)
+        found = self._look_up_in_scope(view, scope, name) if scope is not None else None
         if found is None or found.trust != Trust.EXACT:
             return None
         return ResolvedName(found.entry, "using namespace", Trust.EXACT)
 
-    def _in_home(self, view: FileScope, home: CScope, name: str) -> ResolvedName | None:
+    def _look_up_in_scope(self, view: FileScope, scope: CScope, name: str) -> ResolvedName | None:
         """Look up a name in a namespace or class, through `using` and bases."""
-        if home is self.table.standard:
+        if scope is self.table.standard:
             return None
-        entry = home.member(name)
+        entry = scope.member(name)
         unseen: ResolvedName | None = None
         if entry is not None:
-            if entry.seen(view.sees):
-                return entry.exact or entry.sight()
-            if not self.hidden(view, entry):
+            if entry.is_visible(view.visible):
+                return entry.exact or entry.resolved()
+            if not self.is_hidden(view, entry):
                 unseen = ResolvedName(entry, _NOT_INCLUDED, Trust.UNIQUE_NAME)
-        other_name = home.other_names.get(name)
-        if other_name is not None and other_name.seen(view.sees):
-            return other_name.exact or other_name.sight()
-        if name in home.brought:
-            found = self._brought(view, home, name)
+        other_name = scope.aliases.get(name)
+        if other_name is not None and other_name.is_visible(view.visible):
+            return other_name.exact or other_name.resolved()
+        if name in scope.using_declarations:
+            found = self._look_up_using_declaration(view, scope, name)
             if found is not None and found.entry is not entry:
                 return ResolvedName(found.entry, "using", found.trust)
-        if home.is_class:
-            inherited = self.inherited(home, name)
+        if scope.is_class:
+            inherited = self.inherited(scope, name)
             if inherited is not None:
-                return inherited[0].exact or inherited[0].sight()
-        elif home.directives:
-            for other in self._nominated(view, home):
+                return inherited[0].exact or inherited[0].resolved()
+        elif scope.directives:
+            for other in self._nominated_namespaces(view, scope):
                 entry = other.members.get(name)
-                if entry is not None and entry.seen(view.sees):
+                if entry is not None and entry.is_visible(view.visible):
                     return ResolvedName(entry, "using namespace", Trust.EXACT)
-                found = self._brought(view, other, name)
+                found = self._look_up_using_declaration(view, other, name)
                 if found is not None:
                     return ResolvedName(found.entry, "using namespace", found.trust)
         return unseen
 
-    def _brought(self, view: FileScope, home: CScope, name: str) -> ResolvedName | None:
+    def _look_up_using_declaration(self, view: FileScope, scope: CScope, name: str) -> ResolvedName | None:
         """Look up a name that `using x::name` brings into a scope, in a file that this one sees."""
-        for number, value in home.brought.get(name, ()):
-            found = self.named(self.view(number), value) if view.sees >> number & 1 else None
+        for number, value in scope.using_declarations.get(name, ()):
+            found = self.named(self.view(number), value) if view.visible >> number & 1 else None
             if found is not None:
                 return found
         return None
 
-    def _nominated(self, view: FileScope, home: CScope) -> tuple[CScope, ...]:
+    def _nominated_namespaces(self, view: FileScope, scope: CScope) -> tuple[CScope, ...]:
         """Return the namespaces that visible `using namespace` directives bring into a namespace, nearest first."""
-        known = view.nominated.get(home)
-        return known if known is not None else self.solver.ask((NOMINATED, view, home)) or ()
+        known = view.nominated.get(scope)
+        return known if known is not None else self.solver.ask((NOMINATED, view, scope)) or ()
 
-    def _find_nominated(self, view: FileScope, home: CScope) -> tuple[CScope, ...]:
-        waiting = [home]
+    def _find_nominated_namespaces(self, view: FileScope, scope: CScope) -> tuple[CScope, ...]:
+        waiting = [scope]
         for at in waiting:
-            numbers = [n for n in self._headers_of(at) if view.sees >> n & 1 and n != view.number]
+            numbers = [n for n in self._headers_of(at) if view.visible >> n & 1 and n != view.number]
             for number in (view.number, *numbers) if at.directives else ():
                 for value in at.directives.get(number, ()):
-                    other = self._directed(self.view(number), value, waiting)
+                    other = self._directive_namespace(self.view(number), value, waiting)
                     if other is not None and other not in waiting:
                         waiting.append(other)
         return tuple(waiting[1:])
 
-    def _directed(self, view: FileScope, expression: int, homes: list[CScope]) -> CScope | None:
+    def _directive_namespace(self, view: FileScope, expression: int, scopes: list[CScope]) -> CScope | None:
         """Return the namespace that a directive names: as written, or in one that another directive has brought in.
 
         Other directives are not followed to find it, to keep directives from being resolved through one another.
@@ -261,38 +265,42 @@ class ExpressionResolver(ExpressionTypes):
             return self.table.root
         name = last_name(view.file, expression)
         if view.op[expression] == MEMBER:
-            left = self._directed(view, view.left[expression], homes)
-            inside = [left, *self._nominated(view, left)] if left is not None else []
-            return next((found for home in inside if (found := self._inner(view, home, name)) is not None), None)
+            left = self._directive_namespace(view, view.left[expression], scopes)
+            inside = [left, *self._nominated_namespaces(view, left)] if left is not None else []
+            return next(
+                (found for scope in inside if (found := self._inner_namespace(view, scope, name)) is not None), None
+            )
         at: CScope | None
         at, _ = self.start(view, view.right[expression] % view.scopes)
         while at is not None:
-            found = self._inner(view, at, name)
+            found = self._inner_namespace(view, at, name)
             if found is not None:
                 return found
-            at = at.around
-        return next((found for home in homes if (found := self._inner(view, home, name)) is not None), None)
+            at = at.parent
+        return next(
+            (found for scope in scopes if (found := self._inner_namespace(view, scope, name)) is not None), None
+        )
 
-    def _inner(self, view: FileScope, home: CScope, name: str) -> CScope | None:
-        entry = home.members.get(name)
+    def _inner_namespace(self, view: FileScope, scope: CScope, name: str) -> CScope | None:
+        entry = scope.members.get(name)
         if entry is None or entry.kind != NAMESPACE:
-            entry = home.other_names.get(name)
+            entry = scope.aliases.get(name)
         return self._namespace(view, entry) if entry is not None else None
 
-    def _headers_of(self, home: CScope) -> list[int]:
+    def _headers_of(self, scope: CScope) -> list[int]:
         """Return the included files with `using namespace` in a scope."""
-        known = self._shared.get(home)
+        known = self._headers_by_scope.get(scope)
         if known is None:
-            known = self._shared[home] = [n for n in home.directives if n in self.reach.headers]
+            known = self._headers_by_scope[scope] = [n for n in scope.directives if n in self.includes.headers]
         return known
 
-    def hidden(self, view: FileScope, entry: ScopeMember) -> bool:
+    def is_hidden(self, view: FileScope, entry: ScopeMember) -> bool:
         """True if all entities of a member are local to other files."""
-        return all(group.local >= 0 and not view.sees >> group.local & 1 for group in self.table.groups(entry))
+        return all(group.local >= 0 and not view.visible >> group.local & 1 for group in self.table.groups(entry))
 
     # --- Qualified names and members
 
-    def _home(self, view: FileScope, expression: int) -> CScope | None:
+    def _scope_named(self, view: FileScope, expression: int) -> CScope | None:
         """Return the namespace or class that an expression names."""
         if self._is_root(view, expression):
             return self.table.root
@@ -312,32 +320,32 @@ class ExpressionResolver(ExpressionTypes):
         """Return the namespace of a name or alias; an alias is resolved in the viewing file first, then in its
         includes."""
         if entry.kind == NAMESPACE:
-            return entry.home.inner.get(entry.name)
+            return entry.scope.inner_scopes.get(entry.name)
         if entry in view.aliased:
             return view.aliased[entry]
         found: CScope | None = self.solver.ask((ALIASED, view, entry))
         return found
 
-    def _aliased(self, view: FileScope, entry: ScopeMember) -> CScope | None:
-        for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.includes(code))):
+    def _find_aliased_namespace(self, view: FileScope, entry: ScopeMember) -> CScope | None:
+        for code in sorted(entry.codes, key=lambda code: (code >> SHIFT != view.number, not view.can_see(code))):
             other = self.view(code >> SHIFT)
-            for value in other.file.said(code & MASK, SymbolRelation.TYPE):
-                meant = self._directed(other, value, [])
-                if meant is not None:
-                    return meant
+            for value in other.file.related_expressions(code & MASK, SymbolRelation.TYPE):
+                namespace = self._directive_namespace(other, value, [])
+                if namespace is not None:
+                    return namespace
         return None
 
     def _member(self, view: FileScope, left: int, name: str) -> ResolvedName | None:
         """Look up a member of what an expression names or evaluates to."""
         if view.op[left] in (LOOKUP, MEMBER, NAME, SYMBOL):
             if self._is_root(view, left):
-                return self._in_home(view, self.table.root, name)
+                return self._look_up_in_scope(view, self.table.root, name)
             found = self.named(view, left)
             if found is not None and found.entry.kind in _NAMESPACES:
-                home = self._namespace(view, found.entry)
-                return self._in_home(view, home, name) if home is not None else None
+                scope = self._namespace(view, found.entry)
+                return self._look_up_in_scope(view, scope, name) if scope is not None else None
             if found is None and view.op[left] == LOOKUP and view.right[left] >= view.scopes:
                 return None  # std::name, or another library's namespace
         owner = self.owner(view, left)
-        seen = self.find(owner, name) if owner is not None else None
-        return seen[0].exact or seen[0].sight() if seen is not None else None
+        seen = self.find_member(owner, name) if owner is not None else None
+        return seen[0].exact or seen[0].resolved() if seen is not None else None

@@ -19,15 +19,15 @@ NAMED, TYPE_NAMED, TYPE_OF, NOMINATED, ALIASED, INHERITED, BASES = range(7)
 Question = tuple[int, Any, Any]
 SHIFT = 20  # a symbol's code is its file's number, shifted by this, and its index in the file
 MASK = (1 << SHIFT) - 1
-_PLACE = {kind: place for place, kind in enumerate(KINDS)}
+_KIND_CODES = {kind: place for place, kind in enumerate(KINDS)}
 MACRO, NAMESPACE, ENUM, ENUMERATOR, TYPE, METHOD = (
-    _PLACE[k] for k in (Kind.MACRO, Kind.NAMESPACE, Kind.ENUM, Kind.ENUMERATOR, Kind.TYPE, Kind.METHOD)
+    _KIND_CODES[k] for k in (Kind.MACRO, Kind.NAMESPACE, Kind.ENUM, Kind.ENUMERATOR, Kind.TYPE, Kind.METHOD)
 )
 NAMESPACE_ALIAS = len(KINDS)  # a namespace alias: `namespace a = b;`
-CLASSES = frozenset(_PLACE[k] for k in (Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE))
-FUNCTIONS = frozenset(_PLACE[k] for k in (Kind.FUNCTION, Kind.METHOD))
+CLASSES = frozenset(_KIND_CODES[k] for k in (Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE))
+FUNCTIONS = frozenset(_KIND_CODES[k] for k in (Kind.FUNCTION, Kind.METHOD))
 SCOPE_KINDS = CLASSES | {NAMESPACE, ENUM}
-_SEVERAL = 8
+_MANY_CODES = 8
 
 
 class Entity(NamedTuple):
@@ -65,13 +65,13 @@ NO_IDS: dict[int, tuple[int, ...]] = {}
 class ScopeMember:
     """One name in one scope."""
 
-    __slots__ = ("codes", "exact", "files", "groups", "home", "ids", "kind", "name")
+    __slots__ = ("codes", "exact", "file_bits", "groups", "ids", "kind", "name", "scope")
 
-    def __init__(self, home: CScope, name: str, kind: int) -> None:
-        self.home, self.name, self.kind = home, name, kind
+    def __init__(self, scope: CScope, name: str, kind: int) -> None:
+        self.scope, self.name, self.kind = scope, name, kind
         self.codes: Sequence[int] = ()  # most have one symbol: a list for each would take half of all memory
         self.exact: ResolvedName | None = None  # the result of finding it in its scope
-        self.files = 0  # a bit for each file with one of its symbols; computed if there are many
+        self.file_bits = 0  # a bit for each file with one of its symbols; computed if there are many
         self.groups: tuple[Entity, ...] | None = None
         self.ids = NO_IDS  # targets by number of arguments, if they are the same for all files
 
@@ -84,123 +84,123 @@ class ScopeMember:
         else:
             self.codes = [*self.codes, code]
 
-    def keep(self, count: int, ids: tuple[int, ...]) -> None:
+    def cache_ids(self, count: int, ids: tuple[int, ...]) -> None:
         """Cache the targets for a number of arguments."""
         if self.ids is NO_IDS:
             self.ids = {}
         self.ids[count] = ids
 
-    def seen(self, sees: int) -> bool:
+    def is_visible(self, visible: int) -> bool:
         """True if one of its symbols is in one of the files, which are given as bits."""
         codes = self.codes
         if len(codes) == 1:
-            return bool(sees >> (codes[0] >> SHIFT) & 1)
-        if len(codes) > _SEVERAL:
-            return bool(sees & self.bits())
+            return bool(visible >> (codes[0] >> SHIFT) & 1)
+        if len(codes) > _MANY_CODES:
+            return bool(visible & self.files_as_bits())
         for code in codes:  # noqa: SIM110  `any` would cost twice as much
-            if sees >> (code >> SHIFT) & 1:
+            if visible >> (code >> SHIFT) & 1:
                 return True
         return False
 
-    def bits(self) -> int:
+    def files_as_bits(self) -> int:
         """Return a bit for each file with one of its symbols."""
-        if not self.files:
+        if not self.file_bits:
             for number in {code >> SHIFT for code in self.codes}:
-                self.files |= 1 << number
-        return self.files
+                self.file_bits |= 1 << number
+        return self.file_bits
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         """Drop what was computed from its symbols."""
         self.groups = None
         self.ids = NO_IDS
 
-    def sight(self) -> ResolvedName:
+    def resolved(self) -> ResolvedName:
         """Return the result of finding this member in its own scope."""
         if self.exact is None:
-            self.exact = ResolvedName(self, self.home.explained(), Trust.EXACT)
+            self.exact = ResolvedName(self, self.scope.link_reason(), Trust.EXACT)
         return self.exact
 
 
-_NO_HOMES: dict[str, CScope] = {}
+_NO_SCOPES: dict[str, CScope] = {}
 _NO_ENTRIES: dict[str, ScopeMember] = {}
 _NO_DIRECTIVES: dict[int, list[int]] = {}
-_NONE_BROUGHT: dict[str, list[tuple[int, int]]] = {}
+_NO_USING_DECLARATIONS: dict[str, list[tuple[int, int]]] = {}
 
 
 class CScope:
     """A namespace, class or enum."""
 
     __slots__ = (
-        "around", "bases", "brought", "chains", "codes", "directives", "inner", "is_class", "members", "name",
-        "other_names", "seen",
+        "aliases", "bases", "codes", "directives", "inherited", "inner_scopes", "is_class", "lookup_chains", "members",
+        "name", "parent", "using_declarations",
     )  # fmt: skip
 
-    def __init__(self, name: str, around: CScope | None, is_class: bool) -> None:
-        self.name, self.around, self.is_class = name, around, is_class
+    def __init__(self, name: str, parent: CScope | None, is_class: bool) -> None:
+        self.name, self.parent, self.is_class = name, parent, is_class
         self.members: dict[str, ScopeMember] = {}
-        self.inner: dict[str, CScope] = _NO_HOMES
+        self.inner_scopes: dict[str, CScope] = _NO_SCOPES
         self.codes: list[int] = []  # of a class: the symbols that define or declare it
         self.bases: tuple[Type, ...] | None = None  # computed on first use
-        self.other_names: dict[str, ScopeMember] = _NO_ENTRIES  # namespace aliases
+        self.aliases: dict[str, ScopeMember] = _NO_ENTRIES  # namespace aliases
         self.directives: dict[int, list[int]] = _NO_DIRECTIVES  # `using namespace`: expressions by file
-        self.brought: dict[str, list[tuple[int, int]]] = _NONE_BROUGHT  # `using x::y`, by y
-        self.chains: dict[str, tuple[ScopeMember, ...]] = {}  # of a namespace: what names mean from here outward
-        self.seen: dict[str, tuple[ScopeMember, Type] | None] = {}  # members of its bases that were looked up
+        self.using_declarations: dict[str, list[tuple[int, int]]] = _NO_USING_DECLARATIONS  # `using x::y`, by y
+        self.lookup_chains: dict[str, tuple[ScopeMember, ...]] = {}  # of a namespace: what names mean from here outward
+        self.inherited: dict[str, tuple[ScopeMember, Type] | None] = {}  # members of its bases that were looked up
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         """Drop what was computed about names."""
         self.bases = None
-        self.chains.clear()
-        self.seen.clear()
+        self.lookup_chains.clear()
+        self.inherited.clear()
 
-    def opened(self, name: str, is_class: bool) -> CScope:
+    def inner_scope(self, name: str, is_class: bool) -> CScope:
         """Return the inner scope of a name, creating it if necessary."""
-        found = self.inner.get(name)
+        found = self.inner_scopes.get(name)
         if found is None:
             found = CScope(name, self, is_class)
-            self.open(name, found)
+            self.set_inner_scope(name, found)
         elif is_class:
             found.is_class = True
         return found
 
-    def open(self, name: str, home: CScope) -> None:
+    def set_inner_scope(self, name: str, scope: CScope) -> None:
         """Set the inner scope of a name."""
-        if self.inner is _NO_HOMES:
-            self.inner = {}
-        self.inner[name] = home
+        if self.inner_scopes is _NO_SCOPES:
+            self.inner_scopes = {}
+        self.inner_scopes[name] = scope
 
-    def rename(self, name: str, entry: ScopeMember) -> None:
+    def add_alias(self, name: str, entry: ScopeMember) -> None:
         """Add a namespace alias."""
-        if self.other_names is _NO_ENTRIES:
-            self.other_names = {}
-        self.other_names[name] = entry
+        if self.aliases is _NO_ENTRIES:
+            self.aliases = {}
+        self.aliases[name] = entry
 
-    def direct(self, number: int, value: int) -> None:
+    def add_using_directive(self, number: int, value: int) -> None:
         """Add a file's `using namespace`."""
         if self.directives is _NO_DIRECTIVES:
             self.directives = {}
         self.directives.setdefault(number, []).append(value)
 
-    def bring(self, name: str, number: int, value: int) -> None:
+    def add_using_declaration(self, name: str, number: int, value: int) -> None:
         """Add a file's `using x::name`."""
-        if self.brought is _NONE_BROUGHT:
-            self.brought = {}
-        self.brought.setdefault(name, []).append((number, value))
+        if self.using_declarations is _NO_USING_DECLARATIONS:
+            self.using_declarations = {}
+        self.using_declarations.setdefault(name, []).append((number, value))
 
     def member(self, name: str) -> ScopeMember | None:
         """Return the member of a name; a class's own name is the class, not its constructors."""
         found = self.members.get(name)
-        if found is not None and name == self.name and found.kind in FUNCTIONS and self.around is not None:
-            return self.around.members.get(name, found)
+        if found is not None and name == self.name and found.kind in FUNCTIONS and self.parent is not None:
+            return self.parent.members.get(name, found)
         return found
 
-    def explained(self) -> str:
+    def link_reason(self) -> str:
         """Return the reason stored with a link to something in this scope."""
         parts = []
-        home: CScope | None = self
-        while home is not None and home.around is not None:
-            parts.append(home.name)
-            home = home.around
+        scope: CScope | None = self
+        while scope is not None and scope.parent is not None:
+            parts.append(scope.name)
+            scope = scope.parent
         path = "::".join(reversed(parts))
         return f"class {path}" if self.is_class else f"namespace {path}" if path else "file scope"
 
@@ -217,25 +217,31 @@ class FileScope:
     """One C-family file as a scope; caches the results for its expressions."""
 
     __slots__ = (
-        "aliased", "answers", "bound", "directed", "file", "homes", "left", "named", "names", "nominated", "number",
-        "op", "right", "scopes", "sees", "starts", "types", "values",
+        "aliased", "answers", "bindings", "file", "has_directives", "left", "named", "names", "nominated", "number",
+        "op", "right", "scopes", "starts", "symbol_scopes", "types", "values", "visible",
     )  # fmt: skip
 
-    def __init__(self, file: LoadedFlow, homes: list[CScope | None], sees: int) -> None:
-        self.file, self.homes, self.number = file, homes, file.number
-        self.sees = sees  # a bit for each file whose text is part of this one
-        self.names, self.op, self.left, self.right, self.bound = file.names, file.op, file.left, file.right, file.values
+    def __init__(self, file: LoadedFlow, symbol_scopes: list[CScope | None], visible: int) -> None:
+        self.file, self.symbol_scopes, self.number = file, symbol_scopes, file.number
+        self.visible = visible  # a bit for each file whose text is part of this one
+        self.names, self.op, self.left, self.right, self.bindings = (
+            file.names,
+            file.op,
+            file.left,
+            file.right,
+            file.values,
+        )
         self.scopes = len(file.scope_parent)
         self.named: dict[int, ResolvedName | None] = {}  # by expression: what it names
         self.types: dict[int, Type | None] = {}  # by expression: the type it names
         self.values: dict[int, Type | None] = {}  # by expression: the type of its value
         self.starts: dict[int, Start] = {}  # by scope
-        self.directed: dict[CScope, bool] = {}  # whether `using namespace` affects a scope
+        self.has_directives: dict[CScope, bool] = {}  # whether `using namespace` affects a scope
         self.nominated: dict[CScope, tuple[CScope, ...]] = {}  # what `using namespace` brings into a scope
         self.aliased: dict[ScopeMember, CScope | None] = {}  # the namespace of each alias `namespace a = b;`
         # By kind of question.
         self.answers: tuple[dict[Any, Any], ...] = (self.named, self.types, self.values, self.nominated, self.aliased)
 
-    def includes(self, code: int) -> bool:
+    def can_see(self, code: int) -> bool:
         """True if this file sees a symbol."""
-        return bool(self.sees >> (code >> SHIFT) & 1)
+        return bool(self.visible >> (code >> SHIFT) & 1)

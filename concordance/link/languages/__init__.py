@@ -1,4 +1,4 @@
-"""How each language resolves its imports; one plug-in for each language family."""
+"""Plug-ins, one for each language family: how it resolves imports, and which linker resolves its names."""
 
 from __future__ import annotations
 

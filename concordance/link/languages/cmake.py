@@ -42,7 +42,7 @@ _STANDARD = frozenset((
 _HERE = re.compile(r"\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)_DIR)\}/?")
 # Another project's own variable may belong to a fetched project, so by itself it names nothing in the repository.
 _TOP = re.compile(r"\$\{(?:(?:CMAKE|PROJECT)_SOURCE_DIR\}/?|\w+_SOURCE_DIR\}/(?=.))")
-_MADE = re.compile(r"\$\{\w*(?:BINARY|BUILD)_DIR\}")
+_BUILD_FOLDER = re.compile(r"\$\{\w*(?:BINARY|BUILD)_DIR\}")
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
@@ -85,7 +85,7 @@ def _path(tree: Tree, path: str, written: str, pages: tuple[str, ...]) -> Target
             outside = next((one for one in enclosing_folders(where or "") if one and one in tree.submodules), "")
             if outside:
                 return Target(Origin.THIRD_PARTY, package=outside.rpartition("/")[2], by=f"submodule {outside}")
-    if _MADE.match(written):
+    if _BUILD_FOLDER.match(written):
         return Target(Origin.GENERATED, package=written, by="in the build's own folder")
     return references.resolve_path(tree, path, words, ("",) if not pages else (), pages)
 

@@ -23,13 +23,13 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if "$" in one.module:
             return Target(Origin.UNRESOLVED, by="the path contains a variable")
         if one.form == "copy":
-            return _copied(tree, path, one.module)
+            return _copied_file(tree, path, one.module)
         return Target(Origin.THIRD_PARTY, package=one.module.partition("@")[0], by="image")
 
     return resolve
 
 
-def _copied(tree: Tree, path: str, written: str) -> Target:
+def _copied_file(tree: Tree, path: str, written: str) -> Target:
     for home in enclosing_folders(path.rpartition("/")[0]):
         found = references.target_at(tree, join_path(home, written), ("",), (), f"from {home or 'the root'}")
         if found:

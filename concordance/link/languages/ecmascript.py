@@ -31,7 +31,7 @@ _ENDINGS = (
     ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte", ".astro", ".d.ts",
     ".d.mts", ".d.cts", ".node", ".wasm",
 )  # fmt: skip
-_COMPILED = {
+_COMPILED_EXTENSIONS = {
     ".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts", ".d.mts"), ".cjs": (".cts", ".d.cts"),
 }  # fmt: skip
 _NODE = frozenset(
@@ -45,11 +45,11 @@ _TABLES = ("dependencies", "devDependencies", "peerDependencies", "optionalDepen
 _LOCAL = ("workspace:", "file:", "link:", "portal:", "*")
 _CONDITIONS = ("source", "types", "import", "module", "node", "browser", "default", "require", "development")
 _ENTRIES = ("source", "types", "typings", "module", "main", "browser")
-_BUILT = frozenset(("dist", "lib", "build", "out", "es", "esm", "cjs", "umd", "output"))
+_OUTPUT_FOLDERS = frozenset(("dist", "lib", "build", "out", "es", "esm", "cjs", "umd", "output"))
 _COMMENT = re.compile(r'"(?:\\.|[^"\\])*+"|//[^\n]*+|/\*', re.S)
 _COMMA = re.compile(r",(\s*[}\]])")
 _LIST = re.compile(r"^\s*-\s*[\"']?([^\"'#\s]+)", re.M)
-_HOPS = 5
+_MAX_EXTENDS = 5
 LANGUAGES = ("javascript", "typescript")
 LOADS_IMPORTS = True
 
@@ -74,29 +74,29 @@ class EcmaModules:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._found: dict[tuple[str, str], Target] = {}
-        self._said: dict[str, dict[str, Any]] = {}
-        self._ignored = GitIgnore(tree)
+        self._targets: dict[tuple[str, str], Target] = {}
+        self._json_files: dict[str, dict[str, Any]] = {}
+        self._git_ignore = GitIgnore(tree)
 
     def find(self, folder: str, module: str) -> Target:
         """Return the target of a module name in a file of a folder."""
         key = (folder, module)
-        if key not in self._found:
-            self._found[key] = self._find(folder, module)
-        return self._found[key]
+        if key not in self._targets:
+            self._targets[key] = self._find(folder, module)
+        return self._targets[key]
 
     def _find(self, folder: str, module: str) -> Target:
         words = module.partition("?")[0] or module
         if words.startswith(".") or words == "":
             path = join_path(folder, words)
-            ignored = self._ignored.by(path) if path and not self._files(path) else ""
+            ignored = self._git_ignore.ignored_by(path) if path and not self._files(path) else ""
             if ignored:
                 return Target(Origin.GENERATED, package=module, by=f"ignored by {ignored}")
             return _target(self._files(path), "relative path") or Target(Origin.UNRESOLVED, by=f"{module} not found")
         if re.match(r"[a-z][a-z0-9+.-]+:", words) and not words.startswith("node:"):
             host = words.partition("//")[2].partition("/")[0]
             return Target(Origin.THIRD_PARTY if host else Origin.UNRESOLVED, package=host, by="an address")
-        found = self._aliased(folder, words)
+        found = self._alias_target(folder, words)
         if found:
             return found
         parts = words.split("/")
@@ -107,11 +107,11 @@ class EcmaModules:
             homes = (*enclosing_folders(folder)[::-1], "")
             absolute = next(filter(None, (self._files(join_path(home, words)) for home in homes)), ())
             return _target(absolute, "path from the root") or Target(Origin.UNRESOLVED, by=f"{module} not found")
-        home = self._home(folder, package)
+        home = self._package_folder(folder, package)
         if home is not None:
             files = self._in_package(home, words[len(package) :].strip("/"))
             return Target(Origin.REPOSITORY, files, by=f"package {package}")
-        named = next((path for path in self._settings(folder) if package in self._depends(path)), "")
+        named = next((path for path in self._settings(folder) if package in self._dependencies(path)), "")
         if not re.match(r"[@\w]", package):
             return Target(Origin.UNRESOLVED, by=f"{module} not found")
         how = f"{named} requires it" if named else "not in the repository"
@@ -125,9 +125,9 @@ class EcmaModules:
             return ()
         found = self._tree.file(path) if path else ""
         if not found and path:
-            found = next(filter(None, map(self._tree.file, self._tried(path))), "")
+            found = next(filter(None, map(self._tree.file, self._candidate_files(path))), "")
         if not found and self._tree.folder(path) is not None:
-            main = self.said(f"{path}/package.json".lstrip("/")).get("main")
+            main = self.read_json(f"{path}/package.json".lstrip("/")).get("main")
             if isinstance(main, str) and main.strip("./"):
                 files = self._files(join_path(path, main))
                 if files:
@@ -139,9 +139,9 @@ class EcmaModules:
             return found, stub
         return (found,) if found else ()
 
-    def _tried(self, path: str) -> Iterator[str]:
+    def _candidate_files(self, path: str) -> Iterator[str]:
         """Yield the files that a path may refer to; imports often name the compiler's output."""
-        for ending, written in _COMPILED.items():
+        for ending, written in _COMPILED_EXTENSIONS.items():
             if path.endswith(ending):
                 yield from (path.removesuffix(ending) + other for other in written)
         yield from (path + ending for ending in _ENDINGS)
@@ -153,18 +153,18 @@ class EcmaModules:
         """The folders of the repository's packages, by name."""
         found: dict[str, list[str]] = {}
         for path in self._tree.by_name.get("package.json", ()):
-            name = self.said(path).get("name")
+            name = self.read_json(path).get("name")
             if isinstance(name, str):
                 found.setdefault(name, []).append(path.rpartition("/")[0])
         return found
 
     @cached_property
-    def _spaces(self) -> list[tuple[str, str]]:
+    def _workspaces(self) -> list[tuple[str, str]]:
         """The patterns of workspaces, each with the folder it is relative to."""
         found: list[tuple[str, str]] = []
         for name in ("package.json", "lerna.json"):
             for path in self._tree.by_name.get(name, ()):
-                said = self.said(path).get("workspaces" if name == "package.json" else "packages")
+                said = self.read_json(path).get("workspaces" if name == "package.json" else "packages")
                 listed = said.get("packages") if isinstance(said, dict) else said
                 home = path.rpartition("/")[0]
                 found += [(home, one) for one in (listed if isinstance(listed, list) else ()) if isinstance(one, str)]
@@ -174,20 +174,20 @@ class EcmaModules:
 
     def _is_member(self, folder: str) -> bool:
         """True if a folder belongs to a workspace."""
-        for home, pattern in self._spaces:
+        for home, pattern in self._workspaces:
             whole = join_path(home, pattern)
             if whole is not None and (fnmatchcase(folder, whole) or fnmatchcase(folder, whole.replace("/**", ""))):
                 return True
         return False
 
-    def _home(self, folder: str, package: str) -> str | None:
+    def _package_folder(self, folder: str, package: str) -> str | None:
         """Return the folder of a package if it is the repository's, else None."""
         homes = self._packages.get(package, ())
         inside = [home for home in homes if not home or f"{folder}/".startswith(f"{home}/")]
         if inside:
             return max(inside, key=len)  # a package may import itself by name
-        named = next((path for path in self._settings(folder) if package in self._depends(path)), "")
-        how = self._depends(named).get(package, "") if named else ""
+        named = next((path for path in self._settings(folder) if package in self._dependencies(path)), "")
+        how = self._dependencies(named).get(package, "") if named else ""
         for sign in ("file:", "link:", "portal:"):
             if how.startswith(sign):
                 where = join_path(named.rpartition("/")[0], how.removeprefix(sign))
@@ -196,10 +196,12 @@ class EcmaModules:
         known = [home for home in homes if local or self._is_member(home) or (not named and self._is_source(home))]
         return min(known, key=lambda home: (-shared_prefix_length(folder, home), home)) if known else None
 
-    def _is_source(self, home: str) -> bool:
+    def _is_source(self, package_folder: str) -> bool:
         """True if a package is the repository's own, not one for a test and not vendored."""
-        file = self._tree.files[f"{home}/package.json".lstrip("/")]
-        return file.category not in (Category.TEST, Category.VENDORED) and "node_modules" not in home.split("/")
+        file = self._tree.files[f"{package_folder}/package.json".lstrip("/")]
+        return file.category not in (Category.TEST, Category.VENDORED) and "node_modules" not in package_folder.split(
+            "/"
+        )
 
     def _settings(self, folder: str) -> Iterator[str]:
         for home in enclosing_folders(folder):
@@ -207,63 +209,65 @@ class EcmaModules:
             if path in self._tree.paths:
                 yield path
 
-    def _depends(self, path: str) -> dict[str, str]:
-        said = self.said(path)
+    def _dependencies(self, path: str) -> dict[str, str]:
+        said = self.read_json(path)
         found: dict[str, str] = {}
         for table in _TABLES:
             listed = said.get(table)
             found.update({name: str(how) for name, how in listed.items()} if isinstance(listed, dict) else {})
         return found
 
-    def _in_package(self, home: str, inside: str) -> tuple[str, ...]:
+    def _in_package(self, package_folder: str, inside: str) -> tuple[str, ...]:
         """Return the file of a package's entry, or of a path inside the package."""
-        settings = f"{home}/package.json".lstrip("/")
-        said = self.said(settings)
+        settings = f"{package_folder}/package.json".lstrip("/")
+        said = self.read_json(settings)
         wanted: list[object] = list(_exported(said.get("exports"), f"./{inside}" if inside else "."))
         wanted += [inside] if inside else [said.get(key) for key in _ENTRIES]
         for one in wanted:
             if isinstance(one, str) and one.strip("./"):
-                files = self._files(join_path(home, one)) or self._source(home, one)
+                files = self._files(join_path(package_folder, one)) or self._source(package_folder, one)
                 if files:
                     return files
-        files = self._files(join_path(home, f"src/{inside}")) or (() if inside else self._files(home))
+        files = self._files(join_path(package_folder, f"src/{inside}")) or (
+            () if inside else self._files(package_folder)
+        )
         return files or ((settings,) if settings in self._tree.paths else ())
 
-    def _source(self, home: str, entry: str) -> tuple[str, ...]:
+    def _source(self, package_folder: str, entry: str) -> tuple[str, ...]:
         """Return the source of a generated file: the same path in the source folder, or beside it."""
         parts = [part for part in entry.split("/") if part not in ("", ".")]
-        if not parts or parts[0] not in _BUILT:
+        if not parts or parts[0] not in _OUTPUT_FOLDERS:
             return ()
         stem = re.sub(r"(?:\.d)?\.[cm]?[jt]sx?$", "", "/".join(parts[1:]))
         stem = re.sub(r"\.(?:min|esm|cjs|umd|prod|development|production)$", "", stem)
         for way in ("src", "source", ""):
-            files = self._files(join_path(home, f"{way}/{stem}"))
+            files = self._files(join_path(package_folder, f"{way}/{stem}"))
             if files:
                 return files
         return ()
 
     # --- Aliases
 
-    def _aliased(self, folder: str, words: str) -> Target | None:
+    def _alias_target(self, folder: str, words: str) -> Target | None:
         for home in enclosing_folders(folder):
             for path in self._tree.by_folder.get(home, ()):
                 base = path.rpartition("/")[2]
                 if base in ("tsconfig.json", "jsconfig.json") or re.fullmatch(r"tsconfig\.[\w.-]+\.json", base):
-                    for target in self._configured(path, words, 0):
+                    for target in self._mapped_paths(path, words, 0):
                         files = self._files(target)
                         if files:
                             return Target(Origin.REPOSITORY, files, by=f"alias of {path}")
             if words.startswith("#"):
                 settings = f"{home}/package.json".lstrip("/")
-                for one in _exported(self.said(settings).get("imports"), words):
+                for one in _exported(self.read_json(settings).get("imports"), words):
                     files = self._files(join_path(home, one)) or self._source(home, one)
                     if files:
                         return Target(Origin.REPOSITORY, files, by=f"imports of {settings}")
         return None
 
-    def _configured(self, path: str, words: str, hops: int) -> Iterator[str | None]:
+    def _mapped_paths(self, path: str, words: str, hops: int) -> Iterator[str | None]:
         """Yield the paths that a compiler configuration may map a name to."""
-        said, home = self.said(path), path.rpartition("/")[0]
+        said, home = self.read_json(path), path.rpartition("/")[0]
         options = said.get("compilerOptions")
         options = options if isinstance(options, dict) else {}
         base = options.get("baseUrl")
@@ -277,16 +281,16 @@ class EcmaModules:
             yield join_path(root, words)
         parents = said.get("extends")
         for parent in parents if isinstance(parents, list) else [parents]:
-            if isinstance(parent, str) and parent.startswith(".") and hops < _HOPS:
+            if isinstance(parent, str) and parent.startswith(".") and hops < _MAX_EXTENDS:
                 above_it = join_path(home, parent if parent.endswith(".json") else f"{parent}.json")
                 if above_it is not None and above_it in self._tree.paths:
-                    yield from self._configured(above_it, words, hops + 1)
+                    yield from self._mapped_paths(above_it, words, hops + 1)
 
-    def said(self, path: str) -> dict[str, Any]:
+    def read_json(self, path: str) -> dict[str, Any]:
         """Return a JSON file, which may have comments and trailing commas; empty if it is invalid."""
-        if path not in self._said:
-            self._said[path] = _json(self._tree.text(path)) if path in self._tree.paths else {}
-        return self._said[path]
+        if path not in self._json_files:
+            self._json_files[path] = _json(self._tree.text(path)) if path in self._tree.paths else {}
+        return self._json_files[path]
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -336,9 +340,9 @@ def _exported(table: object, words: str) -> Iterator[str]:
 def _leaves(value: object, rest: str, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         yield value.replace("*", rest)
-    elif isinstance(value, list) and depth < _HOPS:
+    elif isinstance(value, list) and depth < _MAX_EXTENDS:
         for one in value:
             yield from _leaves(one, rest, depth + 1)
-    elif isinstance(value, dict) and depth < _HOPS:
+    elif isinstance(value, dict) and depth < _MAX_EXTENDS:
         for key in sorted(value, key=lambda key: _CONDITIONS.index(key) if key in _CONDITIONS else len(_CONDITIONS)):
             yield from _leaves(value[key], rest, depth + 1)

@@ -17,8 +17,8 @@ from concordance.link.world import LinkWorld
 
 LANGUAGES = ("go",)
 _MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.M)
-_REQUIRED = re.compile(r"^\s*(?:require\s+)?\"?([\w~-]+\.[\w.~/-]+)\"?\s+v\d", re.M)
-_REPLACED = re.compile(r"^\s*(?:replace\s+)?\"?([^\s\"]+)\"?(?:\s+v\S+)?\s+=>\s+\"?(\.\.?/?[^\s\"]*)", re.M)
+_REQUIREMENT = re.compile(r"^\s*(?:require\s+)?\"?([\w~-]+\.[\w.~/-]+)\"?\s+v\d", re.M)
+_REPLACEMENT = re.compile(r"^\s*(?:replace\s+)?\"?([^\s\"]+)\"?(?:\s+v\S+)?\s+=>\s+\"?(\.\.?/?[^\s\"]*)", re.M)
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
@@ -45,18 +45,18 @@ class _Modules:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._ignored = GitIgnore(tree)
-        self._homes: dict[str, list[str]] = {}
+        self._git_ignore = GitIgnore(tree)
+        self._modules: dict[str, list[str]] = {}
         self._required: dict[str, str] = {}  # other modules, and the file that requires them
         for path in tree.by_name.get("go.mod", ()):
             text, home = tree.text(path), path.rpartition("/")[0]
             for name in _MODULE.findall(text):
-                self._homes.setdefault(name, []).append(home)
-            for name, where in _REPLACED.findall(text):
+                self._modules.setdefault(name, []).append(home)
+            for name, where in _REPLACEMENT.findall(text):
                 folder = join_path(home, where)
-                if folder is not None and folder not in self._homes.get(name, ()):
-                    self._homes.setdefault(name, []).append(folder)
-            for name in _REQUIRED.findall(text):
+                if folder is not None and folder not in self._modules.get(name, ()):
+                    self._modules.setdefault(name, []).append(folder)
+            for name in _REQUIREMENT.findall(text):
                 self._required.setdefault(name, path)
 
     def find(self, folder: str, words: str) -> Target:
@@ -70,13 +70,13 @@ class _Modules:
         for name in _prefixes(words):
             inside = words[len(name) + 1 :]
             for home in sorted(
-                self._homes.get(name, ()), key=lambda home: (-shared_prefix_length(f"{folder}/", f"{home}/"), home)
+                self._modules.get(name, ()), key=lambda home: (-shared_prefix_length(f"{folder}/", f"{home}/"), home)
             ):
                 at = "/".join(filter(None, (home, inside)))
                 files = self._files(at)
                 if files:
                     return Target(Origin.REPOSITORY, files, by=f"module {name}")
-                missing = missing or self._made(at, words)
+                missing = missing or self._generated(at, words)
                 missing = missing or Target(Origin.UNRESOLVED, by=f"{name} found, but not {words}")
         for home in enclosing_folders(folder):
             files = self._files(f"{home}/vendor/{words}".lstrip("/"))
@@ -91,12 +91,12 @@ class _Modules:
             return Target(Origin.STANDARD, package=words, by="standard library")
         return Target(Origin.THIRD_PARTY, package=words, by="not in the repository")
 
-    def _made(self, folder: str, words: str) -> Target | None:
+    def _generated(self, folder: str, words: str) -> Target | None:
         """Return a package that a build generates, or None."""
         protos = tuple(path for path in self._tree.by_folder.get(folder, ()) if path.endswith(".proto"))
         if protos:
             return Target(Origin.GENERATED, protos, by=f"generated from {protos[0]}")
-        ignored = self._ignored.by(f"{folder}/made.go")
+        ignored = self._git_ignore.ignored_by(f"{folder}/made.go")
         return Target(Origin.GENERATED, package=words, by=f"{folder} is ignored by {ignored}") if ignored else None
 
     def _files(self, folder: str) -> tuple[str, ...]:

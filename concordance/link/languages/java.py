@@ -21,10 +21,10 @@ _EXTENSIONS = frozenset(  # packages of javax in the standard library; third-par
     ("accessibility", "crypto", "imageio", "lang", "management", "naming", "net", "print", "rmi", "script", "security",
      "smartcardio", "sound", "sql", "swing", "tools", "xml")
 )  # fmt: skip
-_OTHERS = (".kt", ".groovy", ".scala")  # languages whose classes Java can use
+_OTHER_LANGUAGES = (".kt", ".groovy", ".scala")  # languages whose classes Java can use
 _TEMPLATES = tuple(f".java{ending}" for ending in (".in", ".template", ".tmpl", ".jte", ".ftl", ".vm", ".mustache"))
-_DEFINED = re.compile(r"\b(?:class|interface|enum|record|object)\s+([A-Za-z_]\w*)")
-_MADE = frozenset(("R", "BuildConfig", "BR"))  # classes that Android's build generates
+_TYPE_DEFINITION = re.compile(r"\b(?:class|interface|enum|record|object)\s+([A-Za-z_]\w*)")
+_ANDROID_GENERATED = frozenset(("R", "BuildConfig", "BR"))  # classes that Android's build generates
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
@@ -51,8 +51,8 @@ class _Classes:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._homes: dict[str, list[str]] = {}
-        self._defined: dict[str, dict[str, str]] = {}
+        self._package_folders: dict[str, list[str]] = {}
+        self._classes_by_folder: dict[str, dict[str, str]] = {}
 
     def find(self, folder: str, module: str, name: str) -> Target:
         """Return the target of an import, as seen from a folder."""
@@ -64,7 +64,7 @@ class _Classes:
         elif name:
             parts.append(name)
         for end in range(len(parts), 1, -1):  # the parts after a class are inside it
-            found = self._class(folder, parts[:end], (".java", *_OTHERS))
+            found = self._class(folder, parts[:end], (".java", *_OTHER_LANGUAGES))
             if found:
                 root = found.rpartition(".")[0].removesuffix("/".join(parts[:end])).strip("/")
                 return Target(Origin.REPOSITORY, (found,), by=f"source root {root or '.'}")
@@ -82,11 +82,13 @@ class _Classes:
     def _folders(self, folder: str, parts: list[str]) -> list[str]:
         """Return the folders of a package that contain classes, nearest first."""
         way = "/".join(parts)
-        found = self._homes.get(way)
+        found = self._package_folders.get(way)
         if found is None:
             named = self._tree.folders_by_name.get(parts[-1], ())
             fit = (one for one in named if one == way or one.endswith(f"/{way}"))
-            found = self._homes[way] = [one for one in fit if any(map(_is_code, self._tree.by_folder.get(one, ())))]
+            found = self._package_folders[way] = [
+                one for one in fit if any(map(_is_code, self._tree.by_folder.get(one, ())))
+            ]
         return sorted(found, key=lambda one: (-shared_prefix_length(folder, one), one)) if len(found) > 1 else found
 
     def _package(self, folder: str, parts: list[str]) -> tuple[str, ...]:
@@ -103,12 +105,12 @@ class _Classes:
                     return Target(Origin.REPOSITORY, (found,), by=f"package {'.'.join(parts[:end])}")
         return None
 
-    def _classes(self, home: str) -> dict[str, str]:
-        found = self._defined.get(home)
+    def _classes(self, folder: str) -> dict[str, str]:
+        found = self._classes_by_folder.get(folder)
         if found is None:
-            found = self._defined[home] = {}
-            for path in filter(_is_code, self._tree.by_folder.get(home, ())):
-                for name in _DEFINED.findall(self._tree.text(path)):
+            found = self._classes_by_folder[folder] = {}
+            for path in filter(_is_code, self._tree.by_folder.get(folder, ())):
+                for name in _TYPE_DEFINITION.findall(self._tree.text(path)):
                     found.setdefault(name, path)
         return found
 
@@ -120,7 +122,7 @@ class _Classes:
             template = self._class(folder, parts[:end], _TEMPLATES)
             if template:
                 return Target(Origin.GENERATED, (template,), by=f"generated from {template}")
-        if not _MADE.isdisjoint(parts[-2:]) or "generated" in parts:
+        if not _ANDROID_GENERATED.isdisjoint(parts[-2:]) or "generated" in parts:
             return Target(Origin.GENERATED, package=module, by="named like a build output")
         for end in range(len(parts), 2, -1):
             if self._folders(folder, parts[:end]):
@@ -129,4 +131,4 @@ class _Classes:
 
 
 def _is_code(path: str) -> bool:
-    return path.endswith((".java", *_OTHERS))
+    return path.endswith((".java", *_OTHER_LANGUAGES))

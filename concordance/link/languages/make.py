@@ -9,7 +9,7 @@ from concordance.link.paths import references
 from concordance.link.paths.tree import Tree
 
 LANGUAGES = ("make",)
-_MADE = (".d", ".dep", ".depend", ".deps", ".cmd", ".P")  # header dependencies, written by the compiler
+_GENERATED_EXTENSIONS = (".d", ".dep", ".depend", ".deps", ".cmd", ".P")  # header dependencies, written by the compiler
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
@@ -17,7 +17,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def resolve(path: str, one: Import) -> Target:
         found = references.resolve_path(tree, path, one.module)
-        if not found.paths and one.module.rstrip(")}").endswith(_MADE):
+        if not found.paths and one.module.rstrip(")}").endswith(_GENERATED_EXTENSIONS):
             return Target(Origin.GENERATED, by="dependencies written by the compiler")
         return found
 

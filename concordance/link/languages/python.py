@@ -6,29 +6,13 @@ whether `b` is a module. Only if `a` is a folder without a file of its own, or a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
-from concordance.base.model import KINDS, ForeignName, Import, Kind, Op, Origin, Target, Trust, unpack_column
-from concordance.link.implicit_runs import Edge
+from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.tree import Tree
-from concordance.link.python.builtin_types import (
-    BUILTIN_CLASS,
-    BUILTIN_INSTANCE,
-    CLASS,
-    EXTERNAL,
-    FUNCTION,
-    INSTANCE,
-    MODULE,
-    SUPER,
-    Values,
-)
-from concordance.link.python.classes import ClassTable
-from concordance.link.python.implicit_calls import ImplicitCalls
-from concordance.link.python.inference import Evaluator
+from concordance.link.python.linker import PythonLinker
 from concordance.link.python.module_finder import FAR_PACKAGE, ModuleFinder
-from concordance.link.python.reexports import Place
-from concordance.link.python.unresolved_names import UnresolvedNames
-from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
+from concordance.link.world import LinkWorld
 
 LANGUAGES = ("python", "cython")
 LOADS_IMPORTS = True
@@ -38,7 +22,7 @@ TRACKS_VALUES = True
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of module imports."""
     modules = tree.once(ModuleFinder)
-    target_of = modules.target
+    target_of = modules.import_target
 
     def resolve(path: str, one: Import) -> Target:
         module, name = one.module, one.name
@@ -46,7 +30,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if found.origin != Origin.REPOSITORY:
             return found
         if "." not in module and path in found.paths and not path.endswith(("/__init__.py", "/__init__.pyi")):
-            return modules.outside(module)  # a script does not import itself: it shadows the module of its name
+            return modules.external_target(module)  # a script does not import itself: it shadows the module of its name
         if found.paths and not found.by.startswith(FAR_PACKAGE):
             return found
         inner = found
@@ -55,19 +39,19 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
         if inner is not found and inner.origin == Origin.REPOSITORY and (inner.paths or not found.paths):
             return inner
         # A folder that only has the module's name, but no files and no such submodule, is not the module.
-        return found if found.paths or "." in module else modules.outside(module)
+        return found if found.paths or "." in module else modules.external_target(module)
 
     return resolve
 
 
-def skipped_imports(tree: Tree) -> Callable[[str, Import], list[Target]]:
+def enclosing_package_imports(tree: Tree) -> Callable[[str, Import], list[Target]]:
     """Return a function that lists the packages an import passes through, each of which it also binds."""
     modules = tree.once(ModuleFinder)
 
     def resolve(path: str, one: Import) -> list[Target]:
         dots = one.module[: len(one.module) - len(one.module.lstrip("."))]
         parts = one.module[len(dots) :].split(".") if not one.name else []
-        return [modules.target(path, dots + ".".join(parts[:end])) for end in range(1, len(parts))]
+        return [modules.import_target(path, dots + ".".join(parts[:end])) for end in range(1, len(parts))]
 
     return resolve
 
@@ -75,134 +59,3 @@ def skipped_imports(tree: Tree) -> Callable[[str, Import], list[Target]]:
 def names(world: LinkWorld) -> PythonLinker:
     """Return the name resolver."""
     return PythonLinker(world)
-
-
-# --- Python name resolver: the target of each expression of a file, with its trust and the rule that found it
-# In: a file's flow. Out: `NameTarget` rows. A name is followed through scopes, imports and re-exports; a member through
-# the value of its receiver. A member of an unknown value is linked only if the repository defines its name once (unique
-# name) or a few times (candidates).
-
-
-MAX_CANDIDATES = 5  # the most definitions of a name that are listed as candidates
-_MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
-_MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBER_KINDS)
-_COMMON_MEMBER_NAMES = frozenset(
-    name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
-)
-_RULES = {
-    MODULE: ("module", Trust.VIA_IMPORT), CLASS: ("class", Trust.EXACT), SUPER: ("super", Trust.EXACT),
-    INSTANCE: ("type of the receiver", Trust.EXACT),
-}  # fmt: skip
-
-
-class PythonLinker:
-    """Links Python files."""
-
-    def __init__(self, world: LinkWorld) -> None:
-        self.world = world
-        self.classes = ClassTable(world)
-        self.values = Evaluator(self.classes)
-        self._asks = UnresolvedNames(self.values)
-        self._known: dict[str, list[int]] = {}
-        self._all: dict[str, list[int]] | None = None
-
-    def prepare(self) -> None:
-        """Index the members of all classes by name, if the store does not provide such an index."""
-        if self._all is None:
-            self._all = self._carried()
-
-    def _carried(self) -> dict[str, list[int]]:
-        """Return the members of all classes by name, leaving out names that many have."""
-        found: dict[str, list[int]] = {}
-        for number, row in enumerate(self.world.files):
-            if row.language != "python" or not row.size:
-                continue
-            file = self.world.load(number)
-            for symbol, kind in enumerate(file.symbol_kind):
-                if kind in _MEMBERS:
-                    held = found.setdefault(file.names[file.symbol_name[symbol]], [])
-                    if len(held) <= MAX_CANDIDATES:
-                        held.append(file.id(symbol))
-        return {
-            name: ids for name, ids in found.items() if len(ids) <= MAX_CANDIDATES and name not in _COMMON_MEMBER_NAMES
-        }
-
-    def carried(self, name: str) -> list[int]:
-        """Return the members of a name in all classes, or none if many have it."""
-        asked = self.world.carriers
-        if self._all is None and asked is None:
-            self.prepare()
-        if self._all is not None:
-            return self._all.get(name, [])
-        found = self._known.get(name)
-        if found is None:
-            held = (
-                asked(name, "python", _MEMBER_KINDS, MAX_CANDIDATES)
-                if asked is not None and name not in _COMMON_MEMBER_NAMES
-                else []
-            )
-            found = self._known[name] = held if len(held) <= MAX_CANDIDATES else []
-        return found
-
-    def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
-        """Return the ids of a class's bases."""
-        return self.classes.bases(file, symbol)
-
-    def runs(self, file: LoadedFlow, called: set[tuple[int, int]]) -> Iterator[Edge]:
-        """Yield the edges for code that runs although no name refers to it; `called` are pairs of callee and caller."""
-        return ImplicitCalls(self.values).edges(file, called)
-
-    def asks(self, file: LoadedFlow, found: list[NameTarget]) -> list[ForeignName]:
-        """Return the names that another language may define."""
-        return self._asks.of(file, found)
-
-    def found(self, file: LoadedFlow) -> list[NameTarget]:
-        """Return the targets of a file's expressions."""
-        rows: list[NameTarget] = []
-        for use in sorted(set(unpack_column(file.flow.used))):
-            op = file.op[use]
-            if op == Op.MEMBER:
-                rows += self._member(file, use)
-                continue
-            place: Place | None = None
-            rule, trust = "import", Trust.VIA_IMPORT
-            if op == Op.NAME:
-                variable = file.left[use]
-                place = self.classes.offers.of_variable(file, variable)
-                if place is not None and place[0] is file:
-                    rule, trust = "scope", Trust.EXACT
-            elif op == Op.LOOKUP:
-                place = self.classes.offers.starred(file, file.names[file.left[use]])
-                rule = "import *"
-            elif op == Op.IMPORT:
-                place = self.classes.offers.imported(file, file.left[use])
-            elif op == Op.PACKAGE:
-                place = self.classes.offers.package(file, file.left[use], file.right[use])
-            elif op == Op.SYMBOL:
-                place, rule, trust = (file, file.left[use]), "scope", Trust.EXACT
-            if place is not None and not isinstance(place, str):
-                rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
-        return rows
-
-    def _member(self, file: LoadedFlow, use: int) -> list[NameTarget]:
-        name = file.names[file.right[use]]
-        values = self.values.value(file, file.left[use])
-        rows: list[NameTarget] = []
-        for value in values:
-            place = self.values.find(value, name)
-            if place is not None and not isinstance(place, str):
-                rule, trust = _RULES[value.tag]
-                rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
-        rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # the first row of each target
-        if len(rows) > 1:
-            rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
-        if not rows and not self._is_known(values):
-            ids = self.carried(name)
-            trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
-            rule = "only definition of this name" if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
-            rows = [NameTarget(use, identity, trust, rule) for identity in ids]
-        return rows
-
-    def _is_known(self, values: Values) -> bool:
-        """True if the receiver's value is known: then the member is not defined anywhere else."""
-        return any(value.tag in (MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION) for value in values)

@@ -22,7 +22,7 @@ from concordance.link.world import LinkWorld
 
 STANDARD = frozenset(("std", "core", "alloc", "proc_macro", "test"))
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
-_ALONE = re.compile(r"(?:(?:tests|examples|benches|src/bin)/(?:[^/]+\.rs|[^/]+/main\.rs)|build\.rs)$")
+_STANDALONE = re.compile(r"(?:(?:tests|examples|benches|src/bin)/(?:[^/]+\.rs|[^/]+/main\.rs)|build\.rs)$")
 _PATH = r'#\[path\s*=\s*"([^"]+)"\s*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+%s\s*;'
 LANGUAGES = ("rust",)
 
@@ -40,7 +40,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             if one.name not in ("", "*", "self"):
                 parts.append(one.name)
             if one.form == "mod":
-                found = modules.declared(path, one.module)
+                found = modules.declared_module(path, one.module)
             else:
                 found = modules.find(path, parts) if parts else Target(Origin.UNRESOLVED)
             known[key] = found
@@ -97,8 +97,8 @@ class RustModules:
                 found[folder] = CargoCrate(folder, folder.rpartition("/")[2], path, roots={path})
         return found
 
-    def _crate(self, folder: str, name: str, said: dict[str, Any], shared: dict[str, Any]) -> CargoCrate:
-        library, file = _table(said, "lib"), self._tree.file
+    def _crate(self, folder: str, name: str, manifest: dict[str, Any], shared: dict[str, Any]) -> CargoCrate:
+        library, file = _table(manifest, "lib"), self._tree.file
         own = library.get("name")
         crate = CargoCrate(folder, _plain(own if isinstance(own, str) else name))
         where = library.get("path")
@@ -106,20 +106,20 @@ class RustModules:
         crate.program = file(join_path(folder, "src/main.rs") or "")
         crate.roots = {crate.library, crate.program}
         for kind in ("bin", "test", "example", "bench"):
-            for one in said.get(kind, ()) if isinstance(said.get(kind), list) else ():
+            for one in manifest.get(kind, ()) if isinstance(manifest.get(kind), list) else ():
                 path = one.get("path") if isinstance(one, dict) else None
                 crate.roots.add(file(join_path(folder, path) or "") if isinstance(path, str) else "")
         crate.roots.discard("")
-        crate.old = _table(said, "package").get("edition", "2015") == "2015"
-        targets = _table(said, "target").values()
-        for table in [said, *(one for one in targets if isinstance(one, dict))]:
+        crate.old = _table(manifest, "package").get("edition", "2015") == "2015"
+        targets = _table(manifest, "target").values()
+        for table in [manifest, *(one for one in targets if isinstance(one, dict))]:
             for key in _TABLES:
                 for written, value in _table(table, key).items():
-                    crate.requires[_plain(written)] = _required(folder, written, value, shared)
+                    crate.requires[_plain(written)] = _dependency(folder, written, value, shared)
         return crate
 
     @cached_property
-    def _named(self) -> dict[str, list[CargoCrate]]:
+    def _crates_by_name(self) -> dict[str, list[CargoCrate]]:
         found: dict[str, list[CargoCrate]] = {}
         for crate in self._crates.values():
             if crate.library:
@@ -143,7 +143,7 @@ class RustModules:
         if crate is None:
             return ""
         inside = path.removeprefix(crate.folder).lstrip("/")
-        if path in crate.roots or _ALONE.match(inside):
+        if path in crate.roots or _STANDALONE.match(inside):
             return path
         for home in enclosing_folders(path.rpartition("/")[0]):  # a program of several files
             main = f"{home}/main.rs".lstrip("/")
@@ -183,7 +183,7 @@ class RustModules:
                 return found
         return self._tree.file(f"{folder}.rs") or root
 
-    def declared(self, path: str, name: str) -> Target:
+    def declared_module(self, path: str, name: str) -> Target:
         """Return the target of `mod name;`."""
         found = self.child(path, name.replace("::", "/"))
         return Target(Origin.REPOSITORY, (found,), by="mod") if found else Target(Origin.UNRESOLVED, by=f"no {name}.rs")
@@ -216,7 +216,7 @@ class RustModules:
         child = self.child(root, head) if own and own.old and root else ""
         if child:
             return self._walk(child, rest, "crate")
-        carried = [one for one in self._named.get(head, ()) if not package or not self._is_example(one, path)]
+        carried = [one for one in self._crates_by_name.get(head, ()) if not package or not self._is_example(one, path)]
         if carried:
             nearest = min(carried, key=lambda one: (-shared_prefix_length(path, one.folder), one.folder))
             return self._walk(nearest.library, rest, f"crate {head}")
@@ -244,12 +244,12 @@ def _plain(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _table(said: dict[str, Any], key: str) -> dict[str, Any]:
-    value = said.get(key)
+def _table(manifest: dict[str, Any], key: str) -> dict[str, Any]:
+    value = manifest.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _required(folder: str, written: str, value: object, shared: dict[str, Any]) -> tuple[str, str | None]:
+def _dependency(folder: str, written: str, value: object, shared: dict[str, Any]) -> tuple[str, str | None]:
     """Return a dependency's package, and its folder if it is in the repository."""
     if not isinstance(value, dict):
         return written, None

@@ -16,7 +16,7 @@ from concordance.link.world import LinkWorld
 
 LANGUAGES = ("starlark",)
 LOADS_IMPORTS = True
-_MARKS = ("WORKSPACE", "WORKSPACE.bazel", "WORKSPACE.bzlmod", "MODULE.bazel", "REPO.bazel", ".buckconfig")
+_WORKSPACE_FILES = ("WORKSPACE", "WORKSPACE.bazel", "WORKSPACE.bzlmod", "MODULE.bazel", "REPO.bazel", ".buckconfig")
 _NAME = re.compile(r"\b(?:workspace|module)\s*\(\s*(?:[^()]*?,\s*)?name\s*=\s*\"([^\"]+)\"")
 _LOCAL = re.compile(r"\blocal_(?:repository|path_override)\s*\(([^()]*)\)")
 _KEY = re.compile(r"\b(name|module_name|path)\s*=\s*\"([^\"]+)\"")
@@ -58,10 +58,10 @@ class _Spaces:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._homes = {path.rpartition("/")[0] for name in _MARKS for path in tree.by_name.get(name, ())}
+        self._workspaces = {path.rpartition("/")[0] for name in _WORKSPACE_FILES for path in tree.by_name.get(name, ())}
         self._named: dict[str, str] = {}
-        for home in sorted(self._homes):
-            for mark in _MARKS:
+        for home in sorted(self._workspaces):
+            for mark in _WORKSPACE_FILES:
                 text = tree.text(f"{home}/{mark}".lstrip("/"))
                 for name in _NAME.findall(text):
                     self._named.setdefault(name, home)
@@ -77,7 +77,7 @@ class _Spaces:
         tree."""
         if name:
             return self._named.get(name)
-        return next((home for home in enclosing_folders(path.rpartition("/")[0]) if home in self._homes), "")
+        return next((home for home in enclosing_folders(path.rpartition("/")[0]) if home in self._workspaces), "")
 
 
 def names(world: LinkWorld) -> SimpleResolver:

@@ -14,7 +14,7 @@ from concordance.link.paths.tree import Tree
 
 LANGUAGES = ("yaml",)
 _PAGES = ("action.yml", "action.yaml")
-_SPEAKING = (
+_PROJECT_FILES = (
     "pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "README.md", "README.rst",
 )  # fmt: skip
 
@@ -25,7 +25,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
     def is_own(name: str) -> bool:
         if name not in own:
-            own[name] = any(f"github.com/{name}" in tree.text(path) for path in _SPEAKING)
+            own[name] = any(f"github.com/{name}" in tree.text(path) for path in _PROJECT_FILES)
         return own[name]
 
     def resolve(path: str, one: Import) -> Target:

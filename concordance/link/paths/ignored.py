@@ -12,33 +12,37 @@ from functools import cached_property, partial
 from concordance.collect.path_patterns import Patterns
 from concordance.link.paths.tree import Tree, enclosing_folders
 
-_MOST = 2_000  # lines of one file that are read: people write a few dozen, and each pattern takes time to compile
+_MAX_LINES = 2_000  # lines of one file that are read: people write a few dozen, and each pattern takes time to compile
 
 
 class _Rules:
     """The lines of one `.gitignore`."""
 
-    def __init__(self, lines: Sequence[str], there: Callable[[str], Iterable[str]]) -> None:
-        self.there = there  # returns the files in a folder; both are relative to the `.gitignore`
-        self.patterns = Patterns(line for line in map(str.rstrip, lines[:_MOST]) if line and not line.startswith("#"))
+    def __init__(self, lines: Sequence[str], files_in: Callable[[str], Iterable[str]]) -> None:
+        self.files_in = files_in  # returns the files in a folder; both are relative to the `.gitignore`
+        self.patterns = Patterns(
+            line for line in map(str.rstrip, lines[:_MAX_LINES]) if line and not line.startswith("#")
+        )
         self.folders: dict[str, bool] = {"": False}
 
-    def ignore(self, path: str) -> bool:
+    def ignores(self, path: str) -> bool:
         """True if the rules ignore a missing file, and no file of its kind that exists beside it."""
         folder, _, name = path.rpartition("/")
-        if self._folder(folder):
+        if self._ignores_folder(folder):
             return True
         ending = f".{name.rpartition('.')[2]}"
         return self.patterns.matches(path) and not any(
-            self.patterns.matches(one) for one in self.there(folder) if one.endswith(ending)
+            self.patterns.matches(one) for one in self.files_in(folder) if one.endswith(ending)
         )
 
-    def _folder(self, path: str) -> bool:
-        said = self.folders.get(path)
-        if said is None:
-            around = self._folder(path.rpartition("/")[0])
-            said = self.folders[path] = around or (not any(self.there(path)) and self.patterns.matches(path, True))
-        return said
+    def _ignores_folder(self, path: str) -> bool:
+        ignored = self.folders.get(path)
+        if ignored is None:
+            around = self._ignores_folder(path.rpartition("/")[0])
+            ignored = self.folders[path] = around or (
+                not any(self.files_in(path)) and self.patterns.matches(path, True)
+            )
+        return ignored
 
 
 class GitIgnore:
@@ -51,25 +55,25 @@ class GitIgnore:
     def _rules(self) -> dict[str, _Rules]:
         found = {}
         for path in self._tree.by_name.get(".gitignore", ()):
-            home = path.rpartition("/")[0]
-            found[home] = _Rules(self._tree.text(path).splitlines(), partial(self._there, home))
+            folder = path.rpartition("/")[0]
+            found[folder] = _Rules(self._tree.text(path).splitlines(), partial(self._files_in, folder))
         return found
 
-    def _there(self, home: str, folder: str) -> Iterator[str]:
+    def _files_in(self, root: str, folder: str) -> Iterator[str]:
         """Yield the files directly in a folder, relative to `home`, and the folder itself if it exists."""
-        start = len(home) + 1 if home else 0
-        whole = f"{home}/{folder}".strip("/")
+        start = len(root) + 1 if root else 0
+        whole = f"{root}/{folder}".strip("/")
         for path in self._tree.by_folder.get(whole, ()):
             yield path[start:]
         if whole in self._tree.folders:
             yield f"{whole[start:]}/"
 
-    def by(self, path: str) -> str:
+    def ignored_by(self, path: str) -> str:
         """Return the `.gitignore` that ignores a path or a folder around it; "" if there is none."""
         rules = self._rules
         if not rules:
             return ""
         for home in enclosing_folders(path.rpartition("/")[0]):
-            if home in rules and rules[home].ignore(path[len(home) + 1 :] if home else path):
+            if home in rules and rules[home].ignores(path[len(home) + 1 :] if home else path):
                 return f"{home}/.gitignore" if home else ".gitignore"
         return ""

@@ -16,10 +16,10 @@ from concordance.base.errors import Unreadable
 from concordance.base.model import File, ListedFile, Skip
 from concordance.collect import walk
 
-_LARGEST = 4_000_000  # bytes of a configuration file; longer ones are data
+_MAX_SETTINGS_BYTES = 4_000_000  # bytes of a configuration file; longer ones are data
 _POINTS = "points to "
-_HOPS = 8  # links to links that are followed
-Made = TypeVar("Made")
+_MAX_LINKS_FOLLOWED = 8  # links to links that are followed
+Value = TypeVar("Value")
 
 
 class Tree:
@@ -30,7 +30,7 @@ class Tree:
         self.root, self.roots = root, roots or Roots()
         self._files = files
         self._texts: dict[str, str] = {}
-        self._made: dict[Callable[[Tree], object], object] = {}
+        self._values: dict[Callable[[Tree], object], object] = {}
 
     @cached_property
     def files(self) -> dict[str, File]:
@@ -117,7 +117,7 @@ class Tree:
         return real if real in self.folders else None
 
     def _real(self, path: str) -> str:
-        for _ in range(_HOPS):
+        for _ in range(_MAX_LINKS_FOLLOWED):
             parts = path.split("/")
             for end in range(1, len(parts) + 1):
                 at = "/".join(parts[:end])
@@ -128,11 +128,11 @@ class Tree:
                 break
         return path
 
-    def once(self, make: Callable[[Tree], Made]) -> Made:
+    def once(self, make: Callable[[Tree], Value]) -> Value:
         """Return a value computed from the tree, computing it only once for all callers."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return cast(Made, self._made[make])
+        if make not in self._values:
+            self._values[make] = make(self)
+        return cast(Value, self._values[make])
 
     def language(self, path: str) -> str:
         """Return a file's language; "" if it has none."""
@@ -140,23 +140,23 @@ class Tree:
         return file.language if file else ""
 
     @property
-    def asked(self) -> set[str]:
+    def files_read(self) -> set[str]:
         """The files that were read to resolve imports; a change of one of them may change the targets of imports."""
         return set(self._texts)
 
     def text(self, path: str) -> str:
         """Return the text of a configuration file; "" if it is missing, unreadable or too long to be one."""
-        said = self._texts.get(path)
-        if said is None:
-            said = self._texts[path] = self._read(path)
-        return said
+        text = self._texts.get(path)
+        if text is None:
+            text = self._texts[path] = self._read(path)
+        return text
 
     def _read(self, path: str) -> str:
         file = self.files.get(path)
-        if file is None or file.skip or file.size > _LARGEST:
+        if file is None or file.skip or file.size > _MAX_SETTINGS_BYTES:
             return ""
         try:
-            data = walk.read(self.root, ListedFile(path, file.size, file.changed), _LARGEST)
+            data = walk.read(self.root, ListedFile(path, file.size, file.changed), _MAX_SETTINGS_BYTES)
         except Unreadable:
             return ""
         try:

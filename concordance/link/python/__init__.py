@@ -1,1 +1,1 @@
-"""Resolve Python names."""
+"""Resolve the modules and the names of Python; `link/languages/python.py` is the plug-in that uses them."""

@@ -19,7 +19,7 @@ class PythonValue(NamedTuple):
 
     tag: int
     id: int | str  # a module's number, the id of a definition in the repository, or the dotted name of anything else
-    holds: tuple[Values, ...] = ()  # the values it holds or gives, by position
+    elements: tuple[Values, ...] = ()  # the values it holds or gives, by position
 
 
 Values = tuple[PythonValue, ...]
@@ -30,19 +30,21 @@ _MODULE = {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_ty
 BUILTIN_NAMES = frozenset(dir(builtins)) | _NEWER | _SITE | _MODULE
 
 # Types with one kind of element, and those whose first parameter is a key.
-_ONE = frozenset(
+_COLLECTION_TYPES = frozenset(
     ("list", "set", "frozenset", "deque", "List", "Set", "FrozenSet", "Deque", "Iterator", "Iterable", "Sequence",
      "MutableSequence", "Collection", "Container", "AbstractSet", "MutableSet", "KeysView", "ValuesView", "Generator",
      "AsyncIterator", "AsyncIterable", "AsyncGenerator", "Reversible", "OrderedSet", "Queue", "Counter")
 )  # fmt: skip
-_KEYED = frozenset(
+_MAPPING_TYPES = frozenset(
     ("dict", "Dict", "defaultdict", "DefaultDict", "OrderedDict", "Mapping", "MutableMapping", "ChainMap", "ItemsView",
      "WeakValueDictionary", "WeakKeyDictionary", "MappingProxyType")
 )  # fmt: skip
-_PLAIN = frozenset(("str", "int", "float", "bool", "bytes", "complex", "bytearray", "slice", "range", "property"))
-_OTHER = frozenset(("tuple", "Tuple", "contextmanager", "ContextManager", "AbstractContextManager", "Callable"))
-_YIELDED = frozenset(("Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"))
-MODELLED_TYPES = _ONE | _KEYED | _PLAIN | _OTHER
+_SCALAR_TYPES = frozenset(
+    ("str", "int", "float", "bool", "bytes", "complex", "bytearray", "slice", "range", "property")
+)
+_OTHER_TYPES = frozenset(("tuple", "Tuple", "contextmanager", "ContextManager", "AbstractContextManager", "Callable"))
+_ITERATOR_TYPES = frozenset(("Iterator", "Iterable", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator"))
+MODELLED_TYPES = _COLLECTION_TYPES | _MAPPING_TYPES | _SCALAR_TYPES | _OTHER_TYPES
 
 # Typing forms that are equivalent to their parameters: to all of them (0), or to the first (1).
 TYPING_FORMS = {
@@ -51,22 +53,26 @@ TYPING_FORMS = {
 }  # fmt: skip
 
 # Functions that return their first argument, or something like it.
-_SAME = frozenset(("copy.copy", "copy.deepcopy", "dataclasses.replace", "functools.wraps", "weakref.proxy"))
-_OVER = frozenset(("builtins.iter", "builtins.sorted", "builtins.reversed", "builtins.filter", "itertools.islice",
-                   "builtins.list", "builtins.set", "builtins.tuple", "builtins.frozenset"))  # fmt: skip
-_OUT_OF = frozenset(("builtins.next", "builtins.max", "builtins.min", "random.choice", "builtins.anext"))
+_IDENTITY_FUNCTIONS = frozenset(
+    ("copy.copy", "copy.deepcopy", "dataclasses.replace", "functools.wraps", "weakref.proxy")
+)
+_ITERATOR_FUNCTIONS = frozenset(
+    ("builtins.iter", "builtins.sorted", "builtins.reversed", "builtins.filter", "itertools.islice", "builtins.list",
+     "builtins.set", "builtins.tuple", "builtins.frozenset")
+)  # fmt: skip
+_ELEMENT_FUNCTIONS = frozenset(("builtins.next", "builtins.max", "builtins.min", "random.choice", "builtins.anext"))
 
 
 def element_values(value: PythonValue, place: int = 0) -> Values:
     """Return what iterating over a value gives, or, with place -1, what indexing it gives."""
-    if value.tag != BUILTIN_INSTANCE or not value.holds:
+    if value.tag != BUILTIN_INSTANCE or not value.elements:
         return ()
-    if value.id in _ONE:
-        return value.holds[0]
-    if value.id in _KEYED:
-        return value.holds[-1 if place else 0] if len(value.holds) > 1 or not place else ()
+    if value.id in _COLLECTION_TYPES:
+        return value.elements[0]
+    if value.id in _MAPPING_TYPES:
+        return value.elements[-1 if place else 0] if len(value.elements) > 1 or not place else ()
     if value.id in ("tuple", "Tuple"):
-        found = [held for held in value.holds if held]
+        found = [held for held in value.elements if held]
         if place:  # which element is not known
             return tuple(dict.fromkeys(one for held in found for one in held))
         return found[0] if found and all(held == found[0] for held in found) else ()
@@ -75,43 +81,47 @@ def element_values(value: PythonValue, place: int = 0) -> Values:
 
 def yielded_values(value: PythonValue) -> Values:
     """Return what a generator yields; any other value is returned as it is."""
-    return element_values(value) if value.tag == BUILTIN_INSTANCE and value.id in _YIELDED else (value,)
+    return element_values(value) if value.tag == BUILTIN_INSTANCE and value.id in _ITERATOR_TYPES else (value,)
 
 
-def call_external(name: str, holds: tuple[Values, ...], given: Values) -> Values:
+def call_external(name: str, elements: tuple[Values, ...], arguments: Values) -> Values:
     """Return the result of calling an external function or method."""
-    if name in _SAME:
-        return given
+    if name in _IDENTITY_FUNCTIONS:
+        return arguments
     if name == "builtins.type":
-        return tuple(PythonValue(CLASS, value.id) for value in given if value.tag == INSTANCE)
-    if name in _OVER:
-        return (PythonValue(BUILTIN_INSTANCE, "list", tuple(element_values(value) for value in given[:1])),)
-    if name in _OUT_OF:
-        return element_values(given[0]) if given else ()
+        return tuple(PythonValue(CLASS, value.id) for value in arguments if value.tag == INSTANCE)
+    if name in _ITERATOR_FUNCTIONS:
+        return (PythonValue(BUILTIN_INSTANCE, "list", tuple(element_values(value) for value in arguments[:1])),)
+    if name in _ELEMENT_FUNCTIONS:
+        return element_values(arguments[0]) if arguments else ()
     if name == "builtins.enumerate":
-        pair = PythonValue(BUILTIN_INSTANCE, "tuple", ((), element_values(given[0]) if given else ()))
+        pair = PythonValue(BUILTIN_INSTANCE, "tuple", ((), element_values(arguments[0]) if arguments else ()))
         return (PythonValue(BUILTIN_INSTANCE, "Iterator", ((pair,),)),)
-    if holds and name.startswith("builtins.") and name.count(".") == 2:
+    if elements and name.startswith("builtins.") and name.count(".") == 2:
         _, kind, last = name.split(".")
-        return _of_container(kind, last, holds)
+        return _of_container(kind, last, elements)
     unsaid = name.endswith("TypeVar") or name in ("builtins.getattr", "builtins.super")
     return () if unsaid else (PythonValue(EXTERNAL, name),)
 
 
-def _of_container(kind: str, name: str, holds: tuple[Values, ...]) -> Values:
-    if kind in _KEYED and len(holds) > 1:
+def _of_container(kind: str, name: str, elements: tuple[Values, ...]) -> Values:
+    if kind in _MAPPING_TYPES and len(elements) > 1:
         if name == "items":
             return (
                 PythonValue(
-                    BUILTIN_INSTANCE, "Iterator", ((PythonValue(BUILTIN_INSTANCE, "tuple", (holds[0], holds[1])),),)
+                    BUILTIN_INSTANCE,
+                    "Iterator",
+                    ((PythonValue(BUILTIN_INSTANCE, "tuple", (elements[0], elements[1])),),),
                 ),
             )
         if name in ("keys", "values"):
-            return (PythonValue(BUILTIN_INSTANCE, "Iterator", (holds[name == "values"],)),)
+            return (PythonValue(BUILTIN_INSTANCE, "Iterator", (elements[name == "values"],)),)
         if name in ("get", "pop", "setdefault"):
-            return holds[1]
-    if kind in _ONE and name in ("pop", "popleft", "get", "get_nowait"):
-        return holds[0]
+            return elements[1]
+    if kind in _COLLECTION_TYPES and name in ("pop", "popleft", "get", "get_nowait"):
+        return elements[0]
     return (
-        (PythonValue(BUILTIN_INSTANCE, kind, holds),) if name in ("copy", "union", "difference", "intersection") else ()
+        (PythonValue(BUILTIN_INSTANCE, kind, elements),)
+        if name in ("copy", "union", "difference", "intersection")
+        else ()
     )

@@ -17,7 +17,7 @@ from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow
 
 Order = list[tuple[LoadedFlow, int]]
-_MOST_ABOVE = 200  # ancestors of a class; nobody writes a class with more
+_MAX_ANCESTORS = 200  # ancestors of a class; nobody writes a class with more
 
 # A question to the solver: the value of a file's expression, its type (with the expression's complement), or the bases
 # of a class (with its id, and no file).
@@ -30,7 +30,7 @@ class ClassTable:
 
     def __init__(self, world: LinkWorld) -> None:
         self.world = world
-        self.offers = ReexportResolver(world)
+        self.reexports = ReexportResolver(world)
         self._bases: dict[int, tuple[int, ...]] = {}
         self._members: dict[tuple[int, str, int], Place | None] = {}
 
@@ -62,11 +62,11 @@ class ClassTable:
         """Return the file and the values that a type alias is bound to; None if the expression is not an alias."""
         place: Place | None = None
         if file.op[expression] == Op.NAME:
-            place = self.offers.of_variable(file, file.left[expression])
+            place = self.reexports.of_variable(file, file.left[expression])
         elif file.op[expression] == Op.MEMBER:
             for value in self.evaluate(file, file.left[expression]):
                 if value.tag == MODULE and isinstance(value.id, int):
-                    place = self.offers.offered(self.world.load(value.id), file.names[file.right[expression]])
+                    place = self.reexports.exported(self.world.load(value.id), file.names[file.right[expression]])
         if place is None or isinstance(place, str) or place[1] < 0:
             return None
         owner, symbol = place
@@ -85,7 +85,7 @@ class ClassTable:
         found = self._bases.get(identity)
         return found if found is not None else self._solver.ask((None, identity))
 
-    def keep_bases(self, identity: int, bases: tuple[int, ...]) -> None:
+    def store_bases(self, identity: int, bases: tuple[int, ...]) -> None:
         """Store the bases of a class."""
         self._bases[identity] = bases
 
@@ -93,7 +93,7 @@ class ClassTable:
         """Compute the bases of a class."""
         file, symbol = self.world.owner(identity)
         found = list[int]()
-        for value in file.said(symbol, SymbolRelation.BASE):
+        for value in file.related_expressions(symbol, SymbolRelation.BASE):
             classes = [v.id for v in self.evaluate(file, value) if v.tag == CLASS and isinstance(v.id, int)]
             found += [base for base in classes if base != identity][:1]
         return tuple(found)
@@ -115,14 +115,14 @@ class ClassTable:
 
     def _find_member(self, identity: int, name: str, skip: int) -> Place | None:
         for file, symbol in self.order(identity)[skip:]:
-            word = file.word.get(name)
+            word = file.name_index.get(name)
             found = file.members.get(symbol, {}).get(word) if word is not None else None
             if found:
                 return file, found[0]
-            scope = file.opened.get(symbol)
+            scope = file.scope_of_symbol.get(symbol)
             variable = file.variables.get((scope, word)) if word is not None and scope is not None else None
             if variable is not None and not file.variable_symbol[variable]:
-                place = self.offers.of_variable(file, variable)
+                place = self.reexports.of_variable(file, variable)
                 if place is not None:
                     return place
         return None
@@ -140,20 +140,20 @@ class MethodOrders:
     """
 
     def __init__(
-        self, world: LinkWorld, bases: Callable[[LoadedFlow, int], Iterable[int]], doubts: Callable[[], int]
+        self, world: LinkWorld, bases: Callable[[LoadedFlow, int], Iterable[int]], provisional_count: Callable[[], int]
     ) -> None:
-        """`bases` returns the bases of a class; `doubts` counts how often these were only provisional."""
-        self.world, self._bases, self._doubts = world, bases, doubts
-        self._kept: dict[int, Order] = {}
-        self._round: set[int] = set()  # classes in a cycle of bases, or derived from such a class
+        """`bases` returns the bases of a class; `provisional_count` counts how often these were only provisional."""
+        self.world, self._bases, self._provisional_count = world, bases, provisional_count
+        self._orders: dict[int, Order] = {}
+        self._cyclic: set[int] = set()  # classes in a cycle of bases, or derived from such a class
 
     def of(self, identity: int) -> Order:
         """Return a class and its ancestors in order."""
-        found = self._kept.get(identity)
-        return found if found is not None else self._found(identity)
+        found = self._orders.get(identity)
+        return found if found is not None else self._compute_order(identity)
 
-    def _found(self, identity: int) -> Order:
-        above, doubted = self._gathered(identity)
+    def _compute_order(self, identity: int) -> Order:
+        above, provisional = self._collect_ancestors(identity)
         waits = {one: sum(base in above for base in bases) for one, bases in above.items()}
         below: dict[int, list[int]] = {}
         for one, bases in above.items():
@@ -163,55 +163,57 @@ class MethodOrders:
         orders: dict[int, Order] = {}
         for one in ready:  # grows during the loop
             bases = above[one]
-            if not self._round.isdisjoint(bases):
-                self._round.add(one)
-            if not doubted.isdisjoint(bases):
-                doubted.add(one)
-            orders[one] = self._nearest(one, above) if one in self._round else self._merged(one, bases, orders)
+            if not self._cyclic.isdisjoint(bases):
+                self._cyclic.add(one)
+            if not provisional.isdisjoint(bases):
+                provisional.add(one)
+            orders[one] = (
+                self._nearest_first(one, above) if one in self._cyclic else self._merge_bases(one, bases, orders)
+            )
             for other in below.get(one, ()):
                 waits[other] -= 1
                 if not waits[other]:
                     ready.append(other)
-        circle = above.keys() - orders.keys()  # what is left waits for itself
-        orders.update((one, self._nearest(one, above)) for one in circle)
-        if doubted:  # whether it really is a cycle may only be known later
-            doubted |= circle
-            self._round -= doubted
+        cyclic = above.keys() - orders.keys()  # what is left waits for itself
+        orders.update((one, self._nearest_first(one, above)) for one in cyclic)
+        if provisional:  # whether it really is a cycle may only be known later
+            provisional |= cyclic
+            self._cyclic -= provisional
         else:
-            self._round |= circle
-        self._kept.update((one, order) for one, order in orders.items() if one not in doubted)
+            self._cyclic |= cyclic
+        self._orders.update((one, order) for one, order in orders.items() if one not in provisional)
         return orders[identity]
 
-    def _gathered(self, identity: int) -> tuple[dict[int, list[int]], set[int]]:
+    def _collect_ancestors(self, identity: int) -> tuple[dict[int, list[int]], set[int]]:
         """Return the ancestors whose order is not known yet, with their bases; and those with provisional bases."""
         above: dict[int, list[int]] = {}
-        doubted = set[int]()
+        provisional = set[int]()
         waiting = [identity]
         while waiting:
             one = waiting.pop()
-            if one not in above and one not in self._kept:
-                before = self._doubts()
+            if one not in above and one not in self._orders:
+                before = self._provisional_count()
                 above[one] = list(dict.fromkeys(self._bases(*self.world.owner(one))))
-                if self._doubts() != before:
-                    doubted.add(one)
+                if self._provisional_count() != before:
+                    provisional.add(one)
                 waiting += above[one]
-        return above, doubted
+        return above, provisional
 
-    def _merged(self, identity: int, bases: list[int], orders: dict[int, Order]) -> Order:
-        lists = [orders[base] if base in orders else self._kept[base] for base in bases]
+    def _merge_bases(self, identity: int, bases: list[int], orders: dict[int, Order]) -> Order:
+        lists = [orders[base] if base in orders else self._orders[base] for base in bases]
         owner = self.world.owner(identity)
         if len(lists) == 1:
-            return [owner, *lists[0][:_MOST_ABOVE]]
+            return [owner, *lists[0][:_MAX_ANCESTORS]]
         return [owner, *_merge_c3([*lists, [self.world.owner(base) for base in bases]])]
 
-    def _nearest(self, identity: int, above: dict[int, list[int]]) -> Order:
+    def _nearest_first(self, identity: int, above: dict[int, list[int]]) -> Order:
         """Return a class and its ancestors, each once, nearest first."""
         found = {identity: self.world.owner(identity)}
         waiting = deque([identity])
         while waiting:
             one = waiting.popleft()
             for base in above[one] if one in above else self._bases(*found[one]):
-                if base not in found and len(found) <= _MOST_ABOVE:
+                if base not in found and len(found) <= _MAX_ANCESTORS:
                     found[base] = self.world.owner(base)
                     waiting.append(base)
         return list(found.values())
@@ -225,7 +227,7 @@ def _merge_c3(lists: list[Order]) -> Order:
     rests = Counter(one for order in lists for one in order[1:])
     heads = [0] * len(lists)
     found: dict[tuple[LoadedFlow, int], None] = {}
-    while len(found) < _MOST_ABOVE:
+    while len(found) < _MAX_ANCESTORS:
         open_ = [order[head] for order, head in zip(lists, heads, strict=True) if head < len(order)]
         if not open_:
             break

@@ -23,7 +23,7 @@ class Fixtures:
 
     def __init__(self, classes: ClassTable) -> None:
         self.classes, self.world = classes, classes.world
-        self._offered: dict[int, dict[tuple[int, str], list[int]]] = {}
+        self._fixtures: dict[int, dict[tuple[int, str], list[int]]] = {}
 
     def of_parameter(self, file: LoadedFlow, function: int, place: int) -> Function | None:
         """Return the fixture that fills a parameter."""
@@ -32,9 +32,9 @@ class Fixtures:
 
     def names(self, file: LoadedFlow, function: int) -> list[str]:
         """Return the names that a test or fixture requests."""
-        return [file.names[file.left[one]] for one in file.said(function, SymbolRelation.ASKS)]
+        return [file.names[file.left[one]] for one in file.related_expressions(function, SymbolRelation.ASKS)]
 
-    def asked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
+    def requested(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the fixtures that a test or another fixture requests."""
         for name in self.names(file, function):
             found = self.find(file, function, name)
@@ -46,9 +46,9 @@ class Fixtures:
 
         A fixture that requests its own name gets the next one further out.
         """
-        for home, symbol in self._near(file, function, name):
-            if home.number != file.number or symbol != function:
-                return home, symbol
+        for owner, symbol in self._nearest_first(file, function, name):
+            if owner.number != file.number or symbol != function:
+                return owner, symbol
         return None
 
     def inherited(self, identity: int, file: LoadedFlow, function: int) -> Iterator[Function]:
@@ -57,41 +57,41 @@ class Fixtures:
             for above, place in self.classes.order(identity):
                 if (above.number, place) == (file.number, file.symbol_parent[function] - 1):
                     break
-                yield from ((above, symbol) for symbol in self._offers(above).get((place, name), ()))
+                yield from ((above, symbol) for symbol in self._fixtures_of(above).get((place, name), ()))
 
-    def unasked(self, file: LoadedFlow, function: int) -> Iterator[Function]:
+    def autouse(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the autouse fixtures of a function."""
-        for home, symbol in self._near(file, function, AUTOUSE):
-            if home.number != file.number or symbol != function:
-                yield home, symbol
+        for owner, symbol in self._nearest_first(file, function, AUTOUSE):
+            if owner.number != file.number or symbol != function:
+                yield owner, symbol
 
-    def _near(self, file: LoadedFlow, function: int, name: str) -> Iterator[Function]:
+    def _nearest_first(self, file: LoadedFlow, function: int, name: str) -> Iterator[Function]:
         """Yield the fixtures of a name, nearest first."""
         owner = file.symbol_parent[function] - 1
         if owner >= 0:
             for above, place in self.classes.order(file.id(owner)):
-                for symbol in self._offers(above).get((place, name), ()):
+                for symbol in self._fixtures_of(above).get((place, name), ()):
                     yield above, symbol
-        for symbol in self._offers(file).get((-1, name), ()):
+        for symbol in self._fixtures_of(file).get((-1, name), ()):
             yield file, symbol
-        imported = self.classes.offers.offered(file, name) if name != AUTOUSE else None
+        imported = self.classes.reexports.exported(file, name) if name != AUTOUSE else None
         if imported is not None and not isinstance(imported, str) and imported[0].number != file.number:
-            yield from [imported] if imported[0].said(imported[1], SymbolRelation.OFFERS) else []
+            yield from [imported] if imported[0].related_expressions(imported[1], SymbolRelation.OFFERS) else []
         folder = file.path
         while folder:
             folder = folder.rpartition("/")[0]
             number = self.world.number.get(f"{folder}/{_CONFTEST}" if folder else _CONFTEST)
             if number is not None and number != file.number:
-                home = self.world.load(number)
-                for symbol in self._offers(home).get((-1, name), ()):
-                    yield home, symbol
+                conftest = self.world.load(number)
+                for symbol in self._fixtures_of(conftest).get((-1, name), ()):
+                    yield conftest, symbol
 
-    def _offers(self, file: LoadedFlow) -> dict[tuple[int, str], list[int]]:
+    def _fixtures_of(self, file: LoadedFlow) -> dict[tuple[int, str], list[int]]:
         """Return a file's fixtures, by the class around them and the name under which they are requested."""
-        if file.number not in self._offered:
-            offered = self._offered.setdefault(file.number, {})
-            for (symbol, what), values in file.given.items():
+        if file.number not in self._fixtures:
+            fixtures = self._fixtures.setdefault(file.number, {})
+            for (symbol, what), values in file.relations.items():
                 for value in values if what == SymbolRelation.OFFERS else ():
                     key = file.symbol_parent[symbol] - 1, file.names[file.left[value]]
-                    offered.setdefault(key, []).append(symbol)
-        return self._offered[file.number]
+                    fixtures.setdefault(key, []).append(symbol)
+        return self._fixtures[file.number]

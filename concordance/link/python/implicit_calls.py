@@ -17,16 +17,29 @@ from concordance.link.python.inference import Evaluator
 from concordance.link.world import LoadedFlow
 
 # of a class that is used at all, because its instances may be made elsewhere
-_MADE = ("__init__", "__new__", "__post_init__")
-_HELD = ("__call__", "__enter__", "__exit__", "__aenter__", "__aexit__")  # of a class whose instance the code has
+_CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+_INSTANCE_METHODS = (
+    "__call__",
+    "__enter__",
+    "__exit__",
+    "__aenter__",
+    "__aexit__",
+)  # of a class whose instance the code has
 # Hooks of unittest and pytest.
 _HOOKS = (
     "setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "setup_method",
     "teardown_method", "setup_class", "teardown_class", "setup", "teardown",
 )  # fmt: skip
-_OF_FILE = ("setup_module", "teardown_module", "setUpModule", "tearDownModule", "setup_function", "teardown_function")
-_NAMES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
-_ALIAS = frozenset((Op.NAME, Op.MEMBER, Op.IMPORT, Op.SYMBOL, Op.EITHER, Op.OF_TYPE))
+_MODULE_HOOKS = (
+    "setup_module",
+    "teardown_module",
+    "setUpModule",
+    "tearDownModule",
+    "setup_function",
+    "teardown_function",
+)
+_VARIABLE_KINDS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
+_ALIAS_OPS = frozenset((Op.NAME, Op.MEMBER, Op.IMPORT, Op.SYMBOL, Op.EITHER, Op.OF_TYPE))
 
 
 class ImplicitCalls:
@@ -38,31 +51,33 @@ class ImplicitCalls:
     def edges(self, file: LoadedFlow, called: set[tuple[int, int]]) -> Iterator[Edge]:
         """Yield all edges of a file; `called` are pairs of callee and caller."""
         for target, user in called:
-            yield from self._called(target, user)
+            yield from self._construction(target, user)
         for symbol in range(len(file.symbol_kind)):
             kind = file.kind(symbol)
             if kind is Kind.CLASS:
                 if not self._is_exception(file.id(symbol)):
-                    yield from self._made(file.id(symbol), file.id(symbol), _MADE)
+                    yield from self._special_methods(file.id(symbol), file.id(symbol), _CONSTRUCTORS)
                 yield from self._set_up(file, symbol)
             elif kind in FUNCTIONS:
-                yield from self._wrapped(file, symbol)
-                yield from self._asked(file, symbol)
-            elif kind in _NAMES:
-                yield from self._stands_for(file, symbol)
-        yield from self._repeated(file)
+                yield from self._wrappers(file, symbol)
+                yield from self._requested_fixtures(file, symbol)
+            elif kind in _VARIABLE_KINDS:
+                yield from self._alias_target(file, symbol)
+        yield from self._redefinitions(file)
 
-    def _called(self, identity: int, user: int) -> Iterator[Edge]:
+    def _construction(self, identity: int, user: int) -> Iterator[Edge]:
         """Yield what runs when a class is called.
 
         Code that names an exception, as in `except`, does not create one, so only a call runs its constructor. Code
         that creates an exception neither calls nor enters it.
         """
-        home, symbol = self.values.world.owner(identity)
-        if symbol >= 0 and home.kind(symbol) is Kind.CLASS:
-            yield from self._made(identity, user, _MADE if self._is_exception(identity) else _HELD)
+        file, symbol = self.values.world.owner(identity)
+        if symbol >= 0 and file.kind(symbol) is Kind.CLASS:
+            yield from self._special_methods(
+                identity, user, _CONSTRUCTORS if self._is_exception(identity) else _INSTANCE_METHODS
+            )
 
-    def _made(self, identity: int, user: int, methods: tuple[str, ...]) -> Iterator[Edge]:
+    def _special_methods(self, identity: int, user: int, methods: tuple[str, ...]) -> Iterator[Edge]:
         """Yield the methods of a class, its own or inherited, that run without being named."""
         for name in methods:
             place = self.classes.member(identity, name)
@@ -73,7 +88,7 @@ class ImplicitCalls:
         bases = (
             self.classes.last_name(above, base)
             for above, place in self.classes.order(identity)
-            for base in above.said(place, SymbolRelation.BASE)
+            for base in above.related_expressions(place, SymbolRelation.BASE)
         )
         return any(name.endswith(("Exception", "Error", "Warning")) for name in bases)
 
@@ -90,60 +105,60 @@ class ImplicitCalls:
         for hook in _HOOKS if tests else ():
             place = self.classes.member(identity, hook)
             if place is not None and not isinstance(place, str):
-                for home, test in tests:
-                    yield place[0].id(place[1]), home.id(test), EdgeKind.SETS_UP
-        for home, test in tests:
-            for owner, fixture in self.fixtures.inherited(identity, home, test):
-                yield owner.id(fixture), home.id(test), EdgeKind.ASKS
+                for test_file, test in tests:
+                    yield place[0].id(place[1]), test_file.id(test), EdgeKind.SETS_UP
+        for test_file, test in tests:
+            for owner, fixture in self.fixtures.inherited(identity, test_file, test):
+                yield owner.id(fixture), test_file.id(test), EdgeKind.ASKS
 
-    def _asked(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
+    def _requested_fixtures(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
         """Yield the fixtures that a function requests; for a test, also the autouse fixtures and its file's hooks."""
-        for home, fixture in self.fixtures.asked(file, symbol):
-            yield home.id(fixture), file.id(symbol), EdgeKind.ASKS
-        for handed in file.said(symbol, SymbolRelation.HANDS):
-            for value in self.values.value(file, handed):
+        for owner, fixture in self.fixtures.requested(file, symbol):
+            yield owner.id(fixture), file.id(symbol), EdgeKind.ASKS
+        for expression in file.related_expressions(symbol, SymbolRelation.HANDS):
+            for value in self.values.value(file, expression):
                 if value.tag in (FUNCTION, CLASS) and isinstance(value.id, int):
                     yield value.id, file.id(symbol), EdgeKind.READS
-        if not file.names[file.symbol_name[symbol]].startswith("test") or not self._is_outer(file, symbol):
+        if not file.names[file.symbol_name[symbol]].startswith("test") or not self._is_test_level(file, symbol):
             return
-        for home, fixture in self.fixtures.unasked(file, symbol):
-            yield home.id(fixture), file.id(symbol), EdgeKind.ASKS
-        for hook in _OF_FILE:
-            for member in file.members.get(-1, {}).get(file.word.get(hook, -1), ()):
+        for owner, fixture in self.fixtures.autouse(file, symbol):
+            yield owner.id(fixture), file.id(symbol), EdgeKind.ASKS
+        for hook in _MODULE_HOOKS:
+            for member in file.members.get(-1, {}).get(file.name_index.get(hook, -1), ()):
                 yield file.id(member), file.id(symbol), EdgeKind.SETS_UP
 
-    def _is_outer(self, file: LoadedFlow, symbol: int) -> bool:
+    def _is_test_level(self, file: LoadedFlow, symbol: int) -> bool:
         around = file.symbol_parent[symbol]
         return not around or file.kind(around - 1) is Kind.CLASS
 
-    def _wrapped(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
+    def _wrappers(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
         """Yield what a decorator wraps around a function: its inner functions, or its class's `__call__`."""
-        for expression in file.said(symbol, SymbolRelation.DECORATOR):
+        for expression in file.related_expressions(symbol, SymbolRelation.DECORATOR):
             maker = file.left[expression] if file.op[expression] == Op.CALL else expression
             for value in self.values.value(file, maker):
-                for inner in self._inside(value):
+                for inner in self._inner_functions(value):
                     yield inner, file.id(symbol), EdgeKind.IS_WRAPPED
 
-    def _inside(self, value: PythonValue) -> Iterator[int]:
+    def _inner_functions(self, value: PythonValue) -> Iterator[int]:
         if not isinstance(value.id, int) or value.tag not in (FUNCTION, CLASS):
             return
-        home, symbol = self.values.world.owner(value.id)
-        for word, members in home.members.get(symbol, {}).items():
-            if value.tag == FUNCTION or home.names[word] in ("__call__", "__get__"):
-                yield from (home.id(member) for member in members if home.kind(member) in FUNCTIONS)
+        file, symbol = self.values.world.owner(value.id)
+        for word, members in file.members.get(symbol, {}).items():
+            if value.tag == FUNCTION or file.names[word] in ("__call__", "__get__"):
+                yield from (file.id(member) for member in members if file.kind(member) in FUNCTIONS)
 
-    def _stands_for(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
+    def _alias_target(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
         """Yield the function or class that a variable is an alias of."""
         owner = file.symbol_parent[symbol] - 1
-        scope = file.opened.get(owner, 0) if owner >= 0 else 0
+        scope = file.scope_of_symbol.get(owner, 0) if owner >= 0 else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
         for bound in file.values[variable] if variable is not None else ():
-            if file.op[bound] in _ALIAS:
+            if file.op[bound] in _ALIAS_OPS:
                 for value in self.values.value(file, bound):
                     if value.tag in (FUNCTION, CLASS) and isinstance(value.id, int) and value.id != file.id(symbol):
                         yield value.id, file.id(symbol), EdgeKind.STANDS_FOR
 
-    def _repeated(self, file: LoadedFlow) -> Iterator[Edge]:
+    def _redefinitions(self, file: LoadedFlow) -> Iterator[Edge]:
         """Yield the definitions of one function: behind `@overload`, or in the branches of a condition."""
         for members in file.members.values():
             for same in members.values():
@@ -154,5 +169,7 @@ class ImplicitCalls:
 
     def _is_accessor(self, file: LoadedFlow, symbol: int) -> bool:
         """True if a function is the setter or deleter of a property, or a registered variant of a dispatcher."""
-        names = {self.classes.last_name(file, one) for one in file.said(symbol, SymbolRelation.DECORATOR)}
+        names = {
+            self.classes.last_name(file, one) for one in file.related_expressions(symbol, SymbolRelation.DECORATOR)
+        }
         return bool(names & {"setter", "deleter", "register"})

@@ -37,8 +37,8 @@ from concordance.link.python.reexports import Place
 from concordance.link.solver import Solver
 from concordance.link.world import LoadedFlow
 
-_MOST = 6  # values of one name; with more, it could be anything
-_HELD_DEEP = 2  # nesting of containers in the values of a cycle
+_MAX_VALUES = 6  # values of one name; with more, it could be anything
+_MAX_NESTING = 2  # nesting of containers in the values of a cycle
 _PROPERTY = (PythonValue(BUILTIN_INSTANCE, "property"),)
 
 
@@ -47,7 +47,7 @@ class Evaluator:
 
     def __init__(self, classes: ClassTable) -> None:
         self.classes = classes
-        self._solver: Solver[Question, Answer] = Solver(self._answer, self._keep, (), _advance)
+        self._solver: Solver[Question, Answer] = Solver(self._answer, self._store, (), _advance)
         self._types: dict[tuple[int, int], Values] = {}
         classes.connect(self.value, self._solver)
         self.world = classes.world
@@ -55,10 +55,10 @@ class Evaluator:
 
     def value(self, file: LoadedFlow, expression: int) -> Values:
         """Return an expression's value."""
-        found: Values | None = file.worked_out[expression]
+        found: Values | None = file.results[expression]
         return found if found is not None else self._solver.ask((file, expression))
 
-    def typed(self, file: LoadedFlow, expression: int) -> Values:
+    def instances_of_type(self, file: LoadedFlow, expression: int) -> Values:
         """Return a value of the type that an expression names."""
         found = self._types.get((file.number, expression))
         return found if found is not None else self._solver.ask((file, ~expression))
@@ -68,17 +68,17 @@ class Evaluator:
         if file is None:
             return self.classes.find_bases(what)
         if what < 0:
-            return self._typed(file, ~what)
+            return self._find_instances_of_type(file, ~what)
         return _EVALUATORS[file.op[what]](self, file, file.left[what], file.right[what])
 
-    def _keep(self, question: Question, answer: Answer) -> None:
+    def _store(self, question: Question, answer: Answer) -> None:
         file, what = question
         if file is None:
-            self.classes.keep_bases(what, answer)
+            self.classes.store_bases(what, answer)
         elif what < 0:
             self._types[file.number, ~what] = answer
         else:
-            file.worked_out[what] = answer
+            file.results[what] = answer
 
     # --- Names
 
@@ -103,9 +103,9 @@ class Evaluator:
 
     def _lookup(self, file: LoadedFlow, left: int, right: int) -> Values:
         name = file.names[left]
-        place = self.classes.offers.starred(file, name)
+        place = self.classes.reexports.star_import_target(file, name)
         if place is not None:
-            return self.at(place)
+            return self.value_at(place)
         if name in MODELLED_TYPES:
             return (PythonValue(BUILTIN_CLASS, name),)
         return (PythonValue(EXTERNAL, f"builtins.{name}"),) if name in BUILTIN_NAMES else ()
@@ -121,12 +121,12 @@ class Evaluator:
         if kind == Kind.CLASS:
             return (PythonValue(CLASS, file.id(symbol)),)
         if kind == Kind.PROPERTY:
-            return self.returned(file, symbol)
-        scope = file.opened.get(file.symbol_parent[symbol] - 1, 0) if file.symbol_parent[symbol] else 0
+            return self.return_values(file, symbol)
+        scope = file.scope_of_symbol.get(file.symbol_parent[symbol] - 1, 0) if file.symbol_parent[symbol] else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
         return self.variable(file, variable) if variable is not None else ()
 
-    def at(self, place: Place) -> Values:
+    def value_at(self, place: Place) -> Values:
         """Return the value at a resolved place."""
         if isinstance(place, str):
             last = place.rpartition(".")[2]
@@ -135,12 +135,12 @@ class Evaluator:
         return (PythonValue(MODULE, file.number),) if symbol < 0 else self.of_symbol(file, symbol)
 
     def _import(self, file: LoadedFlow, left: int, right: int) -> Values:
-        place = self.classes.offers.imported(file, left)
-        return self.at(place) if place is not None else ()
+        place = self.classes.reexports.import_target(file, left)
+        return self.value_at(place) if place is not None else ()
 
     def _package(self, file: LoadedFlow, left: int, right: int) -> Values:
-        place = self.classes.offers.package(file, left, right)
-        return self.at(place) if place is not None else ()
+        place = self.classes.reexports.package(file, left, right)
+        return self.value_at(place) if place is not None else ()
 
     # --- Members
 
@@ -153,21 +153,21 @@ class Evaluator:
         if value.tag == EXTERNAL:
             return (PythonValue(EXTERNAL, f"{value.id}.{name}"),)
         if value.tag == BUILTIN_INSTANCE:
-            return (PythonValue(EXTERNAL, f"builtins.{value.id}.{name}", value.holds),)
+            return (PythonValue(EXTERNAL, f"builtins.{value.id}.{name}", value.elements),)
         if value.tag == INSTANCE and name == "__class__":
             return (PythonValue(CLASS, value.id),)
-        place = self.find(value, name)
+        place = self.find_member(value, name)
         if place is None:
             return ()
-        found = self.at(place)
+        found = self.value_at(place)
         if value.tag in (INSTANCE, SUPER) and len(found) == 1 and found[0].tag == FUNCTION:
             return (PythonValue(FUNCTION, found[0].id, ((value,),)),)  # a bound method carries its receiver
         return found
 
-    def find(self, value: PythonValue, name: str) -> Place | None:
+    def find_member(self, value: PythonValue, name: str) -> Place | None:
         """Return where a value's member is defined."""
         if value.tag == MODULE and isinstance(value.id, int):
-            return self.classes.offers.offered(self.world.load(value.id), name)
+            return self.classes.reexports.exported(self.world.load(value.id), name)
         if value.tag in (CLASS, INSTANCE) and isinstance(value.id, int):
             return self.classes.member(value.id, name)
         if value.tag == SUPER and isinstance(value.id, int):
@@ -183,11 +183,13 @@ class Evaluator:
         if right or owner < 0 or file.kind(owner) != Kind.CLASS:
             fixture = self.fixtures.of_parameter(file, left, right)
             return (
-                _join_values([yielded_values(value) for value in self.returned(*fixture)])
+                _join_values([yielded_values(value) for value in self.return_values(*fixture)])
                 if fixture is not None
                 else ()
             )
-        decorators = {self.classes.last_name(file, value) for value in file.said(left, SymbolRelation.DECORATOR)}
+        decorators = {
+            self.classes.last_name(file, value) for value in file.related_expressions(left, SymbolRelation.DECORATOR)
+        }
         if "staticmethod" in decorators:
             return ()
         of_class = "classmethod" in decorators or file.names[file.symbol_name[left]] in ("__new__", "__init_subclass__")
@@ -196,34 +198,38 @@ class Evaluator:
     # --- Calls
 
     def _call(self, file: LoadedFlow, left: int, right: int) -> Values:
-        given = self.value(file, right - 1) if right else ()
-        return _join_values([self.called(value, given, file, right) for value in self.value(file, left)])
+        arguments = self.value(file, right - 1) if right else ()
+        return _join_values([self.call_result(value, arguments, file, right) for value in self.value(file, left)])
 
-    def called(self, value: PythonValue, given: Values, file: LoadedFlow, argument: int) -> Values:
+    def call_result(self, value: PythonValue, arguments: Values, file: LoadedFlow, argument: int) -> Values:
         """Return the result of a call."""
         if value.tag == CLASS:
             return (PythonValue(INSTANCE, value.id),)
         if value.tag == FUNCTION and isinstance(value.id, int):
             owner, symbol = self.world.owner(value.id)
-            found = self.returned(owner, symbol)
-            on = value.holds[0] if value.holds else ()
-            if on and self._gives_itself(owner, symbol):
+            found = self.return_values(owner, symbol)
+            on = value.elements[0] if value.elements else ()
+            if on and self._returns_receiver(owner, symbol):
                 found = on
-            return self._managed(owner, symbol, found)
+            return self._context_manager(owner, symbol, found)
         if value.tag == INSTANCE:
-            place = self.find(value, "__call__")
-            return _join_values([self.called(v, (), file, 0) for v in self.at(place)]) if place is not None else ()
+            place = self.find_member(value, "__call__")
+            return (
+                _join_values([self.call_result(v, (), file, 0) for v in self.value_at(place)])
+                if place is not None
+                else ()
+            )
         if value.tag == BUILTIN_CLASS:
-            return (PythonValue(BUILTIN_INSTANCE, value.id, tuple(element_values(v) for v in given[:1])),)
+            return (PythonValue(BUILTIN_INSTANCE, value.id, tuple(element_values(v) for v in arguments[:1])),)
         if value.tag == EXTERNAL and isinstance(value.id, str):
             if value.id in ("typing.cast", "typing_extensions.cast") and argument:
-                return self.typed(file, argument - 1)
-            return call_external(value.id, value.holds, given)
+                return self.instances_of_type(file, argument - 1)
+            return call_external(value.id, value.elements, arguments)
         return ()
 
-    def _gives_itself(self, file: LoadedFlow, symbol: int) -> bool:
+    def _returns_receiver(self, file: LoadedFlow, symbol: int) -> bool:
         """True if a method returns its receiver: by `Self`, or `return self`."""
-        for value in file.said(symbol, SymbolRelation.RETURNS):
+        for value in file.related_expressions(symbol, SymbolRelation.RETURNS):
             if file.op[value] == Op.OF_TYPE:
                 if self.classes.last_name(file, file.left[value]) == "Self":
                     return True
@@ -233,20 +239,22 @@ class Evaluator:
                     return True
         return False
 
-    def _managed(self, file: LoadedFlow, symbol: int, found: Values) -> Values:
+    def _context_manager(self, file: LoadedFlow, symbol: int, returned: Values) -> Values:
         """Return a context manager that holds what the function yields, if a decorator makes it one."""
-        for value in file.said(symbol, SymbolRelation.DECORATOR):
+        for value in file.related_expressions(symbol, SymbolRelation.DECORATOR):
             if self.classes.last_name(file, value) in ("contextmanager", "asynccontextmanager"):
                 return (
                     PythonValue(
-                        BUILTIN_INSTANCE, "contextmanager", (_join_values([element_values(v) for v in found]),)
+                        BUILTIN_INSTANCE, "contextmanager", (_join_values([element_values(v) for v in returned]),)
                     ),
                 )
-        return found
+        return returned
 
-    def returned(self, file: LoadedFlow, symbol: int) -> Values:
+    def return_values(self, file: LoadedFlow, symbol: int) -> Values:
         """Return what a function is declared to return, or what it returns."""
-        return _join_values([self.value(file, value) for value in file.said(symbol, SymbolRelation.RETURNS)])
+        return _join_values(
+            [self.value(file, value) for value in file.related_expressions(symbol, SymbolRelation.RETURNS)]
+        )
 
     # --- Containers
 
@@ -263,12 +271,12 @@ class Evaluator:
         """Return the result of a special method."""
         if value.tag != INSTANCE:
             return ()
-        return _join_values([self.called(v, (), self.world.load(0), 0) for v in self.member(value, name)])
+        return _join_values([self.call_result(v, (), self.world.load(0), 0) for v in self.member(value, name)])
 
     def _each(self, file: LoadedFlow, left: int, right: int) -> Values:
-        return _join_values([self._each_of(value) for value in self.value(file, left)])
+        return _join_values([self._elements_of(value) for value in self.value(file, left)])
 
-    def _each_of(self, value: PythonValue) -> Values:
+    def _elements_of(self, value: PythonValue) -> Values:
         if value.tag != INSTANCE:
             return element_values(value)
         for name in ("__iter__", "__aiter__"):
@@ -280,16 +288,16 @@ class Evaluator:
         found = []
         for value in self.value(file, left):
             if value.tag == BUILTIN_INSTANCE and value.id == "tuple":
-                found.append(value.holds[right] if right < len(value.holds) else ())
+                found.append(value.elements[right] if right < len(value.elements) else ())
             else:
-                found.append(self._each_of(value))
+                found.append(self._elements_of(value))
         return _join_values(found)
 
     def _enter(self, file: LoadedFlow, left: int, right: int) -> Values:
         found = []
         for value in self.value(file, left):
             if value.tag == BUILTIN_INSTANCE and value.id == "contextmanager":
-                found.append(value.holds[0] if value.holds else ())
+                found.append(value.elements[0] if value.elements else ())
             elif value.tag == INSTANCE:
                 found.append(self._special(value, "__enter__") or self._special(value, "__aenter__"))
         return _join_values(found)
@@ -310,43 +318,45 @@ class Evaluator:
     # --- Types
 
     def _of_type(self, file: LoadedFlow, left: int, right: int) -> Values:
-        return self.typed(file, left)
+        return self.instances_of_type(file, left)
 
-    def _typed(self, file: LoadedFlow, expression: int) -> Values:
+    def _find_instances_of_type(self, file: LoadedFlow, expression: int) -> Values:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.EITHER:
-            return _join_values([self.typed(file, left), self.typed(file, right)])
+            return _join_values([self.instances_of_type(file, left), self.instances_of_type(file, right)])
         if op == Op.ITEM:
-            return self._form(file, left, _parts(file, right - 1) if right else [])
+            return self._parameterised(file, left, _parts(file, right - 1) if right else [])
         if op in (Op.LITERAL, Op.CALL, Op.UNKNOWN):
             return ()
         alias = self.classes.alias(file, expression)
         if alias is not None:
-            return _join_values([self.typed(alias[0], value) for value in alias[1]])
+            return _join_values([self.instances_of_type(alias[0], value) for value in alias[1]])
         return _join_values([_instance_of(value) for value in self.value(file, expression)])
 
-    def _form(self, file: LoadedFlow, base: int, parts: list[int]) -> Values:
+    def _parameterised(self, file: LoadedFlow, base: int, parts: list[int]) -> Values:
         """Return a value of a type with parameters."""
         name = self.classes.last_name(file, base)
         if name in TYPING_FORMS:
             wanted = parts[:1] if TYPING_FORMS[name] == 1 else parts
-            return _join_values([self.typed(file, part) for part in wanted])
+            return _join_values([self.instances_of_type(file, part) for part in wanted])
         if name in ("Type", "type"):
-            return tuple(PythonValue(CLASS, v.id) for p in parts for v in self.typed(file, p) if v.tag == INSTANCE)
-        held = tuple(self.typed(file, part) for part in parts)
-        return _join_values([_instance_of(value, held) for value in self.value(file, base)])
+            return tuple(
+                PythonValue(CLASS, v.id) for p in parts for v in self.instances_of_type(file, p) if v.tag == INSTANCE
+            )
+        elements = tuple(self.instances_of_type(file, part) for part in parts)
+        return _join_values([_instance_of(value, elements) for value in self.value(file, base)])
 
 
-def _instance_of(value: PythonValue, held: tuple[Values, ...] = ()) -> Values:
+def _instance_of(value: PythonValue, elements: tuple[Values, ...] = ()) -> Values:
     """Return an instance of a class."""
     if value.tag == CLASS:
-        return (PythonValue(INSTANCE, value.id, held),)
+        return (PythonValue(INSTANCE, value.id, elements),)
     if value.tag == BUILTIN_CLASS:
-        return (PythonValue(BUILTIN_INSTANCE, value.id, held),)
+        return (PythonValue(BUILTIN_INSTANCE, value.id, elements),)
     if value.tag == EXTERNAL and isinstance(value.id, str):
         last = value.id.rpartition(".")[2]
         if last in MODELLED_TYPES:
-            return (PythonValue(BUILTIN_INSTANCE, last, held),)
+            return (PythonValue(BUILTIN_INSTANCE, last, elements),)
         return () if last in ("Any", "TypeVar", "Self", "object") else (value,)
     return ()
 
@@ -367,7 +377,7 @@ def _join_values(many: list[Values]) -> Values:
         return many[0]
     found = tuple(dict.fromkeys(value for values in many for value in values))
     # many values may be few containers of many kinds
-    return found if len(found) <= _MOST else _merge_values((), found, _HELD_DEEP)
+    return found if len(found) <= _MAX_VALUES else _merge_values((), found, _MAX_NESTING)
 
 
 def _advance(old: Answer, new: Answer) -> Answer:
@@ -376,24 +386,24 @@ def _advance(old: Answer, new: Answer) -> Answer:
     Earlier values come first; containers of one type are merged into one, to a limited depth (`x = [x]`); and external
     values that are members of another are dropped (`x = x.next`).
     """
-    return _merge_values(old, new, _HELD_DEEP) if new and isinstance(new[0], PythonValue) else new
+    return _merge_values(old, new, _MAX_NESTING) if new and isinstance(new[0], PythonValue) else new
 
 
-def _merge_values(old: Values, new: Values, room: int) -> Values:
-    had = {(value.tag, value.id): value.holds for value in old}
+def _merge_values(old: Values, new: Values, depth: int) -> Values:
+    had = {(value.tag, value.id): value.elements for value in old}
     same: dict[tuple[int, int | str], list[tuple[Values, ...]]] = {key: [] for key in had}
     for value in new:
-        same.setdefault((value.tag, value.id), []).append(value.holds)
+        same.setdefault((value.tag, value.id), []).append(value.elements)
     outer = [f"{id_}." for (tag, id_), holds in same.items() if tag == EXTERNAL and holds]
     found = []
     for (tag, id_), holds in same.items():
         if holds and not (tag == EXTERNAL and any(str(id_).startswith(name) for name in outer)):
-            places = zip_longest(*holds, fillvalue=()) if room else ()
+            places = zip_longest(*holds, fillvalue=()) if depth else ()
             before = chain(had.get((tag, id_), ()), repeat(()))
             joined = [tuple(value for values in place for value in values) for place in places]
-            held = [_merge_values(was, now, room - 1) for was, now in zip(before, joined, strict=False)]
-            found.append(PythonValue(tag, id_, tuple(held)))
-    return tuple(found) if len(found) <= _MOST else ()
+            elements = [_merge_values(was, now, depth - 1) for was, now in zip(before, joined, strict=False)]
+            found.append(PythonValue(tag, id_, tuple(elements)))
+    return tuple(found) if len(found) <= _MAX_VALUES else ()
 
 
 _EVALUATORS: dict[int, Callable[[Evaluator, LoadedFlow, int, int], Values]] = {

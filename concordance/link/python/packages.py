@@ -20,9 +20,10 @@ from concordance.link.python.project_settings import (
 
 SOURCES = (".py", ".pyx")
 STUBS = (".pyi",)
+STUBS_AND_TEMPLATES = (*STUBS, ".pyi.in")
 COMPILED = (".so", ".pyd")
-_SMALL = 3_000  # bytes of a file that has little more than its licence
-_SHARED = re.compile(r"\bextend_path\b|\bdeclare_namespace\b")
+_MAX_NAMESPACE_BYTES = 3_000  # bytes of a file that has little more than its licence
+_PKGUTIL_NAMESPACE = re.compile(r"\bextend_path\b|\bdeclare_namespace\b")
 Roots = dict[str, tuple[int, str]]  # folders in which modules are searched: their order, and a description of each
 
 
@@ -31,10 +32,10 @@ class PythonPackages:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._near: dict[str, Roots] = {}
-        self._own: dict[str, Roots] = {}
-        self._holding: dict[str, frozenset[str]] = {}
-        self._around: dict[str, frozenset[str]] = {}
+        self._project_roots: dict[str, Roots] = {}
+        self._certain_roots: dict[str, Roots] = {}
+        self._folders_with_module: dict[str, frozenset[str]] = {}
+        self._folders_with_subfolder: dict[str, frozenset[str]] = {}
 
     @cached_property
     def projects(self) -> dict[str, Project]:
@@ -42,7 +43,7 @@ class PythonPackages:
         return read_projects(self.tree)
 
     @cached_property
-    def required(self) -> dict[str, tuple[str, str]]:
+    def required_distributions(self) -> dict[str, tuple[str, str]]:
         """The distributions that the repository requires, without the ones it contains."""
         own = {normalise_distribution(project.name) for project in self.projects.values()}
         return {
@@ -57,7 +58,7 @@ class PythonPackages:
         return frozenset(path.rpartition("/")[0] for path in inits)
 
     @cached_property
-    def _tops(self) -> dict[str, list[str]]:
+    def _roots_with_package(self) -> dict[str, list[str]]:
         """The roots that contain a package of a name."""
         found: dict[str, list[str]] = {}
         for package in sorted(self.packages - {""}):
@@ -71,13 +72,15 @@ class PythonPackages:
         """Every folder that modules are imported from, except those of single scripts."""
         named = {root for project in self.projects.values() for root in project.roots} | set(self.tree.roots.python)
         sources = {f"{folder}/src".lstrip("/") for folder in self.projects} & self.with_python
-        tops = {root for roots in self._tops.values() for root in roots}
+        tops = {root for roots in self._roots_with_package.values() for root in roots}
         return frozenset(tops | named | sources | self.projects.keys() | {""})
 
     @cached_property
-    def placed(self) -> dict[str, str]:
+    def package_dirs(self) -> dict[str, str]:
         """Packages that are in a folder of another name."""
-        return {package: folder for project in self.projects.values() for package, folder in project.placed.items()}
+        return {
+            package: folder for project in self.projects.values() for package, folder in project.package_dirs.items()
+        }
 
     @cached_property
     def _compiled(self) -> dict[str, dict[str, str]]:
@@ -90,7 +93,7 @@ class PythonPackages:
         return found
 
     @cached_property
-    def _linked(self) -> dict[str, list[str]]:
+    def _symlinked_names(self) -> dict[str, list[str]]:
         """The folders that contain a symbolic link of a name, without its extension."""
         found: dict[str, list[str]] = {}
         for path in self.tree.links:
@@ -99,7 +102,7 @@ class PythonPackages:
         return found
 
     @cached_property
-    def _links(self) -> dict[str, str]:
+    def _symlinked_folders(self) -> dict[str, str]:
         """Symbolic links to folders."""
         return {path: real for path in self.tree.links if (real := self.tree.folder(path)) in self.with_python and real}
 
@@ -126,9 +129,9 @@ class PythonPackages:
                 )
         return next((around for around in enclosing_folders(folder) if around in self.roots), "")
 
-    def own(self, folder: str) -> Roots:
+    def certain_roots(self, folder: str) -> Roots:
         """Return the roots that are certain for the files of a folder, each with a description."""
-        found = self._own.get(folder)
+        found = self._certain_roots.get(folder)
         if found is None:
             roots: dict[str, str] = {}
             if folder not in self.packages:
@@ -143,14 +146,14 @@ class PythonPackages:
                 path = f"{around}/conftest.py" if around else "conftest.py"
                 if path in self.tree.paths and around not in self.packages:
                     roots.setdefault(around, "folder of conftest.py")
-            found = self._own[folder] = _numbered(roots)
+            found = self._certain_roots[folder] = _ranked(roots)
         return found
 
-    def near(self, folder: str) -> Roots:
+    def project_roots(self, folder: str) -> Roots:
         """Return the roots that the projects around a folder name, and the projects' own folders."""
         while folder and folder not in self.projects:
             folder = folder.rpartition("/")[0]
-        found = self._near.get(folder)
+        found = self._project_roots.get(folder)
         if found is None:
             roots = {root: f"source root {root or '.'}" for root in self.tree.roots.python}
             for around in enclosing_folders(folder):
@@ -162,51 +165,53 @@ class PythonPackages:
                     roots.setdefault(source, f"source root {source}")
                 if project or not around:
                     roots.setdefault(around, f"source root {around or '.'}")
-            found = self._near[folder] = _numbered(roots)
+            found = self._project_roots[folder] = _ranked(roots)
         return found
 
-    def far(self, folder: str, head: str) -> list[str]:
+    def other_roots(self, folder: str, head: str) -> list[str]:
         """Return all other roots that have a module of a name, nearest first."""
-        named = {root for root in self.holding(head) if root in self.roots and root not in self.packages}
-        named.update(self._tops.get(head, ()))
+        named = {root for root in self.folders_with_module(head) if root in self.roots and root not in self.packages}
+        named.update(self._roots_with_package.get(head, ()))
         return sorted(named, key=lambda root: (-shared_prefix_length(f"{folder}/", f"{root}/"), root.count("/"), root))
 
-    def reached(self, homes: Iterable[str]) -> dict[str, str]:
+    def with_symlink_paths(self, folders: Iterable[str]) -> dict[str, str]:
         """Return the given folders by all their paths, including those through symbolic links."""
-        found = {home: home for home in homes}
-        for link, to in self._links.items():
-            found.update((link + home[len(to) :], home) for home in homes if home == to or home.startswith(f"{to}/"))
+        found = {folder: folder for folder in folders}
+        for link, to in self._symlinked_folders.items():
+            found.update(
+                (link + folder[len(to) :], folder) for folder in folders if folder == to or folder.startswith(f"{to}/")
+            )
         return found
 
-    def is_shared(self, path: str) -> bool:
+    def is_pkgutil_namespace(self, path: str) -> bool:
         """True if a package's file only allows other distributions to add modules to the package."""
         file = self.tree.files.get(path)
         if file is None or not path.endswith("__init__.py"):
             return False
         text = self.tree.text(path)  # read even if it is long, to record that imports depend on it
-        return file.size <= _SMALL and bool(_SHARED.search(text))
+        return file.size <= _MAX_NAMESPACE_BYTES and bool(_PKGUTIL_NAMESPACE.search(text))
 
-    def holding(self, name: str) -> frozenset[str]:
+    def folders_with_module(self, name: str) -> frozenset[str]:
         """Return the folders that directly contain a module of a name."""
-        found = self._holding.get(name)
+        found = self._folders_with_module.get(name)
         if found is None:
             by_name, folders = self.tree.by_name, self.tree.folders_by_name
             files = [path for ending in (*SOURCES, *STUBS) for path in by_name.get(name + ending, ())]
             named = (*folders.get(name, ()), *folders.get(f"{name}-stubs", ()))
             files += [folder for folder in named if folder in self.packages]
-            homes = {path.rpartition("/")[0] for path in files}
-            homes.update(self._compiled.get(name, ()), self._linked.get(name, ()))
-            found = self._holding[name] = frozenset(homes)
+            found_in = {path.rpartition("/")[0] for path in files}
+            found_in.update(self._compiled.get(name, ()), self._symlinked_names.get(name, ()))
+            found = self._folders_with_module[name] = frozenset(found_in)
         return found
 
-    def around(self, name: str) -> frozenset[str]:
+    def folders_with_subfolder(self, name: str) -> frozenset[str]:
         """Return the folders that directly contain a folder of a name with Python in it."""
-        found = self._around.get(name)
+        found = self._folders_with_subfolder.get(name)
         if found is None:
             named = self.tree.folders_by_name.get(name, ())
-            homes = {folder.rpartition("/")[0] for folder in named if folder in self.with_python}
-            homes.update(self._linked.get(name, ()))
-            found = self._around[name] = frozenset(homes)
+            found_in = {folder.rpartition("/")[0] for folder in named if folder in self.with_python}
+            found_in.update(self._symlinked_names.get(name, ()))
+            found = self._folders_with_subfolder[name] = frozenset(found_in)
         return found
 
     def files(self, folder: str, name: str) -> tuple[str, ...]:
@@ -220,10 +225,10 @@ class PythonPackages:
         compiled = self._compiled.get(name) if not found else None
         if compiled and folder in compiled:
             found = [compiled[folder]]
-        if not found and name in self._linked:
+        if not found and name in self._symlinked_names:
             found = [real for path in (f"{at}.py", f"{at}/__init__.py") if (real := self.tree.file(path))]
         return tuple(found)
 
 
-def _numbered(roots: dict[str, str]) -> Roots:
+def _ranked(roots: dict[str, str]) -> Roots:
     return {root: (place, how) for place, (root, how) in enumerate(roots.items())}

@@ -22,7 +22,7 @@ _SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", ".pytest.i
 _REQUIREMENT = re.compile(
     r"[ \t]*+([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?+)[ \t]*+(?:\[[^\]]*+\][ \t]*+)?(?:[<>=!~;@(#,].*)?$"
 )
-_LONGEST = 500_000  # characters of a script; nobody writes a longer one
+_MAX_SCRIPT_LENGTH = 500_000  # characters of a script; nobody writes a longer one
 _SETUP = re.compile(r"\bsetup\s*\(")
 _EGG = re.compile(r"#egg=([A-Za-z0-9][\w.-]*)")
 _VERSION_FILES = (  # settings of tools that write a version into the tree
@@ -38,10 +38,10 @@ class Project:
     folder: str
     name: str = ""
     roots: list[str] = field(default_factory=list)  # folders that modules are imported from
-    placed: dict[str, str] = field(default_factory=dict)  # packages that are in a folder of another name
+    package_dirs: dict[str, str] = field(default_factory=dict)  # packages that are in a folder of another name
     requires: list[tuple[str, str]] = field(default_factory=list)  # a distribution, and the file that names it
     extensions: list[str] = field(default_factory=list)  # modules that are compiled
-    made: list[str] = field(default_factory=list)  # files that a build writes into the tree
+    generated_files: list[str] = field(default_factory=list)  # files that a build writes into the tree
 
 
 def normalise_distribution(name: str) -> str:
@@ -68,21 +68,21 @@ def read_projects(tree: Tree) -> dict[str, Project]:
     return found
 
 
-def required_distributions(tree: Tree, found: dict[str, Project]) -> dict[str, tuple[str, str]]:
+def required_distributions(tree: Tree, projects: dict[str, Project]) -> dict[str, tuple[str, str]]:
     """Return the required distributions by normalised name: the name as written, and the file that requires it."""
     named: dict[str, tuple[str, str]] = {}
     listed = [path for path, file in tree.files.items() if file.language == "python_requirements"]
     for path in sorted(listed, key=lambda path: (path.count("/"), path)):
         for line in tree.text(path).splitlines():
-            for name in _required(line):
+            for name in _requirement(line):
                 named.setdefault(normalise_distribution(name), (name, path))
-    for folder in sorted(found, key=lambda folder: (folder.count("/"), folder)):
-        for name, path in found[folder].requires:
+    for folder in sorted(projects, key=lambda folder: (folder.count("/"), folder)):
+        for name, path in projects[folder].requires:
             named.setdefault(normalise_distribution(name), (name, path))
     return named
 
 
-def _required(line: object) -> Iterator[str]:
+def _requirement(line: object) -> Iterator[str]:
     """Yield the distribution that a requirement names."""
     if not isinstance(line, str):
         return
@@ -128,12 +128,12 @@ class _Toml:
         self.project.name = name if isinstance(name, str) else ""
         self._roots()
         self._requirements()
-        self._made()
+        self._generated_files()
 
     def _roots(self) -> None:
         add = self._root
         setuptools = self.table("tool", "setuptools")
-        _place(self.project, setuptools.get("package-dir"))
+        _add_package_dirs(self.project, setuptools.get("package-dir"))
         for where in self.texts("tool", "setuptools", "packages", "find", "where"):
             add(where)
         for where in self.texts("tool", "pdm", "build", "package-dir"):
@@ -172,7 +172,7 @@ class _Toml:
         lists += self.table("dependency-groups").values()
         for lines in lists:
             for line in _texts(lines):
-                self.project.requires += ((name, self.path) for name in _required(line))
+                self.project.requires += ((name, self.path) for name in _requirement(line))
         poetry = self.table("tool", "poetry")
         groups = poetry.get("group")
         tables = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
@@ -181,11 +181,11 @@ class _Toml:
             names = table if isinstance(table, dict) else {}
             self.project.requires += ((name, self.path) for name in names if name != "python")
 
-    def _made(self) -> None:
+    def _generated_files(self) -> None:
         files = [self.at("tool", *keys) for keys in _VERSION_FILES]
         files += [self.at("tool", "hatch", "build", "hooks", "vcs", "version-file")]
         files += [self.at("tool", "pdm", "version", "write_to")]
-        self.project.made += (path for path in files if isinstance(path, str))
+        self.project.generated_files += (path for path in files if isinstance(path, str))
         module = self.at("tool", "maturin", "module-name")
         self.project.extensions += [module] if isinstance(module, str) else []
         listed = self.at("tool", "setuptools", "ext-modules")
@@ -203,9 +203,9 @@ def _tables(value: object) -> list[dict[str, Any]]:
     return [one for one in value.values() if isinstance(one, dict)] if isinstance(value, dict) else []
 
 
-def _place(project: Project, placed: object) -> None:
+def _add_package_dirs(project: Project, package_dirs: object) -> None:
     """Add a `package_dir`: "" is a root, a name is a package that is elsewhere."""
-    for package, where in placed.items() if isinstance(placed, dict) else ():
+    for package, where in package_dirs.items() if isinstance(package_dirs, dict) else ():
         folder = join_path(project.folder, where) if isinstance(where, str) else None
         if folder is None or not isinstance(package, str):
             continue
@@ -215,7 +215,7 @@ def _place(project: Project, placed: object) -> None:
         elif folder.rpartition("/")[2] == name:
             project.roots.append(folder.removesuffix(package.replace(".", "/")).rstrip("/"))
         else:
-            project.placed[package] = folder
+            project.package_dirs[package] = folder
 
 
 def _read_ini(project: Project, path: str, text: str) -> None:
@@ -241,18 +241,18 @@ def _read_ini(project: Project, path: str, text: str) -> None:
     if parser.has_section("options"):
         placed = parser.get("options", "package_dir", fallback="") or ""
         pairs = (line.partition("=") for line in placed.splitlines() if "=" in line)
-        _place(project, {key.strip(): value.strip() for key, _, value in pairs})
+        _add_package_dirs(project, {key.strip(): value.strip() for key, _, value in pairs})
     lines = (parser.get("options", "install_requires", fallback="") or "") if parser.has_section("options") else ""
     extras = dict(parser.items("options.extras_require")) if parser.has_section("options.extras_require") else {}
     for line in "\n".join([lines, *(value or "" for value in extras.values())]).splitlines():
-        project.requires += ((name, path) for name in _required(line))
+        project.requires += ((name, path) for name in _requirement(line))
     if not project.name and parser.has_section("metadata"):
         project.name = parser.get("metadata", "name", fallback="") or ""
 
 
 def _read_script(project: Project, path: str, text: str) -> None:
     """Read a `setup.py` without running it."""
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_SCRIPT_LENGTH:
         return
     try:
         with warnings.catch_warnings():
@@ -300,14 +300,14 @@ def _literals(node: ast.expr | None) -> Any:
     return None
 
 
-def _read_setup(project: Project, path: str, said: dict[str, Any]) -> None:
-    if isinstance(said.get("name"), str):
-        project.name = said["name"]
-    _place(project, said.get("package_dir"))
-    lists = [said.get("install_requires"), said.get("tests_require"), said.get("setup_requires")]
-    extras = said.get("extras_require")
+def _read_setup(project: Project, path: str, arguments: dict[str, Any]) -> None:
+    if isinstance(arguments.get("name"), str):
+        project.name = arguments["name"]
+    _add_package_dirs(project, arguments.get("package_dir"))
+    lists = [arguments.get("install_requires"), arguments.get("tests_require"), arguments.get("setup_requires")]
+    extras = arguments.get("extras_require")
     lists += extras.values() if isinstance(extras, dict) else []
     for listed in lists:
         lines = listed.splitlines() if isinstance(listed, str) else listed
         for line in lines if isinstance(lines, list | tuple) else ():
-            project.requires += ((name, path) for name in _required(line))
+            project.requires += ((name, path) for name in _requirement(line))

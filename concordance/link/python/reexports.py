@@ -22,17 +22,17 @@ class ReexportResolver:
     def __init__(self, world: LinkWorld) -> None:
         self.world = world
         self.modules = world.tree.once(ModuleFinder)
-        self._known: dict[Question, Place | None] = {}
+        self._exported: dict[Question, Place | None] = {}
         self._solver: Solver[Question, Place | None] = Solver(
-            self._offered, self._known.__setitem__, None, lambda old, new: old if old is not None else new
+            self._find_exported, self._exported.__setitem__, None, lambda old, new: old if old is not None else new
         )
-        self._imported: dict[tuple[int, int], Place | None] = {}
-        self._starred: dict[int, list[tuple[LoadedFlow, tuple[str, ...] | None]]] = {}
+        self._import_targets: dict[tuple[int, int], Place | None] = {}
+        self._star_modules: dict[int, list[tuple[LoadedFlow, tuple[str, ...] | None]]] = {}
 
-    def offered(self, file: LoadedFlow, name: str) -> Place | None:
+    def exported(self, file: LoadedFlow, name: str) -> Place | None:
         """Return what a module exports under a name."""
         key = (file, name)
-        return self._known[key] if key in self._known else self._solver.ask(key)
+        return self._exported[key] if key in self._exported else self._solver.ask(key)
 
     def of_variable(self, file: LoadedFlow, variable: int) -> Place | None:
         """Return the target of a variable of a file: its symbol, or what an import binds to it.
@@ -45,7 +45,7 @@ class ReexportResolver:
         outside: Place | None = None
         for value in file.values[variable]:
             if file.op[value] == Op.IMPORT:
-                found = self.imported(file, file.left[value])
+                found = self.import_target(file, file.left[value])
             elif file.op[value] == Op.PACKAGE:
                 found = self.package(file, file.left[value], file.right[value])
             else:
@@ -55,36 +55,36 @@ class ReexportResolver:
             outside = outside or found
         return (file, symbol) if symbol >= 0 else outside
 
-    def imported(self, file: LoadedFlow, place: int) -> Place | None:
+    def import_target(self, file: LoadedFlow, place: int) -> Place | None:
         """Return the target of an import."""
         key = (file.number, place)
-        if key in self._imported:
-            return self._imported[key]
+        if key in self._import_targets:
+            return self._import_targets[key]
         before = self._solver.provisional
         found = self._of_import(file, place)
         if self._solver.provisional == before:
-            self._imported[key] = found
+            self._import_targets[key] = found
         return found
 
-    def starred(self, file: LoadedFlow, name: str) -> Place | None:
+    def star_import_target(self, file: LoadedFlow, name: str) -> Place | None:
         """Return what the file's star imports bind to a name."""
-        for module, exports in self._stars(file):
+        for module, exports in self._star_imports(file):
             if name.startswith("_") if exports is None else (
                 name not in exports and not any(e.startswith("*") for e in exports)
             ):  # fmt: skip
                 continue
-            found = self.offered(module, name)
+            found = self.exported(module, name)
             if found is not None:
                 return found
         return None
 
-    def _offered(self, question: Question) -> Place | None:
+    def _find_exported(self, question: Question) -> Place | None:
         file, name = question
-        word = file.word.get(name)
+        word = file.name_index.get(name)
         variable = file.variables.get((0, word)) if word is not None else None
         found = self.of_variable(file, variable) if variable is not None else None
         if found is None:
-            found = self.starred(file, name)
+            found = self.star_import_target(file, name)
         if found is not None:
             return found
         path = self.modules.submodule(file.path, name)
@@ -104,7 +104,7 @@ class ReexportResolver:
             if module.number == file.number and self.modules.submodule(path, row.name) is not None:
                 found: Place | None = None  # `from . import b` in a package's own file imports its submodule
             else:
-                found = self.offered(module, row.name)
+                found = self.exported(module, row.name)
             if found is not None:
                 return found
             inner = self.modules.submodule(path, row.name)
@@ -135,20 +135,20 @@ class ReexportResolver:
                 return module[dots:]
         else:
             dotted = module[:dots] + ".".join(pieces[:parts])
-            found = self.modules.target(file.path, dotted)
+            found = self.modules.import_target(file.path, dotted)
             paths = found.paths
             if found.origin in (Origin.STANDARD, Origin.THIRD_PARTY):
                 return dotted
         numbers = [self.world.number[path] for path in paths if path in self.world.number]
         return (self.world.load(numbers[0]), -1) if numbers else None
 
-    def _stars(self, file: LoadedFlow) -> list[tuple[LoadedFlow, tuple[str, ...] | None]]:
+    def _star_imports(self, file: LoadedFlow) -> list[tuple[LoadedFlow, tuple[str, ...] | None]]:
         """Return the modules of a file's star imports, each with its `__all__`, if it has one."""
-        found = self._starred.get(file.number)
+        found = self._star_modules.get(file.number)
         if found is None:
             rows = zip(file.flow.imports, self.world.targets(file), strict=False)
             paths = [path for row, target in rows if row.name == "*" for path in target.paths]
             numbers = [self.world.number[path] for path in paths if path in self.world.number]
             modules = [self.world.load(number) for number in numbers if number != file.number]
-            found = self._starred[file.number] = [(module, module.flow.exports) for module in modules]
+            found = self._star_modules[file.number] = [(module, module.flow.exports) for module in modules]
         return found

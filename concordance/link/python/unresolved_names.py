@@ -1,25 +1,27 @@
 """Python names that no Python file of the repository defines, but a compiled module may.
 
-In: a file's expressions and their targets. Out: `Ask`s with full dotted names, which bridges answer. Names from the
-standard library and from other projects are left out.
+In: a file's expressions and their targets. Out: `ForeignName`s with full dotted names, which bridges answer. Names from
+the standard library and from other projects are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.model import ROLES, ForeignName, Op, Origin, Role, SymbolRelation, Trust, unpack_column
+from concordance.base.model import ForeignName, Op, Origin, Role, SymbolRelation, Trust, role_bit, unpack_column
 from concordance.link.python.builtin_types import CLASS, EXTERNAL, INSTANCE, MODULE, SUPER
 from concordance.link.python.inference import Evaluator
 from concordance.link.python.module_finder import ModuleFinder
+from concordance.link.python.packages import STUBS
 from concordance.link.solver import Solver
 from concordance.link.world import LoadedFlow, NameTarget
 
-_DEEPEST = 20  # modules through which a compiled name is re-exported
-_STUB = ".pyi"
-_CALLED = 1 << ROLES.index(Role.CALL)
+_MAX_REEXPORTS = 20  # modules through which a compiled name is re-exported
+_CALL = role_bit(Role.CALL)
 # Functions that return their first argument, or something that calls it.
-_KEEPING = frozenset(("add_docstr", "_add_docstr", "partial", "staticmethod", "classmethod", "lru_cache", "cache"))
+_TRANSPARENT_WRAPPERS = frozenset(
+    ("add_docstr", "_add_docstr", "partial", "staticmethod", "classmethod", "lru_cache", "cache")
+)
 
 
 class UnresolvedNames:
@@ -30,56 +32,58 @@ class UnresolvedNames:
         self._modules = self._world.tree.once(ModuleFinder)
         self._bases: dict[int, str] = {}
         self._solver: Solver[int, str] = Solver(
-            self._find_compiled, self._bases.__setitem__, "", lambda old, new: old or new
+            self._find_compiled_base, self._bases.__setitem__, "", lambda old, new: old or new
         )
-        self._deep = 0  # depth of the search for the class of a value (`_made_by`)
+        self._depth = 0  # depth of the search for the class of a value (`_class_of_instance`)
 
-    def of(self, file: LoadedFlow, found: list[NameTarget]) -> list[ForeignName]:
+    def of(self, file: LoadedFlow, targets: list[NameTarget]) -> list[ForeignName]:
         """Return the requests of a file: each name once for each symbol that uses it."""
-        known: dict[int, int] = {}
-        for row in found:
+        resolved: dict[int, int] = {}
+        for row in targets:
             if row.trust > Trust.UNIQUE_NAME:  # a name matched by guess does not count as resolved
-                known.setdefault(row.use, row.target)
+                resolved.setdefault(row.use, row.target)
         names: dict[int, str] = {}
-        asks: dict[tuple[str, int], tuple[int, int]] = {}
+        foreign: dict[tuple[str, int], tuple[int, int]] = {}
         flow = file.flow
         columns = (flow.user, flow.used, flow.roles, flow.times)
         for user, used, roles, times in zip(*map(unpack_column, columns), strict=True):
             if used not in names:
-                names[used] = self._declared(known[used]) if used in known else self._name(file, used, known)
+                names[used] = (
+                    self._name_in_stub(resolved[used]) if used in resolved else self._name(file, used, resolved)
+                )
             if names[used]:
                 key = (names[used], file.base + user)
-                had = asks.get(key, (0, 0))
-                asks[key] = (had[0] | roles, had[1] + times)
-        for symbol, used in self._bound(file):
-            name = self._declared(known[used]) if used in known else self._name(file, used, known)
+                had = foreign.get(key, (0, 0))
+                foreign[key] = (had[0] | roles, had[1] + times)
+        for symbol, used in self._aliases(file):
+            name = self._name_in_stub(resolved[used]) if used in resolved else self._name(file, used, resolved)
             if name:
                 key = (name, file.base + symbol)
-                asks[key] = (asks.get(key, (0, 0))[0] | _CALLED, asks.get(key, (0, 1))[1])
-        return [ForeignName(name, user, roles, times) for (name, user), (roles, times) in sorted(asks.items())]
+                foreign[key] = (foreign.get(key, (0, 0))[0] | _CALL, foreign.get(key, (0, 1))[1])
+        return [ForeignName(name, user, roles, times) for (name, user), (roles, times) in sorted(foreign.items())]
 
-    def _bound(self, file: LoadedFlow) -> Iterator[tuple[int, int]]:
+    def _aliases(self, file: LoadedFlow) -> Iterator[tuple[int, int]]:
         """Yield the symbols (plus one) that are aliases of an expression, with that expression."""
         for variable, symbol in enumerate(file.variable_symbol):
             for value in file.values[variable] if symbol else ():
                 if file.op[value] == Op.CALL and file.right[value]:
                     callee = file.left[value]
-                    name = file.free_name(callee) or self._last(file, callee)
-                    value = file.right[value] - 1 if name in _KEEPING else -1  # noqa: PLW2901
+                    name = file.free_name(callee) or self._variable_name(file, callee)
+                    value = file.right[value] - 1 if name in _TRANSPARENT_WRAPPERS else -1  # noqa: PLW2901
                 if value >= 0 and file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT):
                     yield symbol, value
 
     @staticmethod
-    def _last(file: LoadedFlow, expression: int) -> str:
+    def _variable_name(file: LoadedFlow, expression: int) -> str:
         """Return the name of a variable if the expression is one, else ""."""
         op = file.op[expression]
         return file.names[file.variable_name[file.left[expression]]] if op == Op.NAME else ""
 
-    def _declared(self, target: int) -> str:
+    def _name_in_stub(self, target: int) -> str:
         """Return the full name of a target that is only declared: a symbol of a stub; else ""."""
         base = self._world.base(target)
         row = self._world.files[self._world.number_of_base(base)]
-        if target == base or not row.path.endswith(_STUB):
+        if target == base or not row.path.endswith(STUBS):
             return ""
         owner, symbol = self._world.owner(target)
         parts = []
@@ -88,146 +92,154 @@ class UnresolvedNames:
             symbol = owner.symbol_parent[symbol] - 1
         return ".".join([self._modules.name_of(owner.path), *reversed(parts)])
 
-    def _name(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
+    def _name(self, file: LoadedFlow, use: int, resolved: dict[int, int]) -> str:
         """Return the full name of an expression's target if the repository should define it and its Python does not."""
-        found = self._spelled(file, use, known)
+        found = self._dotted_name(file, use, resolved)
         head, _, rest = found.partition(".")
-        return found if rest and self._is_ours(file, head) else ""
+        return found if rest and self._is_in_repository(file, head) else ""
 
-    def _is_ours(self, file: LoadedFlow, head: str) -> bool:
+    def _is_in_repository(self, file: LoadedFlow, head: str) -> bool:
         """True if a package belongs to the repository, or is a module that its build generates."""
-        if self._modules.locate(file.path, head) is not None:
+        if self._modules.repository_target(file.path, head) is not None:
             return True
-        return self._modules.target(file.path, head).origin == Origin.GENERATED
+        return self._modules.import_target(file.path, head).origin == Origin.GENERATED
 
-    def _spelled(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
+    def _dotted_name(self, file: LoadedFlow, use: int, resolved: dict[int, int]) -> str:
         """Return the dotted name of an expression, by imports."""
-        op, offers = file.op[use], self._values.classes.offers
+        op, reexports = file.op[use], self._values.classes.reexports
         if op == Op.MEMBER:
-            return self._member(file, use, known)
+            return self._member(file, use, resolved)
         left, right = file.left[use], file.right[use]
         if op == Op.NAME:
             bound = [value for value in file.values[left] if file.op[value] in (Op.IMPORT, Op.PACKAGE)]
-            place = offers.of_variable(file, left) if bound else (file, -1)  # most names are not imports
+            place = reexports.of_variable(file, left) if bound else (file, -1)  # most names are not imports
             if place is not None:
                 return place if isinstance(place, str) else ""
             packages = [value for value in bound if file.op[value] == Op.PACKAGE]
             imports = [file.left[value] for value in bound if file.op[value] == Op.IMPORT]
-            return self._missing(file, imports) or (self._spelled(file, packages[0], known) if packages else "")
+            return self._missing_import(file, imports) or (
+                self._dotted_name(file, packages[0], resolved) if packages else ""
+            )
         if op == Op.IMPORT:
-            place = offers.imported(file, left)
-            return place if isinstance(place, str) else self._missing(file, [left]) if place is None else ""
+            place = reexports.import_target(file, left)
+            return place if isinstance(place, str) else self._missing_import(file, [left]) if place is None else ""
         if op == Op.PACKAGE:
-            place = offers.package(file, left, right)
+            place = reexports.package(file, left, right)
             module = file.flow.imports[left].module
             whole = not module.startswith(".") and right >= module.count(".") + 1
             return place if isinstance(place, str) else module if place is None and whole else ""
         return ""
 
-    def _missing(self, file: LoadedFlow, imports: list[int], deep: int = 0) -> str:
+    def _missing_import(self, file: LoadedFlow, imports: list[int], depth: int = 0) -> str:
         """Return the full name of an import from a module that lacks the name or is not in the tree."""
         for place in imports:
             row = file.flow.imports[place]
             dots = len(row.module) - len(row.module.lstrip("."))
             parts = [row.module[dots:], row.name]
             if dots:
-                home = self._modules.name_of(file.path).split(".")
+                module = self._modules.name_of(file.path).split(".")
                 up = dots - file.path.rpartition("/")[2].startswith("__init__.")
-                if up > len(home):
+                if up > len(module):
                     continue
-                parts = [*home[: len(home) - up], *parts]
+                parts = [*module[: len(module) - up], *parts]
             if row.name != "*":
-                return self._handed_on(file, place, deep) or ".".join(filter(None, parts))
+                return self._reexported_from_compiled(file, place, depth) or ".".join(filter(None, parts))
         return ""
 
-    def _handed_on(self, file: LoadedFlow, place: int, deep: int) -> str:
+    def _reexported_from_compiled(self, file: LoadedFlow, place: int, depth: int) -> str:
         """Return the full name of an import that the imported module itself imports from a compiled one."""
         name = file.flow.imports[place].name
-        for path in self._world.targets(file)[place].paths if name and deep < _DEEPEST else ():
+        for path in self._world.targets(file)[place].paths if name and depth < _MAX_REEXPORTS else ():
             number = self._world.number.get(path)
             if number is not None and number != file.number:
-                found = self._imported(self._world.load(number), name, deep + 1)
+                found = self._undefined_import(self._world.load(number), name, depth + 1)
                 if found:
                     return found
         return ""
 
-    def _imported(self, module: LoadedFlow, name: str, deep: int = 0) -> str:
+    def _undefined_import(self, module: LoadedFlow, name: str, depth: int = 0) -> str:
         """Return the full name of what a module imports under a name and no Python file defines."""
-        word = module.word.get(name)
+        word = module.name_index.get(name)
         variable = module.variables.get((0, word)) if word is not None else None
         values = module.values[variable] if variable is not None else []
         imports = [module.left[value] for value in values if module.op[value] == Op.IMPORT]
-        offers = self._values.classes.offers
-        if not imports or any(offers.imported(module, one) is not None for one in imports):
+        reexports = self._values.classes.reexports
+        if not imports or any(reexports.import_target(module, one) is not None for one in imports):
             return ""
-        return self._missing(module, imports, deep)
+        return self._missing_import(module, imports, depth)
 
-    def _stood_in(self, file: LoadedFlow, use: int) -> str:
+    def _optional_import(self, file: LoadedFlow, use: int) -> str:
         """Return the imported name of a variable that has another value if the import fails (`except ImportError`)."""
         values = file.values[file.left[use]] if file.op[use] == Op.NAME else []
         if not values or any(file.op[value] != Op.IMPORT for value in values):
             return ""
-        imports, offers = [file.left[value] for value in values], self._values.classes.offers
-        return self._missing(file, imports) if all(offers.imported(file, one) is None for one in imports) else ""
+        imports, reexports = [file.left[value] for value in values], self._values.classes.reexports
+        return (
+            self._missing_import(file, imports)
+            if all(reexports.import_target(file, one) is None for one in imports)
+            else ""
+        )
 
-    def _made_by(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
+    def _class_of_instance(self, file: LoadedFlow, use: int, resolved: dict[int, int]) -> str:
         """Return the class that no Python file defines and of which a name holds an instance: `x` after `x =
         m.Index()`.
 
         A callee that looks like a function is ignored, because its result has another type.
         """
-        if file.op[use] != Op.NAME or self._deep > 2:  # limits x = x.Next()
+        if file.op[use] != Op.NAME or self._depth > 2:  # limits x = x.Next()
             return ""
         values = file.values[file.left[use]]
         callees = {file.left[value] if file.op[value] == Op.CALL else -1 for value in values}
-        if len(callees) != 1 or -1 in callees or not known.keys().isdisjoint(callees):
+        if len(callees) != 1 or -1 in callees or not resolved.keys().isdisjoint(callees):
             return ""
-        self._deep += 1
+        self._depth += 1
         try:
-            found = self._spelled(file, callees.pop(), known)
+            found = self._dotted_name(file, callees.pop(), resolved)
         finally:
-            self._deep -= 1
+            self._depth -= 1
         return found if found.rpartition(".")[2].lstrip("_")[:1].isupper() else ""
 
-    def _member(self, file: LoadedFlow, use: int, known: dict[int, int]) -> str:
+    def _member(self, file: LoadedFlow, use: int, resolved: dict[int, int]) -> str:
         name, left = file.names[file.right[use]], file.left[use]
-        home = self._stood_in(file, left)
-        if home:
-            return f"{home}.{name}"
+        owner = self._optional_import(file, left)
+        if owner:
+            return f"{owner}.{name}"
         values = self._values.value(file, left)
         if not values:
-            home = (self._spelled(file, left, known) if left not in known else "") or self._made_by(file, left, known)
-            return f"{home}.{name}" if home else ""
+            owner = (
+                self._dotted_name(file, left, resolved) if left not in resolved else ""
+            ) or self._class_of_instance(file, left, resolved)
+            return f"{owner}.{name}" if owner else ""
         if len(values) != 1:
             return ""
         value = values[0]
         if value.tag == EXTERNAL:
             return f"{value.id}.{name}"
         if value.tag == MODULE and isinstance(value.id, int):
-            found = self._imported(self._world.load(value.id), name)
+            found = self._undefined_import(self._world.load(value.id), name)
             return found or f"{self._modules.name_of(self._world.files[value.id].path)}.{name}"
         if value.tag in (CLASS, INSTANCE, SUPER) and isinstance(value.id, int):
-            home = self._compiled(value.id) if self._values.find(value, name) is None else ""
-            return f"{home}.{name}" if home else ""
+            owner = self._compiled_base(value.id) if self._values.find_member(value, name) is None else ""
+            return f"{owner}.{name}" if owner else ""
         return ""
 
-    def _compiled(self, identity: int) -> str:
+    def _compiled_base(self, identity: int) -> str:
         """Return the compiled class that a class extends, directly or indirectly; "" if there is none, or several."""
         found = self._bases.get(identity)
         return found if found is not None else self._solver.ask(identity)
 
-    def _find_compiled(self, identity: int) -> str:
-        deep, self._deep = self._deep, 0  # the cached answer must not depend on how deep the question was asked
+    def _find_compiled_base(self, identity: int) -> str:
+        depth, self._depth = self._depth, 0  # the cached answer must not depend on how deep the question was asked
         try:
-            homes = {
-                self._spelled(file, value, {})
+            bases = {
+                self._dotted_name(file, value, {})
                 for file, symbol in self._values.classes.order(identity)
-                for value in file.said(symbol, SymbolRelation.BASE)
+                for value in file.related_expressions(symbol, SymbolRelation.BASE)
                 if file.op[value] in (Op.MEMBER, Op.NAME, Op.IMPORT) and not self._is_class(file, value)
             } - {""}
         finally:
-            self._deep = deep
-        return homes.pop() if len(homes) == 1 else ""
+            self._depth = depth
+        return bases.pop() if len(bases) == 1 else ""
 
     def _is_class(self, file: LoadedFlow, expression: int) -> bool:
         """True if a base is a class defined in the repository's own Python."""

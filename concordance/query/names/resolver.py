@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from concordance.base.errors import UserError
-from concordance.base.model import File, Kind, SymbolRelation, Trust, unpack_column
+from concordance.base.model import ONLY_DEFINITION, File, Kind, SymbolRelation, Trust, unpack_column
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import category_rank, separator_of, split_key
 from concordance.query.index.graphs.bridges import bridges_of
@@ -107,7 +107,7 @@ def _resolution(match: _Match, full: int, count: int) -> Resolution:
     if match.group == 0 and full <= 1:
         return Resolution(match.place, Trust.EXACT, "full name")
     if count <= 1:
-        return Resolution(match.place, Trust.UNIQUE_NAME, "only definition of this name")
+        return Resolution(match.place, Trust.UNIQUE_NAME, ONLY_DEFINITION)
     return Resolution(match.place, Trust.CANDIDATE, f"one of {count:,} definitions of this name")
 
 

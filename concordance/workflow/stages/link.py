@@ -62,7 +62,7 @@ class Linking:
         linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
-        writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.asked))
+        writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.files_read))
         self.kept = _tables_to_keep(linker)
 
     def changed(self) -> None:
@@ -108,8 +108,8 @@ class Linking:
         done = {world.files[number].id for number in numbers}
         writer.relink(self._some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
-        if not world.tree.asked <= settings:
-            writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.asked))
+        if not world.tree.files_read <= settings:
+            writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.kept = _tables_to_keep(linker) or (kept if not aside and not of_c else None)
 
@@ -141,16 +141,16 @@ class Linking:
             if imports and had.flow and _without_positions(imports) == _without_positions(unpack_imports(had.flow)):
                 targets = asked.links(had.id).imports
                 if len(targets) == len(imports) and "?" not in repr(targets):  # "?": undecodable bytes of a path
-                    world.lead(number, targets)
+                    world.set_import_targets(number, targets)
 
     def _aimed(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
         """Return files whose imports resolve differently although their text is the same, with the old targets."""
         asked, skipped = self.writer.asked, {*before, *self.writer.added}
         was = asked.imports()
-        linker.world.hold(asked.spooled().flow)
+        linker.world.use_flow_source(asked.spooled().flow)
         found = {}
         for number, row in enumerate(linker.world.files):
-            if row.size and row.path not in skipped and linker.aim(number) != was.get(row.id):
+            if row.size and row.path not in skipped and linker.import_targets_digest(number) != was.get(row.id):
                 found[number] = asked.links(row.id).imports
         return found
 
@@ -208,10 +208,10 @@ class Linking:
         """Link files in parallel. Everything from the disk or the store is read before workers are forked."""
         files = linker.world.files
         linker.world.tree.files  # noqa: B018  read here, for a worker must not ask the store
-        linker.world.hold(self.writer.asked.spooled().flow)
+        linker.world.use_flow_source(self.writer.asked.spooled().flow)
         linker.prepare({files[number].language for number in numbers})
         for number in numbers:
-            linker.aim(number)
+            linker.import_targets_digest(number)
         wanted = sorted(numbers, key=lambda number: -files[number].size)
         batches = pool.batches(wanted, lambda number: files[number].size, BATCH_BYTES)
         done = 0
@@ -247,16 +247,16 @@ def _pass_tables(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyS
         number: (Linkable(had.id, had.base, had.path, had.language, "", len(had.flow)), unpack_flow(had.flow))
         for number, had in read.items() if had.flow
     }  # fmt: skip
-    world.included = {number: others for number, others in kept.reach.included.items() if number not in was}
-    world.kept = kept, was
+    world.included = {number: others for number, others in kept.includes.included.items() if number not in was}
+    world.previous_c_tables = kept, was
 
 
 def _tables_to_keep(linker: Linker) -> CFamilyState | None:
     """Return the C family's tables, if they were built, without the files' flows, which need not be kept."""
-    for names in linker.made():
+    for names in linker.created_linkers():
         if isinstance(names, CFamilyLinker):
             del names.table.world
-            return names.kept
+            return names.state
     return None
 
 

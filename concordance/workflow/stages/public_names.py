@@ -14,16 +14,16 @@ from concordance.base.model import Category
 from concordance.facts.codec import PUBLIC, FileNames, PublicName, pack_names, unpack_flow
 from concordance.facts.write import StoreWriter
 from concordance.link.paths.tree import enclosing_folders
-from concordance.link.python.exports import (
+from concordance.passes.public_names import (
     ExportedNames,
     ModuleExports,
     is_encodable,
     pack_exports,
+    public_names,
     read_documented_names,
     read_exports,
     unpack_exports,
 )
-from concordance.passes.public_names import public_names
 
 EXPORTS = "offered"  # key in the store of the inputs
 _CODE = frozenset(("python", "cython"))
@@ -40,7 +40,7 @@ def run(writer: StoreWriter) -> None:
     files = writer.bases()
     found = ModuleExports({}, {}, [], [])
     _collect_exports(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
-    _put(writer, found._replace(aside=_never_imported(files), roots=_roots(files)))
+    _put(writer, found._replace(not_importable=_never_imported(files), roots=_roots(files)))
 
 
 def update(writer: StoreWriter, refiled: bool) -> None:
@@ -56,7 +56,7 @@ def update(writer: StoreWriter, refiled: bool) -> None:
         found.documents.pop(path, None)
     rows = ((identity, path, language) for _, identity, path, language, _ in files)
     _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
-    found = found._replace(aside=_never_imported(files), roots=_roots(files)) if refiled else found
+    found = found._replace(not_importable=_never_imported(files), roots=_roots(files)) if refiled else found
     if found != before:
         _put(writer, found)
 
@@ -94,7 +94,9 @@ def names_by_file(found: ModuleExports, by_documents: bool = True) -> dict[str, 
     """Return the public names of each file's definitions; `by_documents=False` ignores documents."""
     documents = sorted(found.documents) if by_documents else []
     names = [(path, *name) for path in documents for name in found.documents[path]]
-    return dict(sorted(public_names(found.modules, names, frozenset(found.aside), frozenset(found.roots)).items()))
+    return dict(
+        sorted(public_names(found.modules, names, frozenset(found.not_importable), frozenset(found.roots)).items())
+    )
 
 
 def _never_imported(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:

@@ -16,10 +16,10 @@ from concordance_torch.link.operator_tables import Tables
 READS = ("overloads",)
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join the listed operators with methods."""
-    tables, kernels = crossing.once(Tables), crossing.once(Kernels)
-    for one in crossing.ends("backends", "kernel"):
+    tables, kernels = context.once(Tables), context.once(Kernels)
+    for one in context.ends("backends", "kernel"):
         operator = tables.named(one.end.name, one.file.path)
         if operator is None:
             continue

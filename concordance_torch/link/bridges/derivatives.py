@@ -18,15 +18,15 @@ VERBS = {
     "formula calls": ("uses in its derivative", "is used by the derivative of"),
 }
 
-_HOMES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
+_NAMESPACES = (("torch", "autograd", "generated", "details"), ("torch", "autograd"))
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join formulas with operators and with the functions they call."""
-    stated = crossing.ends("derivatives", "formula")
+    stated = context.ends("derivatives", "formula")
     if not stated:
         return
-    tables, kernels = crossing.once(Tables), crossing.once(Kernels)
+    tables, kernels = context.once(Tables), context.once(Kernels)
     own = {one.end.name for one in stated}
     for one in stated:
         entry = tables.entry(one)
@@ -34,11 +34,11 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
             row = one.to(operator.entry, Trust.EXACT, by, name=operator.name, more=one.end.more)
             yield row._replace(source=entry)
         if tables.named(one.end.name, one.file.path) is None:
-            made = tables.made(one.end.name, one.file.path)
+            made = tables.generating_entry(one.end.name, one.file.path)
             by = "generated from the entry" if made else "no operator of this name in a table"
             yield one.to(made, Trust.EXACT, by, more=one.end.more)._replace(source=entry)
-    for one in crossing.ends("derivatives", "formula calls"):
-        yield from _called(tables, kernels, one)
+    for one in context.ends("derivatives", "formula calls"):
+        yield from _called_functions(tables, kernels, one)
 
 
 def _operators(tables: Tables, one: StatedEnd, own: set[str]) -> Iterator[tuple[TableOperator, str]]:
@@ -54,12 +54,12 @@ def _operators(tables: Tables, one: StatedEnd, own: set[str]) -> Iterator[tuple[
         yield other, f"in-place form of {found.schema.local}"
 
 
-def _called(tables: Tables, kernels: Kernels, one: StatedEnd) -> Iterator[Bridge]:
+def _called_functions(tables: Tables, kernels: Kernels, one: StatedEnd) -> Iterator[Bridge]:
     space, _, name = one.end.text.rpartition("::")
     entry = tables.entry(one)
     if space == "std":
         return
-    found = kernels.of(one.end.text, _HOMES, anywhere=False)
+    found = kernels.of(one.end.text, _NAMESPACES, anywhere=False)
     if space in ("", "at") and not found:
         operators = [other for other in tables.overloads(f"aten::{name}", one.file.path) if not other.schema.is_out]
         if operators:
@@ -69,6 +69,6 @@ def _called(tables: Tables, kernels: Kernels, one: StatedEnd) -> Iterator[Bridge
                 row = one.to(operator.entry, trust, by, role=Role.CALL, more=(("function", one.end.text),))
                 yield row._replace(source=entry)
             return
-    for meant in found or kernels.of(one.end.text, _HOMES):
+    for meant in found or kernels.of(one.end.text, _NAMESPACES):
         row = one.to(meant.target, meant.trust, meant.by, role=Role.CALL, more=(("function", one.end.text),))
         yield row._replace(source=entry)

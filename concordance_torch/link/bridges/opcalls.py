@@ -14,16 +14,16 @@ from concordance_torch.link.operator_names import sort_plainest_first
 from concordance_torch.link.operator_tables import Tables
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join calls with operators."""
-    tables = crossing.once(Tables)
+    tables = context.once(Tables)
     if not tables.operators:
         return
     seen: set[tuple[int, str]] = set()
-    for one in crossing.ends("opcalls"):
+    for one in context.ends("opcalls"):
         name = f"aten::{one.end.name}"
         overloads = tables.overloads(name, one.file.path)
-        if not overloads or (one.id, name) in seen or crossing.meant(one):
+        if not overloads or (one.id, name) in seen or context.targets_of(one):
             continue
         seen.add((one.id, name))
         called = sort_plainest_first(

@@ -16,13 +16,13 @@ from concordance_torch.link.operator_tables import Tables
 VERBS = {"docstring": ("documents", "is documented by"), "documented": ("documents", "is documented by")}
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join documentation with operators."""
-    stated = crossing.ends("opdocs")
-    tables = crossing.once(Tables)
+    stated = context.ends("opdocs")
+    tables = context.once(Tables)
     if not stated or not tables.operators:
         return
-    names = crossing.once(OperatorNames)
+    names = context.once(OperatorNames)
     for one in stated:
         written, module = one.end.name, one.end.text if one.end.says == "documented" else ""
         for dotted in (f"{module}.{written}" if module else written, written):

@@ -10,33 +10,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from concordance.base.model import ROLES, Bridge, Kind, Role, Trust
+from concordance.base.model import Bridge, Kind, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator
 
 VERBS = {"opinfo": ("tests", "is tested by")}
 
-_CALL = 1 << ROLES.index(Role.CALL)
+_CALL = role_bit(Role.CALL)
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join test tables with operators."""
-    stated = crossing.ends("opinfo")
+    stated = context.ends("opinfo")
     if not stated:
         return
-    names = crossing.once(OperatorNames)
-    functions = _Functions(crossing, names)
+    names = context.once(OperatorNames)
+    functions = _Functions(context, names)
     for one in stated:
         more = tuple(pair for pair in one.end.more if pair[0] in ("class", "variant_test_name"))
         more = (*more, ("test", one.end.name))
-        found, by = next(((found, by) for found, by in _tested(names, one) if found), ([], ""))
+        found, by = next(((found, by) for found, by in _tested_operators(names, one) if found), ([], ""))
         if found:
             trust = Trust.EXACT if by != "operator of this name" else Trust.UNIQUE_NAME
             yield one.to(found[0].entry, trust, by, name=found[0].base, more=more)
             continue
         by = f"called by {_tested_name(one)}, which is tested"
-        for operator in functions.called(_tested_name(one)):
+        for operator in functions.called_operators(_tested_name(one)):
             yield one.to(operator.entry, Trust.VIA_IMPORT, by, name=operator.base, more=more)
 
 
@@ -45,7 +45,7 @@ def _tested_name(one: StatedEnd) -> str:
     return dict(one.end.more).get("torch_opinfo_name", one.end.name).removeprefix("_refs.")
 
 
-def _tested(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOperator], str]]:
+def _tested_operators(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOperator], str]]:
     """Yield the operators that may be tested, most certain first."""
     more, near, name = dict(one.end.more), one.file.path, _tested_name(one)
     if more["class"].startswith("Foreach"):
@@ -63,20 +63,20 @@ def _tested(names: OperatorNames, one: StatedEnd) -> Iterator[tuple[list[TableOp
 class _Functions:
     """Python functions, and the operators that each calls."""
 
-    def __init__(self, crossing: BridgeContext, names: OperatorNames) -> None:
-        self._crossing, self._names = crossing, names
+    def __init__(self, context: BridgeContext, names: OperatorNames) -> None:
+        self._context, self._names = context, names
 
     @cached_property
-    def _asked(self) -> dict[int, list[str]]:
+    def _foreign_calls(self) -> dict[int, list[str]]:
         """The names from other languages that each function calls."""
         found: dict[int, list[str]] = {}
-        for dotted, asks in sorted(self._crossing.asks.items()):
+        for dotted, asks in sorted(self._context.foreign_names.items()):
             for ask in asks:
                 if ask.roles & _CALL:
                     found.setdefault(ask.user, []).append(dotted)
         return found
 
-    def called(self, name: str) -> list[TableOperator]:
+    def called_operators(self, name: str) -> list[TableOperator]:
         """Return the operators that the function of a name calls and whose names start with its own.
 
         Empty unless there is exactly one such function.
@@ -84,10 +84,12 @@ class _Functions:
         home, _, last = name.rpartition(".")
         if not home:
             return []
-        rows = [one for one in self._crossing.named(last, ("python",)) if one.kind == Kind.FUNCTION and not one.home]
-        rows = [one for one in rows if f"{self._crossing.module_of(one.path)}.".startswith(f"torch.{home}.")]
+        rows = [
+            one for one in self._context.symbols_named(last, ("python",)) if one.kind == Kind.FUNCTION and not one.home
+        ]
+        rows = [one for one in rows if f"{self._context.module_of(one.path)}.".startswith(f"torch.{home}.")]
         if len(rows) != 1:
             return []
-        asked = (self._names.of(dotted, rows[0].path) for dotted in self._asked.get(rows[0].id, ()))
+        asked = (self._names.of(dotted, rows[0].path) for dotted in self._foreign_calls.get(rows[0].id, ()))
         found = {one[0].base: one[0] for one in asked if one}
         return [one for one in found.values() if one.schema.base.startswith(last)]

@@ -27,28 +27,28 @@ _SYMBOLICS = re.compile(r"symbolic_\w*\.py$")
 _REFERENCES = re.compile(r"(?:^|/)_?refs(?:/|\.py$)")
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join registrations with operators."""
-    stated = crossing.ends("opnames")
+    stated = context.ends("opnames")
     if not stated:
         return
-    names = crossing.once(OperatorNames)
+    names = context.once(OperatorNames)
     for one in stated:
         more = dict(one.end.more)
         if one.end.says == "reference" and more.get("by") != "offered" and "::" in one.end.name:
-            yield from _named(names, one)
+            yield from _by_full_name(names, one)
         elif one.end.says == "reference":
-            yield from _reference(crossing, names, one)
+            yield from _reference(context, names, one)
         elif more.get("by") == "offered":
             yield from _symbolic(names, one)
         else:
-            rows = list(_named(names, one))
+            rows = list(_by_full_name(names, one))
             yield from rows
             if one.end.says == "decomposition" and _REFERENCES.search(one.file.path):
                 yield from (row._replace(says="reference") for row in rows)
 
 
-def _named(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
+def _by_full_name(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     """Join a registration that gives the full name of its operator."""
     more = dict(one.end.more)
     found = names.of_name(one.end.name, one.file.path)
@@ -62,11 +62,11 @@ def _named(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     yield one.to(found[0].entry, Trust.EXACT, f"the name that is registered, of {len(found)} overloads", more=said)
 
 
-def _reference(crossing: BridgeContext, names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
+def _reference(context: BridgeContext, names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
     """Join a reference, which has its operator's name, and whose module is named like the operator's Python module."""
     if not _REFERENCES.search(one.file.path):
         return
-    module = crossing.module_of(one.file.path)
+    module = context.module_of(one.file.path)
     home = re.sub(r"\._?refs\b", "", module) if module else ""
     found = names.of(f"{home}.{one.end.name}", one.file.path) or names.of_name(f"aten::{one.end.name}", one.file.path)
     yield from _by_name(found, one, "reference of this name")
@@ -78,6 +78,8 @@ def _symbolic(names: OperatorNames, one: StatedEnd) -> Iterator[Bridge]:
         yield from _by_name(found, one, "symbolic function of this name")
 
 
-def _by_name(found: list[TableOperator], one: StatedEnd, by: str) -> Iterator[Bridge]:
-    if found:
-        yield one.to(found[0].entry, Trust.UNIQUE_NAME, by, name=found[0].base, more=(("function", one.end.text),))
+def _by_name(operators: list[TableOperator], one: StatedEnd, by: str) -> Iterator[Bridge]:
+    if operators:
+        yield one.to(
+            operators[0].entry, Trust.UNIQUE_NAME, by, name=operators[0].base, more=(("function", one.end.text),)
+        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concordance.base.model import ROLES, Bridge, Role, Trust
+from concordance.base.model import Bridge, Role, Trust, role_bit
 from concordance.link.bridge_context import BridgeContext, StatedEnd
 from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator, Tables
@@ -17,38 +17,38 @@ from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
 VERBS = {"python": ("calls", "is called from Python by")}
 
-_CALL = 1 << ROLES.index(Role.CALL)
+_CALL = role_bit(Role.CALL)
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join callers with operators."""
-    tables = crossing.once(Tables)
+    tables = context.once(Tables)
     if not tables.operators:
         return
-    names = crossing.once(OperatorNames)
-    for dotted, asks in crossing.asks.items():
+    names = context.once(OperatorNames)
+    for dotted, asks in context.foreign_names.items():
         if not dotted.startswith("torch.ops."):
             for ask in asks:
-                found = names.of(dotted, crossing.file_with(ask.user).path)
+                found = names.of(dotted, context.file_containing(ask.user).path)
                 if found:
                     yield _row(found, ask.user, -1, dotted, Role.CALL if ask.roles & _CALL else Role.READ)
-    registered = crossing.once(RegisteredKernels)
+    registered = context.once(RegisteredKernels)
     seen: set[tuple[int, str]] = set()
     # calls first, so that a mention adds nothing
-    for one in sorted(crossing.ends("oppython"), key=lambda one: one.end.says != "calls"):
-        found = names.of_name(one.end.name, one.file.path) or names.of_packet(_outer(one.end.name), one.file.path)
+    for one in sorted(context.ends("oppython"), key=lambda one: one.end.says != "calls"):
+        found = names.of_name(one.end.name, one.file.path) or names.of_packet(_packet_name(one.end.name), one.file.path)
         sure = bool(found)
-        found = found or names.of_made(one.end.name)
+        found = found or names.of_macro_namespace(one.end.name)
         if found and (one.id, found[0].name) not in seen:
             seen.add((one.id, found[0].name))
             role = Role.CALL if one.end.says == "calls" else Role.READ
             row = _row(found, one.id, one.number, one.end.text, role)
             yield row if sure else row._replace(trust=Trust.UNIQUE_NAME, by="only operator of this name")
-            if found[0].stated.end.bridge in BRIDGES and role == Role.CALL:
-                yield from _registered(registered, found[0], one)
+            if found[0].end.end.bridge in BRIDGES and role == Role.CALL:
+                yield from _registered_functions(registered, found[0], one)
 
 
-def _registered(registered: RegisteredKernels, operator: TableOperator, one: StatedEnd) -> Iterator[Bridge]:
+def _registered_functions(registered: RegisteredKernels, operator: TableOperator, one: StatedEnd) -> Iterator[Bridge]:
     """Join the caller of an operator with the functions that are registered for it."""
     for other, found in registered.by_name.get(operator.name, ()):
         for meant in found:
@@ -57,13 +57,13 @@ def _registered(registered: RegisteredKernels, operator: TableOperator, one: Sta
             yield row._replace(says="registered")
 
 
-def _outer(name: str) -> str:
+def _packet_name(name: str) -> str:
     """Return the operator packet of a name whose last part was read as an overload but may be a method."""
     return name.partition(".")[0].replace("::", ".")
 
 
-def _row(found: list[TableOperator], user: int, end: int, written: str, role: Role) -> Bridge:
-    count = len(found)
+def _row(operator: list[TableOperator], user: int, end: int, written: str, role: Role) -> Bridge:
+    count = len(operator)
     by = "the name that Python code uses" if count == 1 else f"the name that Python code uses, of {count} overloads"
-    name = found[0].name if count == 1 else found[0].base
-    return Bridge("oppython", "python", name, user, end, found[0].entry, Trust.EXACT, by, role, (("as", written),))
+    name = operator[0].name if count == 1 else operator[0].base
+    return Bridge("oppython", "python", name, user, end, operator[0].entry, Trust.EXACT, by, role, (("as", written),))

@@ -18,25 +18,25 @@ VERBS = {"schema": ("states the schema", "gets its schema from")}
 READS = BRIDGES
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join registrations with functions."""
-    tables = crossing.once(Tables)
+    tables = context.once(Tables)
     for bridge in BRIDGES:
-        for one in crossing.ends(bridge, "schema"):
+        for one in context.ends(bridge, "schema"):
             yield one.to(one.id, Trust.EXACT, "schema that is registered", more=one.end.more)
-    for one, found in crossing.once(RegisteredKernels).all:
+    for one, found in context.once(RegisteredKernels).all:
         yield from _kernel(tables, one, found)
 
 
-def _kernel(tables: Tables, one: StatedEnd, found: list[LinkedName]) -> Iterator[Bridge]:
+def _kernel(tables: Tables, one: StatedEnd, kernel: list[LinkedName]) -> Iterator[Bridge]:
     more = (*one.end.more, ("kernel", one.end.text))
-    for meant in found:
+    for meant in kernel:
         yield one.to(meant.target, meant.trust, meant.by, more=more)
-    if not found:
+    if not kernel:
         yield one.to(0, Trust.EXACT, "function not found", more=more)
     operator = tables.named(one.end.name, one.file.path)
-    if operator is not None and operator.stated.end.bridge not in BRIDGES:
-        for meant in found:
+    if operator is not None and operator.end.end.bridge not in BRIDGES:
+        for meant in kernel:
             by = f"registered in {one.file.path}"
             row = one.to(meant.target, meant.trust, by, role=Role.CALL, more=more)
             yield row._replace(says="registered", source=operator.entry, end=-1)

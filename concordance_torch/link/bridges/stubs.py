@@ -20,25 +20,25 @@ _SAYS = "stub"
 _NUMBER = re.compile(r"\+\d+$")
 
 
-def join(crossing: BridgeContext) -> Iterator[Bridge]:
+def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join stubs with callers and kernels."""
-    scopes = _Scopes(crossing)
-    kernels = crossing.once(Kernels)
+    scopes = _Scopes(context)
+    kernels = context.once(Kernels)
     filled: dict[tuple[str, ...], list[tuple[StatedEnd, LinkedName, str]]] = {}
-    for one in crossing.ends("stubs", "registers", "defines"):
+    for one in context.ends("stubs", "registers", "defines"):
         if one.end.says == "defines":
             yield one.to(0, Trust.EXACT, "defined here")._replace(says=_SAYS)
             continue
         stub = scopes.stub(one)
-        found = _kernel(crossing, kernels, one) if stub else []
+        found = _kernel(context, kernels, one) if stub else []
         for meant in found:
             filled.setdefault(stub, []).append((one, meant, _device(one)))
             yield _row(one, meant, _device(one), one, "")
         if stub and not found:
             yield _row(one, LinkedName(0, Trust.EXACT, "no definition of this name found"), _device(one), one, "")
-    for one in crossing.ends("stubs", "calls"):
+    for one in context.ends("stubs", "calls"):
         kernels_of = filled.get(scopes.stub(one), [])
-        place = crossing.place(one.id) if kernels_of else None
+        place = context.symbol(one.id) if kernels_of else None
         runs = place is not None and place.kind in (Kind.FUNCTION, Kind.METHOD)  # not a namespace, or a table
         for other, kernel, key in kernels_of:
             yield _row(one, kernel, key, other, Role.CALL if runs else Role.READ)
@@ -47,42 +47,42 @@ def join(crossing: BridgeContext) -> Iterator[Bridge]:
 class _Scopes:
     """Distinguishes stubs of one name by the namespaces in which they are defined."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing = crossing
-        self._homes: dict[str, set[tuple[str, ...]]] = {}
-        for one in crossing.ends("stubs", "declares", "defines"):
-            self._homes.setdefault(one.end.name, set()).add(self._around(one))
+    def __init__(self, context: BridgeContext) -> None:
+        self._context = context
+        self._namespaces: dict[str, set[tuple[str, ...]]] = {}
+        for one in context.ends("stubs", "declares", "defines"):
+            self._namespaces.setdefault(one.end.name, set()).add(self._enclosing_namespaces(one))
 
-    def _around(self, one: StatedEnd) -> tuple[str, ...]:
-        place = self._crossing.place(one.id)
+    def _enclosing_namespaces(self, one: StatedEnd) -> tuple[str, ...]:
+        place = self._context.symbol(one.id)
         return tuple(_NUMBER.sub("", part) for part in place.key.split(".")) if place else ()
 
     def stub(self, one: StatedEnd) -> tuple[str, ...]:
         """Return the stub that a name refers to at its place, as namespaces and name; () if there is none."""
-        name, homes = one.end.name, self._homes.get(one.end.name, set())
+        name, homes = one.end.name, self._namespaces.get(one.end.name, set())
         if not homes:
             return ()
         if len(homes) == 1:
             return (*min(homes), name)
         within = tuple(part for part in dict(one.end.more).get("within", "").split("::") if part)
-        around = self._around(one)
+        around = self._enclosing_namespaces(one)
         for depth in range(len(around), -1, -1):
             if (*around[:depth], *within) in homes:
                 return (*around[:depth], *within, name)
         return ()
 
 
-def _row(one: StatedEnd, meant: LinkedName, key: str, registered: StatedEnd, role: str) -> Bridge:
+def _row(one: StatedEnd, target: LinkedName, key: str, registered: StatedEnd, role: str) -> Bridge:
     more = (("key", key), ("kernel", registered.end.text))
-    return one.to(meant.target, meant.trust, meant.by, role=role, more=more)._replace(says=_SAYS)
+    return one.to(target.target, target.trust, target.by, role=role, more=more)._replace(says=_SAYS)
 
 
-def _kernel(crossing: BridgeContext, kernels: Kernels, one: StatedEnd) -> list[LinkedName]:
+def _kernel(context: BridgeContext, kernels: Kernels, one: StatedEnd) -> list[LinkedName]:
     """Return the function that a registration names: the linker's target, or the file's own of that name."""
-    meant = [row for row in crossing.meant(one) if row.target != one.id]
+    meant = [row for row in context.targets_of(one) if row.target != one.id]
     if meant:
         return meant
-    named = [row for row in crossing.named(one.end.text) if row.path == one.file.path]
+    named = [row for row in context.symbols_named(one.end.text) if row.path == one.file.path]
     own = [row for row in named if row.kind == Kind.FUNCTION and not row.declaration]
     if len(own) == 1:
         return [LinkedName(own[0].id, Trust.EXACT, "only definition of this name in the file")]

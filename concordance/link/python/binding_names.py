@@ -18,12 +18,12 @@ from typing import NamedTuple
 from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Trust
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
+from concordance.link.python.packages import STUBS_AND_TEMPLATES
 from concordance.link.solver import Solver
 
-STUBS = (".pyi", ".pyi.in")
 _MACRO = re.compile(r"\{(\w+)\}")
-_GIVEN = re.compile(r"\{(@\d+)\}")
-_DEEPEST = 12  # steps from a table to a module
+_ARGUMENT = re.compile(r"\{(@\d+)\}")
+_MAX_STEPS = 12  # steps from a table to a module
 
 
 class PythonName(NamedTuple):
@@ -41,26 +41,26 @@ def end_detail(one: StatedEnd, key: str) -> str:
 class Modules:
     """The Python names of roots."""
 
-    def __init__(self, crossing: BridgeContext) -> None:
-        self._crossing = crossing
-        self.stated = list(_spelled([*crossing.ends("cpython"), *crossing.ends("pybind")]))
-        self._known: dict[tuple[BridgeFile, str], tuple[PythonName, ...]] = {}
+    def __init__(self, context: BridgeContext) -> None:
+        self._context = context
+        self.ends = list(_expand_macros([*context.ends("cpython"), *context.ends("pybind")]))
+        self._names: dict[tuple[BridgeFile, str], tuple[PythonName, ...]] = {}
         # A root that leads back to itself gets no name from that.
         self._solver: Solver[tuple[BridgeFile, str], tuple[PythonName, ...]] = Solver(
-            lambda key: _best(self._named(*key)), self._known.__setitem__, (), lambda old, new: old or new
+            lambda key: _best(self._find_names(*key)), self._names.__setitem__, (), lambda old, new: old or new
         )
         self._modules: dict[tuple[int, str], StatedEnd] = {}
         self.types: dict[tuple[int, str], StatedEnd] = {}
         self._types_named: dict[str, list[StatedEnd]] = {}
         self._tables: dict[str, set[int]] = {}  # the files that have a table of a name
         self._initialises: dict[int, list[StatedEnd]] = {}
-        for one in self.stated:
-            self._note(one)
-        self._gives = {
-            one.file.base + 1 + int(end_detail(one, "symbol")): one for one in self.stated if one.end.says == "gives"
+        for one in self.ends:
+            self._index(one)
+        self._returned_tables = {
+            one.file.base + 1 + int(end_detail(one, "symbol")): one for one in self.ends if one.end.says == "gives"
         }
 
-    def _note(self, one: StatedEnd) -> None:
+    def _index(self, one: StatedEnd) -> None:
         says, root = one.end.says, end_detail(one, "in")
         if says == "module":
             self._modules[one.file.id, root] = one
@@ -75,13 +75,13 @@ class Modules:
             self._tables.setdefault(root, set()).add(one.file.id)
 
     @cached_property
-    def _handed(self) -> dict[tuple[int, str], list[tuple[StatedEnd, Trust]]]:
+    def _calls_by_parameter(self) -> dict[tuple[int, str], list[tuple[StatedEnd, Trust]]]:
         """The calls that pass something to a function's parameter; a candidate if several functions have the name."""
         found: dict[tuple[int, str], list[tuple[StatedEnd, Trust]]] = {}
-        for one in self.stated:
+        for one in self.ends:
             if one.end.says == "hands":
                 targets = self._functions(one)
-                places = [self._crossing.place(target) for target in targets]
+                places = [self._context.symbol(target) for target in targets]
                 several = sum(place is not None and not place.declaration for place in places) > 1
                 for target in targets:
                     trust = Trust.CANDIDATE if several else Trust.EXACT
@@ -90,18 +90,20 @@ class Modules:
 
     def _functions(self, one: StatedEnd) -> list[int]:
         """Return the functions that a name refers to, or the only one in the repository that has the name."""
-        targets = [meant.target for meant in self._crossing.meant(one) if meant.trust > Trust.CANDIDATE]
+        targets = [meant.target for meant in self._context.targets_of(one) if meant.trust > Trust.CANDIDATE]
         if targets:
             return targets
-        named = [p for p in self._crossing.named(one.end.name, C_FAMILY) if p.kind == "function" and not p.declaration]
-        return [named[0].id] if len(named) == 1 else []
+        candidates = [
+            p for p in self._context.symbols_named(one.end.name, C_FAMILY) if p.kind == "function" and not p.declaration
+        ]
+        return [candidates[0].id] if len(candidates) == 1 else []
 
     @cached_property
-    def _used(self) -> dict[tuple[int, str], list[StatedEnd]]:
+    def _table_uses(self) -> dict[tuple[int, str], list[StatedEnd]]:
         """The uses of each table, by the table's file and root."""
         found: dict[tuple[int, str], list[StatedEnd]] = {}
         lost = []
-        for one in self.stated:
+        for one in self.ends:
             if one.end.says == "used":
                 tables = self._table(one)
                 for key in tables:
@@ -109,8 +111,8 @@ class Modules:
                 if not tables:
                     lost.append(one)
         free: dict[str, list[StatedEnd]] = {}  # functions that return a table without a known use
-        for identity, given in self._gives.items():
-            place = self._crossing.place(identity)
+        for identity, given in self._returned_tables.items():
+            place = self._context.symbol(identity)
             if place is not None and not any(key in found for key in self._table(given)):
                 free.setdefault(place.name, []).append(given)
         names = Counter(one.end.name.rpartition("::")[2] for one in lost)
@@ -121,17 +123,17 @@ class Modules:
                     found.setdefault(key, []).append(one)
         return found
 
-    def _table(self, one: StatedEnd, deep: int = 0) -> list[tuple[int, str]]:
+    def _table(self, one: StatedEnd, depth: int = 0) -> list[tuple[int, str]]:
         """Return the tables that a name refers to at its place."""
         for root in _roots("table", one.end.name):
             files = self._tables.get(root, set())
             if one.file.id in files:
                 return [(one.file.id, root)]
-            for meant in self._crossing.meant(one):
-                if meant.target in self._gives:
-                    given = self._gives[meant.target]
-                    return self._table(given, deep + 1) if deep < _DEEPEST else []
-                row = self._crossing.file_with(meant.target)
+            for meant in self._context.targets_of(one):
+                if meant.target in self._returned_tables:
+                    given = self._returned_tables[meant.target]
+                    return self._table(given, depth + 1) if depth < _MAX_STEPS else []
+                row = self._context.file_containing(meant.target)
                 if row.id in files:
                     return [(row.id, root)]
             if len(files) == 1:
@@ -139,10 +141,10 @@ class Modules:
         return []
 
     @cached_property
-    def _added(self) -> dict[tuple[int, str], list[StatedEnd]]:
+    def _additions(self) -> dict[tuple[int, str], list[StatedEnd]]:
         """The calls that add a type or module to another, by the file and root of what is added."""
         found: dict[tuple[int, str], list[StatedEnd]] = {}
-        for one in self.stated:
+        for one in self.ends:
             if one.end.says == "adds":
                 value = end_detail(one, "value")
                 key = self.type_of(one) if value.startswith("type:") else (one.file.id, value) if value else None
@@ -155,8 +157,8 @@ class Modules:
         for root in _roots("type", end_detail(one, "value").partition(":")[2]):
             if (one.file.id, root) in self.types:
                 return one.file.id, root
-            for meant in self._crossing.meant(one):
-                row = self._crossing.file_with(meant.target)
+            for meant in self._context.targets_of(one):
+                row = self._context.file_containing(meant.target)
                 if (row.id, root) in self.types:
                     return row.id, root
             named = self._types_named.get(root, [])
@@ -174,10 +176,10 @@ class Modules:
         if kind != "parameter":
             return ()
         found: list[PythonName] = []
-        for call, trust in self._handed.get((one.file.base + 1 + int(place), argument), ()):
-            full = _GIVEN.sub(lambda match, call=call: end_detail(call, match[1]) or match[0], name)  # type: ignore[misc]
+        for call, trust in self._calls_by_parameter.get((one.file.base + 1 + int(place), argument), ()):
+            full = _ARGUMENT.sub(lambda match, call=call: end_detail(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
-                found += _at_most(append_path(self._from(call), full), trust)
+                found += _cap_trust(append_path(self._from(call), full), trust)
         return _best(found)
 
     def of(self, one: StatedEnd) -> tuple[PythonName, ...]:
@@ -187,37 +189,37 @@ class Modules:
 
     def root(self, file: BridgeFile, root: str) -> tuple[PythonName, ...]:
         """Return the names of a root of a file."""
-        known = self._known.get((file, root))
+        known = self._names.get((file, root))
         return known if known is not None else self._solver.ask((file, root))
 
-    def _named(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
+    def _find_names(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         kind, _, name = root.partition(":")
         if kind == "is":
             return [PythonName(name, Trust.EXACT)]
         if kind == "init":
             return self._extension(name, file)
         if kind == "def":
-            return self._described(file, root)
+            return self._defined_module(file, root)
         if kind == "type":
             return self._type(file, root)
         if kind == "table":
-            return [n for one in self._used.get((file.id, root), ()) for n in self._from(one)]
+            return [n for one in self._table_uses.get((file.id, root), ()) for n in self._from(one)]
         place, _, argument = name.partition(":")
         identity = file.base + 1 + int(place or -1)
-        calls = self._handed.get((identity, argument), ())
-        return [named for call, trust in calls for named in _at_most(self._from(call), trust)]
+        calls = self._calls_by_parameter.get((identity, argument), ())
+        return [named for call, trust in calls for named in _cap_trust(self._from(call), trust)]
 
     def _from(self, one: StatedEnd) -> tuple[PythonName, ...]:
         return append_path(self.root(one.file, end_detail(one, "in")), end_detail(one, "path"))
 
-    def _described(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
+    def _defined_module(self, file: BridgeFile, root: str) -> Iterable[PythonName]:
         """Return the names of a module that a `PyModuleDef` describes."""
         one = self._modules.get((file.id, root))
         if one is None:
             return []
         if "." in one.end.name:
             return [PythonName(one.end.name, Trust.EXACT)]
-        adding = self._added.get((file.id, root), ())
+        adding = self._additions.get((file.id, root), ())
         added = [named for other in adding for named in append_path(self._from(other), other.end.name)]
         if added:
             return added
@@ -229,7 +231,7 @@ class Modules:
         one = self.types.get((file.id, root))
         own = one.end.name if one is not None else ""
         found: list[PythonName] = []
-        for other in self._added.get((file.id, root), ()):
+        for other in self._additions.get((file.id, root), ()):
             found += append_path(self._from(other), other.end.name or own.rpartition(".")[2])
         if "." in own:
             module, _, name = own.rpartition(".")
@@ -248,64 +250,64 @@ class Modules:
         """Return the full name of an extension module that only states the last part of its name."""
         if "." in name:
             return [PythonName(name, Trust.EXACT)]
-        found = self._in_full(name, file)
+        found = self._full_name(name, file)
         if found:
             return [PythonName(found, Trust.VIA_IMPORT)]
         return [] if name.isupper() else [PythonName(name, Trust.UNIQUE_NAME)]
 
-    def _in_full(self, name: str, file: BridgeFile) -> str:
+    def _full_name(self, name: str, file: BridgeFile) -> str:
         """Return the full name according to build files, imports and stubs; "" if they do not tell, or disagree."""
-        built = self._built
-        sources = {full for full, source in built if source == file.path}
-        made = next(iter(sources)) if len(sources) == 1 else ""
-        if "." in made:
-            return made
-        name = made or name  # CMake only has the last part
-        named = {full for full, _ in built if full.endswith(f".{name}")}
-        stubbed = self._stubbed.get(name, set())
-        said = named | stubbed | self._imported.get(name, set())
-        if len(said) > 1:
-            near = {full: sum(part in file.path.split("/") for part in full.split(".")[:-1]) for full in said}
+        extensions = self._built_extensions
+        sources = {full for full, source in extensions if source == file.path}
+        built_name = next(iter(sources)) if len(sources) == 1 else ""
+        if "." in built_name:
+            return built_name
+        name = built_name or name  # CMake only has the last part
+        named = {full for full, _ in extensions if full.endswith(f".{name}")}
+        stubbed = self._stub_modules.get(name, set())
+        names = named | stubbed | self._imported_modules.get(name, set())
+        if len(names) > 1:
+            near = {full: sum(part in file.path.split("/") for part in full.split(".")[:-1]) for full in names}
             most = max(near.values())
-            nearest = {full for full in said if near[full] == most}
-            said = nearest & named or nearest & stubbed or nearest
-        return next(iter(said)) if len(said) == 1 else made
+            nearest = {full for full in names if near[full] == most}
+            names = nearest & named or nearest & stubbed or nearest
+        return next(iter(names)) if len(names) == 1 else built_name
 
     def _is_short(self, module: str) -> bool:
         """True if a module's name is only the last part of one: no package of the repository has that name."""
-        return "." not in module and module not in self._heads
+        return "." not in module and module not in self._top_level_packages
 
     @cached_property
-    def _heads(self) -> frozenset[str]:
+    def _top_level_packages(self) -> frozenset[str]:
         """The top-level packages of the repository that names are requested from."""
-        return frozenset(name.partition(".")[0] for name in self._crossing.asks)
+        return frozenset(name.partition(".")[0] for name in self._context.foreign_names)
 
     @cached_property
-    def _built(self) -> list[tuple[str, str]]:
+    def _built_extensions(self) -> list[tuple[str, str]]:
         """The extensions that build files name in full, with each of their sources."""
         found: list[tuple[str, str]] = []
-        for one in self._crossing.ends("extension", "builds"):
-            home = one.file.path.rpartition("/")[0]
+        for one in self._context.ends("extension", "builds"):
+            folder = one.file.path.rpartition("/")[0]
             sources = [value for word, value in one.end.more if word == "source"]
-            paths = [posixpath.normpath(posixpath.join(home, source)) for source in sources] or [""]
+            paths = [posixpath.normpath(posixpath.join(folder, source)) for source in sources] or [""]
             found.extend((one.end.name, path) for path in paths)
         return found
 
     @cached_property
-    def _stubbed(self) -> dict[str, set[str]]:
+    def _stub_modules(self) -> dict[str, set[str]]:
         """The modules that have a stub, by their last part."""
         found: dict[str, set[str]] = {}
-        for row in self._crossing.files:
-            if row.path.endswith(STUBS):
+        for row in self._context.files:
+            if row.path.endswith(STUBS_AND_TEMPLATES):
                 name = self.stub(row)
                 found.setdefault(name.rpartition(".")[2], set()).add(name)
         return found
 
     @cached_property
-    def _imported(self) -> dict[str, set[str]]:
+    def _imported_modules(self) -> dict[str, set[str]]:
         """The modules that Python imports, by their last part."""
         found: dict[str, set[str]] = {}
-        for name in self._crossing.asks:
+        for name in self._context.foreign_names:
             parts = name.split(".")
             for place in range(1, len(parts)):
                 if ".".join(parts[:place]) in self._files:
@@ -316,21 +318,21 @@ class Modules:
     @cached_property
     def _files(self) -> frozenset[str]:
         """The modules that are a single file, not a package."""
-        paths = [row.path for row in self._crossing.files if row.language == "python"]
+        paths = [row.path for row in self._context.files if row.language == "python"]
         alone = [path for path in paths if not path.rpartition("/")[2].startswith("__init__.")]
-        return frozenset(self._crossing.module_of(path) for path in alone if path.endswith((".py", ".pyi")))
+        return frozenset(self._context.module_of(path) for path in alone if path.endswith((".py", ".pyi")))
 
     def stub(self, row: BridgeFile) -> str:
         """Return the module of a stub or of a template of a stub."""
-        return self._crossing.module_of(row.path.removesuffix(".in"))
+        return self._context.module_of(row.path.removesuffix(".in"))
 
 
-def absolute_module(home: str, path: str, module: str) -> str:
+def absolute_module(own_module: str, path: str, module: str) -> str:
     """Return the absolute name of a module that a file imports; `home` is the file's own module name."""
     dots = len(module) - len(module.lstrip("."))
     if not dots:
         return module
-    parts = home.split(".")
+    parts = own_module.split(".")
     up = dots - path.rpartition("/")[2].startswith("__init__.")
     return ".".join(filter(None, [*parts[: len(parts) - up], module[dots:]]))
 
@@ -341,7 +343,7 @@ def _roots(kind: str, name: str) -> tuple[str, ...]:
     return (f"{kind}:{name}", f"{kind}:{last}") if last != name else (f"{kind}:{name}",)
 
 
-def _spelled(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
+def _expand_macros(ends: list[StatedEnd]) -> Iterator[StatedEnd]:
     """Yield ends with macros of other files replaced by their texts, without ends whose text is not known."""
     texts: dict[str, set[str]] = {}
     for one in ends:
@@ -365,7 +367,7 @@ def append_path(names: Iterable[PythonName], path: str) -> tuple[PythonName, ...
     return tuple(PythonName(f"{one.name}.{path}", one.trust) for one in names) if path else tuple(names)
 
 
-def _at_most(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, ...]:
+def _cap_trust(names: Iterable[PythonName], trust: Trust) -> tuple[PythonName, ...]:
     return tuple(PythonName(one.name, min(one.trust, trust)) for one in names)
 
 

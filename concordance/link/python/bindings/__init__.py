@@ -1,1 +1,0 @@
-"""Resolve Python names that C and C++ code defines."""

@@ -1,0 +1,162 @@
+"""Resolve the names of Python files: the target of each expression, with its trust and the rule that found it.
+
+In: a file's flow. Out: `NameTarget` rows. A name is followed through scopes, imports and re-exports; a member through
+the value of its receiver. A member of an unknown value is linked only if the repository defines its name once (unique
+name) or a few times (candidates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concordance.base.model import (
+    KINDS,
+    MAX_CANDIDATES,
+    ONLY_DEFINITION,
+    ForeignName,
+    Kind,
+    Op,
+    Trust,
+    unpack_column,
+)
+from concordance.link.implicit_runs import Edge
+from concordance.link.python.builtin_types import (
+    BUILTIN_CLASS,
+    BUILTIN_INSTANCE,
+    CLASS,
+    EXTERNAL,
+    FUNCTION,
+    INSTANCE,
+    MODULE,
+    SUPER,
+    Values,
+)
+from concordance.link.python.classes import ClassTable
+from concordance.link.python.implicit_calls import ImplicitCalls
+from concordance.link.python.inference import Evaluator
+from concordance.link.python.reexports import Place
+from concordance.link.python.unresolved_names import UnresolvedNames
+from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
+
+_MEMBER_KINDS = (Kind.METHOD, Kind.PROPERTY, Kind.FIELD, Kind.ENUMERATOR)
+_MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBER_KINDS)
+_COMMON_MEMBER_NAMES = frozenset(
+    name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
+)
+_RULES = {
+    MODULE: ("module", Trust.VIA_IMPORT), CLASS: ("class", Trust.EXACT), SUPER: ("super", Trust.EXACT),
+    INSTANCE: ("type of the receiver", Trust.EXACT),
+}  # fmt: skip
+
+
+class PythonLinker:
+    """Links Python files."""
+
+    def __init__(self, world: LinkWorld) -> None:
+        self.world = world
+        self.classes = ClassTable(world)
+        self.values = Evaluator(self.classes)
+        self._unresolved = UnresolvedNames(self.values)
+        self._members_by_name: dict[str, list[int]] = {}
+        self._members: dict[str, list[int]] | None = None
+
+    def prepare(self) -> None:
+        """Index the members of all classes by name, if the store does not provide such an index."""
+        if self._members is None:
+            self._members = self._index_members()
+
+    def _index_members(self) -> dict[str, list[int]]:
+        """Return the members of all classes by name, leaving out names that many have."""
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.world.files):
+            if row.language != "python" or not row.size:
+                continue
+            file = self.world.load(number)
+            for symbol, kind in enumerate(file.symbol_kind):
+                if kind in _MEMBERS:
+                    members = found.setdefault(file.names[file.symbol_name[symbol]], [])
+                    if len(members) <= MAX_CANDIDATES:
+                        members.append(file.id(symbol))
+        return {
+            name: ids for name, ids in found.items() if len(ids) <= MAX_CANDIDATES and name not in _COMMON_MEMBER_NAMES
+        }
+
+    def members_named(self, name: str) -> list[int]:
+        """Return the members of a name in all classes, or none if many have it."""
+        symbols_by_name = self.world.symbols_by_name
+        if self._members is None and symbols_by_name is None:
+            self.prepare()
+        if self._members is not None:
+            return self._members.get(name, [])
+        found = self._members_by_name.get(name)
+        if found is None:
+            members = (
+                symbols_by_name(name, "python", _MEMBER_KINDS, MAX_CANDIDATES)
+                if symbols_by_name is not None and name not in _COMMON_MEMBER_NAMES
+                else []
+            )
+            found = self._members_by_name[name] = members if len(members) <= MAX_CANDIDATES else []
+        return found
+
+    def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
+        """Return the ids of a class's bases."""
+        return self.classes.bases(file, symbol)
+
+    def runs(self, file: LoadedFlow, called: set[tuple[int, int]]) -> Iterator[Edge]:
+        """Yield the edges for code that runs although no name refers to it; `called` are pairs of callee and caller."""
+        return ImplicitCalls(self.values).edges(file, called)
+
+    def foreign_names(self, file: LoadedFlow, targets: list[NameTarget]) -> list[ForeignName]:
+        """Return the names that another language may define."""
+        return self._unresolved.of(file, targets)
+
+    def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
+        """Return the targets of a file's expressions."""
+        rows: list[NameTarget] = []
+        for use in sorted(set(unpack_column(file.flow.used))):
+            op = file.op[use]
+            if op == Op.MEMBER:
+                rows += self._member(file, use)
+                continue
+            place: Place | None = None
+            rule, trust = "import", Trust.VIA_IMPORT
+            if op == Op.NAME:
+                variable = file.left[use]
+                place = self.classes.reexports.of_variable(file, variable)
+                if place is not None and place[0] is file:
+                    rule, trust = "scope", Trust.EXACT
+            elif op == Op.LOOKUP:
+                place = self.classes.reexports.star_import_target(file, file.names[file.left[use]])
+                rule = "import *"
+            elif op == Op.IMPORT:
+                place = self.classes.reexports.import_target(file, file.left[use])
+            elif op == Op.PACKAGE:
+                place = self.classes.reexports.package(file, file.left[use], file.right[use])
+            elif op == Op.SYMBOL:
+                place, rule, trust = (file, file.left[use]), "scope", Trust.EXACT
+            if place is not None and not isinstance(place, str):
+                rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
+        return rows
+
+    def _member(self, file: LoadedFlow, use: int) -> list[NameTarget]:
+        name = file.names[file.right[use]]
+        values = self.values.value(file, file.left[use])
+        rows: list[NameTarget] = []
+        for value in values:
+            place = self.values.find_member(value, name)
+            if place is not None and not isinstance(place, str):
+                rule, trust = _RULES[value.tag]
+                rows.append(NameTarget(use, place[0].id(place[1]), trust, rule))
+        rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # the first row of each target
+        if len(rows) > 1:
+            rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
+        if not rows and not self._is_receiver_known(values):
+            ids = self.members_named(name)
+            trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
+            rule = ONLY_DEFINITION if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
+            rows = [NameTarget(use, identity, trust, rule) for identity in ids]
+        return rows
+
+    def _is_receiver_known(self, values: Values) -> bool:
+        """True if the receiver's value is known: then the member is not defined anywhere else."""
+        return any(value.tag in (MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION) for value in values)
