@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from concordance.api import Repository
     from concordance.query.answers import Answer, Option
 
-COMMANDS = "concordance.query.commands"
 TASKS = "concordance.tasks"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
@@ -40,6 +39,7 @@ class Commands(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         from concordance.base import plugins
+        from concordance.query.commands import COMMANDS
 
         return [*plugins.names(TASKS), *plugins.names(COMMANDS), "batch"]
 
@@ -51,6 +51,8 @@ class Commands(click.Group):
         if name in plugins.names(TASKS):
             task: click.Command = plugins.load(TASKS, name).command
             return task
+        from concordance.query.commands import COMMANDS  # a task need not load it
+
         try:
             return _question(name, plugins.load(COMMANDS, name))
         except KeyError:
@@ -203,6 +205,7 @@ def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], l
         raise click.UsageError('a question must look like {"command": "define", "args": ["a.py:3:7"]}')
     if name not in commands:
         from concordance.base import plugins
+        from concordance.query.commands import COMMANDS
 
         known = list(plugins.names(COMMANDS))
         if name not in known:

@@ -7,7 +7,7 @@ import time
 
 import click
 
-from concordance.workflow import book_options, builds, store_location, terminal
+from concordance.workflow import book_options, builds, store_location, store_update, terminal
 
 
 @click.command("build")
@@ -51,7 +51,7 @@ def command(
     began, written, wanted = time.perf_counter(), None, wishes.of(repo)
     with terminal.ProgressBars() as bar:
         if no_book:
-            summary = builds.build(repo, wishes.jobs, bar.show)
+            summary = store_update.build(repo, wishes.jobs, bar.show)
         else:
             summary, written = builds.book(repo, wishes.out, wanted, wishes.jobs, bar.show, form=form)
     totals = builds.totals(repo, wanted)

@@ -22,19 +22,18 @@ from concordance.collect.walk import WalkResult, find_root
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
+from concordance.facts.schema import GENERATED
 from concordance.query.index.ledger import count_totals
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
-from concordance.workflow.pipeline import GENERATED, Build
+from concordance.workflow.pipeline import Build
 from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
 from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
-from concordance.workflow.store_update import build as build
-from concordance.workflow.store_update import read_settings as read_settings
-from concordance.workflow.store_update import update_store, with_jobs
+from concordance.workflow.store_update import read_settings, update_store, with_jobs
 
 MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
 

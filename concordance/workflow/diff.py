@@ -1,6 +1,6 @@
 """Compare two revisions of a repository, in parallel and without checking them out.
 
-In: an open index (its store is that of the work tree), and revisions as people type them. Out: a `Comparison`. Only
+In: an open index (its store is that of the work tree), and revisions as people type them. Out: a report. Only
 files that differ are extracted; nothing is checked out. Files that are equal on both sides but differ from the store
 are read for their imports only. Contents come from git's objects, or from the disk if a side is the work tree; facts
 come from the cache if the content was ever extracted. Workers are forked once it is known what there is to do.
@@ -25,17 +25,21 @@ from concordance.collect.classify import header_language
 from concordance.collect.revisions import Blobs, Side, differing_files, is_same, sides
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
-from concordance.extract.reading import test_detection
 from concordance.facts import code_versions
 from concordance.facts.cache import Cache
 from concordance.facts.codec import unpack
+from concordance.query.answers import Row
 from concordance.query.diff import moves
 from concordance.query.diff.comparison import Comparison, FilePair, ReadFile, Unread
 from concordance.query.diff.dependencies import waits
 from concordance.query.diff.moves import UnpairedSymbols
+from concordance.query.diff.report import all_rows, build_report
+from concordance.query.diff.report import page as report_page
 from concordance.query.diff.symbol_pairs import ChangedSymbol, differing_aspects, pair_symbols
 from concordance.query.diff.symbols import ComparableSymbol, comparable_symbols, line_digests, outside, split_lines
 from concordance.query.index.repository import Index
+from concordance.render.addresses import Addresses
+from concordance.render.formats import markdown
 from concordance.workflow.stages import extract
 from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.temp_folder import folder as own_folder
@@ -46,10 +50,24 @@ Progress = Callable[[int, int], None]
 Pair = tuple[ListedFile | None, ListedFile | None]
 
 
+def compare_revisions(
+    index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Progress
+) -> tuple[list[Row], str]:
+    """Return what changed between two revisions, as rows and as a page."""
+    with open_comparison(index, revisions, config, progress) as comparison:
+        report = build_report(index, comparison)
+    addresses = Addresses(report.comparison.sides[1].entries, index.root, out)
+    pages = {ref: addresses.page(ref) for ref, _ in report.pages}
+    rows: list[Row] = [row._asdict() for row in all_rows(report, pages)]
+    return rows, markdown.render(report_page(report), addresses).text
+
+
 @contextmanager
-def compared(index: Index, asked: tuple[str, ...], config: Config, progress: Progress) -> Iterator[Comparison]:
+def open_comparison(
+    index: Index, revisions: tuple[str, ...], config: Config, progress: Progress
+) -> Iterator[Comparison]:
     """Compare two revisions; git stays available until the context ends."""
-    one, other, here = sides(index.root, asked, config)
+    one, other, here = sides(index.root, revisions, config)
     with closing(RevisionReader(index.root, (one, other), config)) as desk:
         yield _Comparer(index, config, progress).run(desk, here)
 
@@ -409,6 +427,6 @@ def _half(desk: RevisionReader, side: int, entry: ListedFile | None) -> _Half | 
     facts, file = unpack(reading.packed), reading.file
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
     findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TEST_CATEGORIES)
-    tests = frozenset(test_detection.find_tests(facts, file.language, file.category, file.path))
+    tests = frozenset(registry.language_of(file.language).tests.tests_in(facts, file.category, file.path))
     fresh = None if reading.cached or not reading.key else (reading.key, extract.pack_facts(reading))
     return _Half(ReadFile(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

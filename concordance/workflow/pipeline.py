@@ -37,6 +37,7 @@ from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, outdated_paths
 from concordance.facts.integrity import lock
 from concordance.facts.records import ExtractedFile
+from concordance.facts.schema import GENERATED
 from concordance.facts.write import StoreWriter
 from concordance.workflow import changed_files
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
@@ -46,7 +47,6 @@ from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
 
-GENERATED = "generated"  # folder inside the store, for the store of the program's own pages
 HASHED = 100  # number of files with new times only, from which on storing the times is worthwhile
 FEW = 16  # up to this many files are extracted by forked workers, which start at once
 BATCH_BYTES = 300_000  # a tenth of a second of work: long compared with sending it, short compared with the whole

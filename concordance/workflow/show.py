@@ -6,18 +6,15 @@ In: a path or a name. Out: its page as Markdown, without the source, which the r
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from concordance.base import plugins
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, To
-from concordance.base.config import Config
 from concordance.base.errors import UserError
 from concordance.base.model import File
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row
-from concordance.query.diff.report import all_rows, build_report
-from concordance.query.diff.report import page as page_of
 from concordance.query.index.file_model import model_of
 from concordance.query.index.repository import Index
 from concordance.query.names.public_names import called
@@ -26,9 +23,8 @@ from concordance.query.pages import PAGES
 from concordance.query.sections.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
-from concordance.workflow import diff
 
-_MOST = 20  # most definitions of one name that are shown
+_MAX_DEFINITIONS = 20  # most definitions of one name that are shown
 
 
 def render_pages(index: Index, asked: str, out: str) -> list[Row]:
@@ -54,7 +50,7 @@ def _pages(index: Index, asked: str, addresses: Addresses) -> Iterator[Page]:
         return
     if not meant:
         raise UserError(f"nothing is named {asked}", "`concord search` finds similar names")
-    for place in meant[:_MOST]:
+    for place in meant[:_MAX_DEFINITIONS]:
         yield _definition(index, place)
 
 
@@ -63,15 +59,3 @@ def _definition(index: Index, place: SymbolPlace) -> Page:
     blocks: list[Block] = [Heading(2, [Ref(To.FILE, place.path, "", place.path)])]
     blocks += Structure(one).of(place.place)
     return Page(Ref(To.FILE, place.path), [Mono(called(index, place))], blocks)
-
-
-def compare_revisions(
-    index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Callable[[int, int], None]
-) -> tuple[list[Row], str]:
-    """Return what changed between two revisions, as rows and as a page."""
-    with diff.compared(index, revisions, config, progress) as comparison:
-        answer = build_report(index, comparison)
-    addresses = Addresses(answer.comparison.sides[1].entries, index.root, out)
-    pages = {ref: addresses.page(ref) for ref, _ in answer.pages}
-    rows: list[Row] = [row._asdict() for row in all_rows(answer, pages)]
-    return rows, markdown.render(page_of(answer), addresses).text

@@ -25,7 +25,7 @@ from concordance.base.model import ListedFile, Skip
 from concordance.base.progress import ignore_progress
 from concordance.collect.path_patterns import Patterns, select_entries
 from concordance.extract import ruleset
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from concordance.workflow.store_update import read_settings
 from tests.support import books
 from tests.support.program import age, concord, git, ledger, sample, write
@@ -141,7 +141,7 @@ def test_wrong_settings_end_every_command_that_needs_them(folder: Path) -> None:
     write(folder, {"a.py": "", config_file.FILE: "\nexlude = []\n"})
     told = "unknown key `exlude` in concordance.toml, line 2; did you mean `exclude`?"
     assert concord("build", folder, code=2).stderr.startswith(f"concord: {told}")
-    for command in (builds.build, builds.book, builds.verify, api.Repository):
+    for command in (store_update.build, builds.book, builds.verify, api.Repository):
         with pytest.raises(UserError, match=re.escape(told)):
             command(str(folder))  # type: ignore[operator]
 
@@ -378,7 +378,7 @@ def test_categories(woods: Path) -> None:
 
 def ledger_of(root: Path, text: str) -> dict[str, str]:
     (root / config_file.FILE).write_text(text)
-    builds.build(str(root), 1)
+    store_update.build(str(root), 1)
     return {path: file.category for path, file in ledger(root).items()}
 
 
@@ -435,7 +435,7 @@ def test_sections(woods: Path, off: list[Section]) -> None:
 def test_largest(woods: Path) -> None:
     for text, skip in (("", ""), ("largest = 1000\n", "too_large"), ("largest = 3000", "")):
         (woods / config_file.FILE).write_text(text)
-        assert builds.build(str(woods), 1).read in (1, 2, len(FILES) + 1)  # settings, and what they are about
+        assert store_update.build(str(woods), 1).read in (1, 2, len(FILES) + 1)  # settings, and what they are about
         assert ledger(woods)["long.txt"].skip == skip
 
 

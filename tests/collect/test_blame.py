@@ -18,7 +18,7 @@ from concordance.collect.line_diff import align_lines
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.site.files import Site, open_site
-from concordance.workflow import builds
+from concordance.workflow import store_update
 from tests.support.program import GIT, git, sample, write
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
@@ -216,7 +216,7 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
     write(made, {".mailmap": "Ada Lovelace <ada@example.org>\n", "sub/a.py": "one\nTWO\nthree\nfour\nfive\n", "new.py": "x = 1\n"})
     git(made, "commit", "-qm", name, "sub/a.py")
     write(made, {"sub/a.py": "one\nTWO\nthree\nfour\nfive\nsix\n"})
-    builds.build(str(made), 1)
+    store_update.build(str(made), 1)
     served = site(made)
     why, commits, ranges, digest = answer(served, "sub/a.py_blame.js")
     assert why == ""
@@ -243,5 +243,5 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
 
 def test_lines_that_git_does_not_count(made: Path) -> None:
     committed(made, "old", {"old.py": b"x = 1\ry = 2\n"})
-    builds.build(str(made), 1)
+    store_update.build(str(made), 1)
     assert answer(site(made), "old.py_blame.js")[0] == "git splits its lines differently"

@@ -19,7 +19,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.site_pages import definition
 from concordance.render.site.files import Site, open_site
-from concordance.workflow import builds
+from concordance.workflow import store_update
 
 SAMPLE = Path(__file__).parents[1] / "sample"
 FILES = {
@@ -82,7 +82,7 @@ class Made:
     """A repository with its site."""
 
     def __init__(self, root: Path) -> None:
-        builds.build(str(root))
+        store_update.build(str(root))
         self.repository = api.Repository(root, update=False)
         self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False, drawn=True))
         self.site: Site = open_site(self.index, str(root / ".concordance/book"))

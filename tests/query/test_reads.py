@@ -15,7 +15,7 @@ from concordance.facts.read import Facts
 from concordance.facts.updates.page_reads import Subject
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from concordance.workflow.stages import page_writer
 from tests.support import books, editrepo
 from tests.support.program import TREE, write
@@ -32,7 +32,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         root = books.copied(home) if request.param == "sample" else home / "mixed"
         if request.param == "mixed":
             write(root, editrepo.OTHERS)
-        builds.build(str(root), 1)
+        store_update.build(str(root), 1)
         with Facts(str(root / ".concordance")) as facts:
             yield lambda: Index(facts, str(root), Book())
 

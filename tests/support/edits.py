@@ -28,7 +28,7 @@ from concordance import api
 from concordance.base.config import Book
 from concordance.base.progress import ignore_progress
 from concordance.render.output import manifest
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from concordance.workflow.stages import page_writer
 from concordance.workflow.watch.watch import CurrentBook
 from tests.support import editrepo, editsteps
@@ -84,7 +84,7 @@ class Bench:
             if step.what in EDITS:
                 EDITS[step.what](desk, random.Random(step.seed))
             elif step.what == "store":
-                builds.build(str(self.root), 1)
+                store_update.build(str(self.root), 1)
             elif step.what == "ask":
                 api.Repository(str(self.root)).close()
             else:

@@ -25,7 +25,6 @@ from concordance.collect import walk
 from concordance.collect.classify import Classifier
 from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
-from concordance.extract.reading import test_detection
 from concordance.facts.cache import Cache
 from concordance.facts.codec import pack, unpack
 from concordance.facts.fulltext import index
@@ -212,7 +211,7 @@ def _reading(
     entry: ListedFile, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
     cached: bool,
 ) -> ExtractedFile:  # fmt: skip
-    tests = set(test_detection.find_tests(facts, form.language, form.category, entry.path))
+    tests = set(registry.language_of(form.language).tests.tests_in(facts, form.category, entry.path))
     symbols = tuple(
         (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
         for n, s in enumerate(facts.symbols)

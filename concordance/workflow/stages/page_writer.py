@@ -20,6 +20,7 @@ from concordance.base.config import Config
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
 from concordance.collect.own_output import MANIFEST
+from concordance.facts.integrity.failures import is_disk_full
 from concordance.facts.updates.page_reads import PageRecord, Subject, pack_slots
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
@@ -63,7 +64,7 @@ def opened_folder(root: str, folder: str, out: str, site: bool) -> Iterator[Conf
         with closing(ConfinedFolder(out, controlled)) as confined:
             yield confined
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if is_disk_full(error):
             raise BookFailed(f"{out} cannot be written: {error.strerror}", "Free some space, and run again") from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
             advice = "Write the book where you may write (--out)"

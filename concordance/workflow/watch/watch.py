@@ -20,7 +20,7 @@ from concordance.base.errors import ConcordanceError, NotARepository
 from concordance.base.progress import BuildSummary, Progress
 from concordance.collect import history, walk
 from concordance.render.summary import BookSummary
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.file_watcher import POLL, FileChanges, FileWatcher, NotifyingWatcher, PollingWatcher
@@ -95,7 +95,7 @@ class CurrentBook:
 
     def _made(self, walked: walk.WalkResult) -> tuple[BuildSummary, BookSummary]:
         if self.wishes is None:
-            summary = builds.build(self.root, self.jobs, self.progress, walked, self._memory)
+            summary = store_update.build(self.root, self.jobs, self.progress, walked, self._memory)
             return summary, BookSummary(self.folder())
         return builds.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
 
