@@ -29,7 +29,7 @@ from concordance.workflow import builds, store_update
 if __name__ == "__main__":
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     for line in sys.stdin:
-        (builds.book if line == "book\\n" else store_update.build)(sys.argv[1], jobs=2)
+        (builds.write_book if line == "book\\n" else store_update.build)(sys.argv[1], jobs=2)
         print("done", flush=True)
 """
 

@@ -53,7 +53,7 @@ def command(
         if no_book:
             summary = store_update.build(repo, wishes.jobs, bar.show)
         else:
-            summary, written = builds.book(repo, wishes.out, wanted, wishes.jobs, bar.show, form=form)
+            summary, written = builds.write_book(repo, wishes.out, wanted, wishes.jobs, bar.show, form=form)
     totals = builds.totals(repo, wanted)
     seconds = time.perf_counter() - began
     if as_json:

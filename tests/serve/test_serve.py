@@ -625,7 +625,7 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
 
 
 def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:
-    builds.book(str(own), jobs=1)
+    builds.write_book(str(own), jobs=1)
     for live in (False, True):
         desk = StoreReader(str(own), str(own / ".concordance"), partial(site_settings, str(own)), {}, live)
         opened = desk.answer(Question("renew"))

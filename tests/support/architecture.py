@@ -62,7 +62,7 @@ Three types are the only interfaces between the large parts: `FileFacts` (betwee
 What `concord build` does with one file `lib/shop.py`. Names are given without the leading `concordance.`.
 
 1. **Start.** `entry.main` removes the current folder from the module path (`base.startup.harden`) and runs `cli.main`,
-   which finds `tasks.build.command`. It calls `workflow.builds.book`, which runs the steps in
+   which finds `tasks.build.command`. It calls `workflow.builds.write_book`, which runs the steps in
    `workflow.pipeline.Build.run` and then writes the pages.
 2. **Collect.** `collect.walk.walk_with_counts` lists the files: `git ls-files`, or the folder where there is no git.
    `collect.path_patterns.select_entries` applies `include` and `exclude`. `workflow.resident.read_last_build`
@@ -84,7 +84,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    `facts.fulltext.index.TextWriter.put`, and into the cache with `facts.cache.Cache.put`.
 6. **Check.** `collect.ruff.check` runs ruff on the changed Python files. `collect.history.history` runs `git log` if
    the commit has changed.
-7. **Link.** `workflow.stages.link.Linking.all` links every file; after an edit `workflow.stages.link.Linking.changed`
+7. **Link.** `workflow.stages.link.Linking.link_all` links every file; after an edit `workflow.stages.link.Linking.link_changed`
    links only the files that `link.invalidation.Invalidation.find` returns. For each, `link.linker.Linker.link` resolves
    imports (`link.languages.python.imports`) and names (`link.languages.python.names`).
    `facts.write.StoreWriter.put_links` or `facts.write.StoreWriter.relink` stores the links.

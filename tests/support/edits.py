@@ -71,7 +71,7 @@ class Bench:
         desk.git("add", "-A")
         desk.git("commit", "-q", "-m", "first")
         self._clock = desk.clock
-        builds.book(str(self.root), None, Book(), 1)
+        builds.write_book(str(self.root), None, Book(), 1)
         shutil.copytree(self.root, self._kept, symlinks=True)
 
     def run(self, steps: list[Step], always: bool) -> None:
@@ -155,15 +155,15 @@ class _Kept:
 @contextmanager
 def _forking(always: bool) -> Iterator[None]:
     """Lets two processes make the pages of every update, as they do in a large repository, or of large ones only."""
-    few, page_writer.FEW = page_writer.FEW, 0 if always else page_writer.FEW
+    few, page_writer.MAX_PAGES_RENDERED_HERE = page_writer.MAX_PAGES_RENDERED_HERE, 0 if always else page_writer.MAX_PAGES_RENDERED_HERE
     try:
         yield
     finally:
-        page_writer.FEW = few
+        page_writer.MAX_PAGES_RENDERED_HERE = few
 
 
 def _written(root: Path, out: Path, wishes: Book, jobs: int = 1) -> None:
-    _, written = builds.book(str(root), str(root / out), wishes, jobs)
+    _, written = builds.write_book(str(root), str(root / out), wishes, jobs)
     if written.failed:
         raise Differs(f"pages failed: {written.failed}")
 

@@ -367,7 +367,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
         KeyError("x"),
     ]
     said: list[str] = []
-    book = builds.book
+    book = builds.write_book
 
     def failing(*args: Any) -> Any:
         error = errors.pop(0) if errors else None

@@ -82,7 +82,7 @@ class CurrentBook:
         known = {entry.path for entry in before[0]} if before is not None and paths else frozenset[str]()
         if self._is_same(walked, before) and head == self._head and known.isdisjoint(paths):
             return None
-        self._memory.whole = whole or (before is not None and _in_book(before, paths))
+        self._memory.recheck_all = whole or (before is not None and _in_book(before, paths))
         self._walked = None  # until the update is in the store
         try:
             summary, book = self._made(walked)
@@ -97,7 +97,7 @@ class CurrentBook:
         if self.wishes is None:
             summary = store_update.build(self.root, self.jobs, self.progress, walked, self._memory)
             return summary, BookSummary(self.folder())
-        return builds.book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
+        return builds.write_book(self.root, self.out, self.wishes(), self.jobs, self.progress, walked, self._memory)
 
     def _is_same(self, walked: walk.WalkResult, before: walk.WalkResult | None) -> bool:
         """True if nothing changed except our own book, whose pages are counted but are not files of the repository."""
