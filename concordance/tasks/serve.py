@@ -79,10 +79,10 @@ def command(
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, core_count())
         web = server.Server(
-            root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log
+            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch), number, host, watch, _log
         )
         version = front_page.version_of(root, meta, watch)
-        web.begin_with(version, front_page.cached_front_page(root, version, watch))
+        web.set_front_page(version, front_page.cached_front_page(root, version, watch))
         address = server.address_of(host, socket)
         click.echo(f"{address} shows {escape_hidden(root)}; Ctrl-C stops it")
         if not no_browser:  # some browsers return only when they are closed
@@ -92,7 +92,7 @@ def command(
     sys.exit(128 + received)
 
 
-def _read(root: str, live: bool, end: End) -> None:
+def _run_reader(root: str, live: bool, end: End) -> None:
     """Run a reader process: an index belongs to one process."""
     from concordance.serve.reader import StoreReader
 
@@ -174,5 +174,5 @@ def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
         return known.meta()
 
 
-def _log(word: str) -> None:
-    click.echo(f"concord: {escape_hidden(word)}", err=True)
+def _log(message: str) -> None:
+    click.echo(f"concord: {escape_hidden(message)}", err=True)

@@ -99,7 +99,7 @@ def settings_changed(config: Config, meta: Mapping[str, str]) -> Callable[[Liste
 
     def is_touched(entry: ListedFile) -> bool:
         folder = entry.skip is Skip.SUBMODULE
-        if is_other and before.given(entry.path, folder) is not now.given(entry.path, folder):
+        if is_other and before.from_settings(entry.path, folder) is not now.from_settings(entry.path, folder):
             return True
         return largest != config.largest and entry.size > least
 

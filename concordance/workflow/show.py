@@ -27,30 +27,30 @@ from concordance.render.formats import markdown
 _MAX_DEFINITIONS = 20  # most definitions of one name that are shown
 
 
-def render_pages(index: Index, asked: str, out: str) -> list[Row]:
+def render_pages(index: Index, subject: str, out: str) -> list[Row]:
     """Return the requested pages: path, address and text of each."""
     index.book = replace(index.book, source=False)
     addresses = Addresses([row[1] for row in index.bases], index.root, out, plain_files(index))
     rows: list[Row] = []
-    for page in _pages(index, asked, addresses):
+    for page in _requested_pages(index, subject, addresses):
         text = markdown.render(page, addresses).text
         rows.append({"path": page.ref.path, "page": addresses.page(page.ref), "text": text})
     return rows
 
 
-def _pages(index: Index, asked: str, addresses: Addresses) -> Iterator[Page]:
-    folder = os.path.normpath(asked).replace(os.sep, "/").removeprefix("./").rstrip("/")
+def _requested_pages(index: Index, subject: str, addresses: Addresses) -> Iterator[Page]:
+    folder = os.path.normpath(subject).replace(os.sep, "/").removeprefix("./").rstrip("/")
     folder = "" if folder == "." else folder
     if folder in addresses.folders:
         yield from plugins.load(PAGES, "folder").pages(index, folder)
         return
-    meant = resolve_subject(index, asked)
-    if isinstance(meant, File):
-        yield next(plugins.load(PAGES, "file").pages(index, meant.path))
+    target = resolve_subject(index, subject)
+    if isinstance(target, File):
+        yield next(plugins.load(PAGES, "file").pages(index, target.path))
         return
-    if not meant:
-        raise UserError(f"nothing is named {asked}", "`concord search` finds similar names")
-    for place in meant[:_MAX_DEFINITIONS]:
+    if not target:
+        raise UserError(f"nothing is named {subject}", "`concord search` finds similar names")
+    for place in target[:_MAX_DEFINITIONS]:
         yield _definition(index, place)
 
 

@@ -29,7 +29,7 @@ from concordance.base.errors import NoPermission, StoreFailed, UserError
 from concordance.collect.walk import find_root, folder_files, is_under_version_control
 from concordance.facts.integrity.failures import is_disk_full
 
-_MOST, _SECONDS = 100_000, 0.5  # most files, and most seconds, that the estimate looks at
+_MAX_FILES_COUNTED, _SECONDS = 100_000, 0.5  # most files, and most seconds, that the estimate looks at
 FOLDER = ".concordance"
 VARIABLE = "CONCORDANCE_STORE"
 OWNER = "repository"  # the file in an external store that names its repository
@@ -183,8 +183,8 @@ def _estimate(root: str) -> str:
     """Return how much there is to read, as far as can be seen in a moment."""
     end = time.monotonic() + _SECONDS
     number, size = 0, 0
-    for entry in islice(folder_files(root), _MOST):
+    for entry in islice(folder_files(root), _MAX_FILES_COUNTED):
         number, size = number + 1, size + entry.size
         if time.monotonic() > end:
             return f"more than {number:,} files, {size / 1e6:,.0f} MB"
-    return f"{number:,} files, {size / 1e3:,.0f} KB" if number < _MOST else f"more than {number:,} files"
+    return f"{number:,} files, {size / 1e3:,.0f} KB" if number < _MAX_FILES_COUNTED else f"more than {number:,} files"

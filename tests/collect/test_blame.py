@@ -155,7 +155,7 @@ def test_it_takes_no_longer_than_it_may(repo: Path, tmp_path: Path, monkeypatch:
 
 
 def test_it_writes_no_more_than_it_may(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blames, "_MOST", 100)
+    monkeypatch.setattr(blames, "_MAX_OUTPUT_BYTES", 100)
     assert of(repo, "a.py").note == "git wrote more than 100 bytes"
 
 
@@ -235,7 +235,7 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
     assert answer(site(made), "sub/a.py_blame.js")[0] == "the file has changed since it was read"
     files = site(made, server=False)
     assert files.answer("sub/a.py_blame.js") is None
-    assert not [address for route in files.places.all() for address, _ in files.made(route) if address.endswith("_blame.js")]
+    assert not [address for route in files.places.all_routes() for address, _ in files.files_of(route) if address.endswith("_blame.js")]
     plain = files.answer("sub/a.py_source.html")
     assert plain is not None
     assert "history" not in plain.data.decode()

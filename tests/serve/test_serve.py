@@ -429,7 +429,7 @@ async def _answered_by(server: serve_server.Server, silent: int, requests: int) 
         others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(silent)]
         for _, writer in others:
             writer.write(b"GET /assets/site.css HT")
-        while len(server._silent) < min(silent, server._most):
+        while len(server._silent) < min(silent, server._max_connections):
             await asyncio.sleep(0.001)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for _ in range(requests):
@@ -446,7 +446,7 @@ async def _answered_by(server: serve_server.Server, silent: int, requests: int) 
 
 def test_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
     server = serve_server.Server(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
-    server._most = 8
+    server._max_connections = 8
     said, left = asyncio.run(_answered_by(server, 20, 1))
     assert said.startswith(b"HTTP/1.1 200 OK")
     assert left < 8
@@ -699,12 +699,12 @@ def test_commits_of_lines_are_kept_until_the_next_commit(tmp_path: Path) -> None
 
     async def asked() -> None:
         server = serve_server.Server(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)
-        server.crew.start()
+        server.readers.start()
         for head, times in (("one", 1), ("one", 1), ("two", 2), ("one", 2)):
             (tmp_path / "head").write_text(head)
-            both = await asyncio.gather(*(server._found("a_blame.js", "") for _ in range(3)))
+            both = await asyncio.gather(*(server._answer("a_blame.js", "") for _ in range(3)))
             assert {found.data for found in both} == {b"a_blame.js"}
             assert (tmp_path / "log").read_text().count("page") == times
-        server.crew.close()
+        server.readers.close()
 
     asyncio.run(asked())

@@ -98,9 +98,9 @@ def _starlark(look: RuleContext) -> _Found:
                 yield target, at, word, how
 
 
-def _named(look: RuleContext, given: Node) -> str:
+def _named(look: RuleContext, arguments: Node) -> str:
     """Return the name that a rule gives its target."""
-    for one in given.named_children:
+    for one in arguments.named_children:
         key = one.child_by_field_name("name") if one.type == "keyword_argument" else None
         if key is not None and look.text(key) == "name":
             return look.text(one.child_by_field_name("value")).strip("\"'")
@@ -218,7 +218,7 @@ def _meson(look: RuleContext) -> _Found:
         until = words[-1][0] if words else until
         if words and words[0][1]:
             for at, text, name in words[1:]:
-                for place, word in [(at, text)] if text else _meson_held(look.data, name):
+                for place, word in [(at, text)] if text else _meson_values(look.data, name):
                     if _ENDING.search(word):
                         yield words[0][1], place, word, "path"
 
@@ -240,7 +240,7 @@ def _meson_words(data: bytes, at: int, depth: int) -> Iterator[tuple[int, str, s
             yield token.start() + (token["text"] is not None), text, name
 
 
-def _meson_held(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, str]]:
+def _meson_values(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, str]]:
     """Yield the strings that the file assigns to a name, following other names."""
     pattern = rb"^[ \t]*%s[ \t]*\+?=(?!=)[ \t]*" % re.escape(name.encode())
     for match in re.finditer(pattern, data, re.M) if name and depth < _DEEPEST else ():
@@ -248,7 +248,7 @@ def _meson_held(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, s
             if text:
                 yield at, text
             elif other != name:
-                yield from _meson_held(data, other, depth + 1)
+                yield from _meson_values(data, other, depth + 1)
 
 
 _READERS = {"cmake": _cmake, "starlark": _starlark, "python": _python, "make": _make, "meson": _meson}
@@ -297,22 +297,22 @@ def cmake_sources(data: bytes) -> Iterator[TargetSource]:
                 yield TargetSource(target.decode("utf-8", "replace"), item.at, word, item.how)
 
 
-def _record_values(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
+def _record_values(values: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
     """Record the values that `set` or a loop gives a variable, in addition to those of other branches."""
     stop = next((n for n, one in enumerate(words) if one.word in (b"CACHE", b"PARENT_SCOPE")), len(words))
     if name == "foreach":
-        held.setdefault(variable, []).extend(one for one in words if one.word not in (b"IN", b"LISTS", b"ITEMS"))
+        values.setdefault(variable, []).extend(one for one in words if one.word not in (b"IN", b"LISTS", b"ITEMS"))
         for at, one in enumerate(words):  # `IN LISTS a b` names variables without `${}`
             if one.word == b"LISTS":
-                held[variable] += [_Item(w.at, b"${%s}" % w.word, "path") for w in words[at + 1 :]]
+                values[variable] += [_Item(w.at, b"${%s}" % w.word, "path") for w in words[at + 1 :]]
     else:
-        held.setdefault(variable, []).extend(words[:stop])
+        values.setdefault(variable, []).extend(words[:stop])
 
 
-def _apply_change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_Item]) -> None:
+def _apply_change(values: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_Item]) -> None:
     """Record what `list` and `file` do to a variable."""
     verb = verb.upper()
-    items = held.setdefault(rest[0].word, [])
+    items = values.setdefault(rest[0].word, [])
     if name == "list" and verb in (b"APPEND", b"PREPEND", b"INSERT"):
         items += rest[1:]
     elif name == "list" and verb == b"REMOVE_ITEM":
@@ -322,7 +322,7 @@ def _apply_change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: 
         items += [one._replace(how=how) for one in rest[1:]]
 
 
-def _expand_variables(words: list[_Item], held: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:
+def _expand_variables(words: list[_Item], values: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:
     """Yield the words, replacing variables by their values."""
     for item in words:
         use = _USE.match(item.word)
@@ -330,7 +330,7 @@ def _expand_variables(words: list[_Item], held: dict[bytes, list[_Item]], depth:
             if item.word not in _NO_SOURCE and b"$<" not in item.word:
                 yield item
         elif depth < _DEEPEST_VARIABLE:
-            inner = _expand_variables(held.get(use[1], []), held, depth + 1)
+            inner = _expand_variables(values.get(use[1], []), values, depth + 1)
             yield from (one._replace(how="without") for one in inner) if item.how == "without" else inner
 
 

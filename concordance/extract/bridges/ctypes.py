@@ -18,9 +18,9 @@ from concordance.extract.reading.rule_context import RuleContext
 LANGUAGES = ("python", *C_FAMILY)
 WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')
 _OPENS = rb"(?:CDLL|PyDLL|WinDLL|OleDLL|LoadLibrary|load_library|dlopen)"
-_HELD = re.compile(rb"(?m)^[ \t]*([\w.]+)(?:[ \t]*+:[^=\n]++)?+[ \t]*+=[ \t]*(?:\w+\.)*?(\w+)\(([^\n]*)")
+_ASSIGNED_CALL = re.compile(rb"(?m)^[ \t]*([\w.]+)(?:[ \t]*+:[^=\n]++)?+[ \t]*+=[ \t]*(?:\w+\.)*?(\w+)\(([^\n]*)")
 _OPENED = re.compile(rb"\b" + _OPENS + rb"\b")
-_GIVEN = re.compile(rb"\breturn[ \t]+(?:\w+\.)*(" + _OPENS + rb")[ \t]*\(")
+_RETURNED_LIBRARY = re.compile(rb"\breturn[ \t]+(?:\w+\.)*(" + _OPENS + rb")[ \t]*\(")
 _TEXT = re.compile(rb"[\"']([^\"'\n]*)[\"']")
 _CDEF = re.compile(rb"\.cdef\(\s*[rfbuRFBU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
 _DECLARED = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\([^;{}]{0,500}\)\s*+;")
@@ -51,12 +51,12 @@ def _libraries(look: RuleContext) -> dict[bytes, str]:
     data, names = look.data, look.draft.ends
     found: dict[bytes, str] = {}
     givers = {}
-    for match in _GIVEN.finditer(data):
+    for match in _RETURNED_LIBRARY.finditer(data):
         if match.start(1) in names:
             around = [d for d in look.draft.definitions if d.start <= match.start() < d.end and d.kind == "function"]
             if around:
                 givers[max(around, key=lambda d: d.start).name.encode()] = _literal(data, match.end())
-    for match in _HELD.finditer(data):
+    for match in _ASSIGNED_CALL.finditer(data):
         if match.start(2) not in names:
             continue
         if _OPENED.fullmatch(match[2]):

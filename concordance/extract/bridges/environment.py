@@ -51,8 +51,10 @@ _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_exp
 _COPY = re.compile(rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?(?:\s*+\))?[ \t]*+(?:\r?\n|;|#|\Z)")
 _PREFIXES = frozenset((b"", b"_", b"_w", b"secure_", b"__secure_"))  # of the system's own functions
 _HOME = re.compile(rb"(?<![\w.])([\w.]+)\s*\.\s*\Z")
-_HELD = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\Z")
-_GIVEN = re.compile(rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}")
+_NAME_BEFORE = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\Z")
+_PATCHED_ENVIRONMENT = re.compile(
+    rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}"
+)
 _KEYS = re.compile(rb"[\"']([A-Za-z_]\w*)[\"']\s*:")
 _SHELL_USE = re.compile(rb"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)(?![A-Za-z0-9_])")
 _SHELL_SET = re.compile(
@@ -177,13 +179,15 @@ def _name(look: RuleContext, match: re.Match[bytes]) -> str:
 
 def _copies(look: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what is stored in a copy of the environment, e.g. for a subprocess, or set by `patch.dict`."""
-    before = (_HELD.search(look.data, max(0, match.start() - 80), match.start()) for match in _COPY.finditer(look.data))
+    before = (
+        _NAME_BEFORE.search(look.data, max(0, match.start() - 80), match.start()) for match in _COPY.finditer(look.data)
+    )
     for copy in sorted({held[1] for held in before if held}):
         pattern = rb"\b%s\s*\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\](\s*(?:=(?!=)|\+=))?" % re.escape(copy)
         for match in re.finditer(pattern, look.data):
             if _is_code(look, match.start()):
                 yield BridgeEnd(match.start(), SETS if match[2] else READS, match[1].decode(), _words(match))
-    for match in _GIVEN.finditer(look.data):
+    for match in _PATCHED_ENVIRONMENT.finditer(look.data):
         for key in _KEYS.finditer(match[1]):
             if _is_code(look, match.start()):
                 yield BridgeEnd(match.start(1) + key.start(), SETS, key[1].decode(), _words(key))

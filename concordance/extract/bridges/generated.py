@@ -16,7 +16,7 @@ from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = (*C_FAMILY, "python")
 WORDS = (b"_pb2", b".pb.h")
-_MADE = re.compile(r"(?P<path>.*?)_pb2(?P<grpc>_grpc)?\Z")
+_GENERATED_MODULE = re.compile(r"(?P<path>.*?)_pb2(?P<grpc>_grpc)?\Z")
 _CAPITAL = re.compile(rb"\b[A-Z]\w+\b")
 _TEXTS = frozenset(("comment", "string_content", "string_literal", "raw_string_literal", "preproc_include", "string",
                     "system_lib_string"))  # fmt: skip
@@ -30,8 +30,8 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 def _python(look: RuleContext) -> Iterator[BridgeEnd]:
     for alias, meaning in sorted(look.bound.items()):
         module, _, name = meaning.rpartition(".")
-        whole = _MADE.match(meaning)
-        part = _MADE.match(module)
+        whole = _GENERATED_MODULE.match(meaning)
+        part = _GENERATED_MODULE.match(module)
         if whole is not None:
             yield from _members(look, alias, whole["path"])
         elif part is not None:

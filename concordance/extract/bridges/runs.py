@@ -59,7 +59,7 @@ _LITERAL = re.compile(
     rb"\s*(?:[rbuf]*(?P<quote>[\"'])(?P<text>(?:[^\"'\\\n]|\\.)*)(?P=quote)|(?P<name>[\w.]+))\s*(?P<end>[,\])]|\Z)"
 )
 _MOVES = re.compile(rb"(?:^|[\s;&|(])(?:cd|pushd)\s|working-directory|WORKING_DIRECTORY|\bcwd\s*=")
-_NEAR = 1500  # bytes before a command in which a change of folder is searched
+_CONTEXT_BYTES = 1500  # bytes before a command in which a change of folder is searched
 _TEXT = re.compile(rb'"((?:[^"\\]|\\(?s:.)|\\\Z)*+)(?:"|\Z)')
 
 
@@ -69,7 +69,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     for one in _READERS[look.language](look):
         if one.at not in seen and not look.in_comment(one.at):
             seen.add(one.at)
-            moved = _MOVES.search(look.data, max(0, one.at - _NEAR), one.at) is not None
+            moved = _MOVES.search(look.data, max(0, one.at - _CONTEXT_BYTES), one.at) is not None
             more = (("is", "module"),) if one.is_module else (("after", "cd"),) if moved else ()
             yield BridgeEnd(one.at, "runs", one.word, one.word, more)
 

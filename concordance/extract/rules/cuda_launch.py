@@ -23,7 +23,7 @@ WHY = (
 BAD = "scale<<<blocks, threads>>>(data, n);"
 GOOD = "scale<<<blocks, threads>>>(data, n);\nCUDA_CHECK(cudaGetLastError());"
 
-_ASKED = re.compile(
+_ERROR_CHECK = re.compile(
     rb"(?:Get|PeekAt)LastError|LAUNCH_CHECK|CHECK_LAUNCH|PostKernelLaunch|(?:CHECK|check|Check)\w{0,80}\s*+\(|(?:CHECK|check)\w{0,80};|ERR(?:OR)?\w{0,80}\s*+\(|[sS]ynchronize\("
 )
 
@@ -39,7 +39,7 @@ def find(look: RuleContext) -> Iterator[Match]:
         ):
             body = next((node for node in path if node.type == "function_definition"), None)
             end = body.end_byte if body is not None else call.end_byte
-            if body is not None and not _ASKED.search(look.data, call.end_byte, end):
+            if body is not None and not _ERROR_CHECK.search(look.data, call.end_byte, end):
                 yield look.at(
                     call,
                     f"the launch of `{look.short(call.child_by_field_name('function'))}` is not checked for errors",

@@ -33,7 +33,7 @@ BAD = "cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost);"
 GOOD = "CUDA_CHECK(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost));"
 
 
-_ASKED = re.compile(rb"(?:Get|PeekAt)LastError")
+_ERROR_CHECK = re.compile(rb"(?:Get|PeekAt)LastError")
 _NOTHING = ("0", "NULL", "nullptr")
 
 
@@ -45,7 +45,7 @@ def find(look: RuleContext) -> Iterator[Match]:
             continue
         behind = b";".join(look.data[call.node.end_byte : call.node.end_byte + 400].split(b";")[:3])
         made = [look.text(one) for one in call.arguments]
-        if not _ASKED.search(behind) and not (made and made[0] in _NOTHING) and not _is_in_destructor(look, call):
+        if not _ERROR_CHECK.search(behind) and not (made and made[0] in _NOTHING) and not _is_in_destructor(look, call):
             yield look.at(call.node, f"the result of `{call.name}` is ignored")
 
 

@@ -179,7 +179,7 @@ class _Level:
             folder.pages_digest(before.values()) if there.sound else "",
         )
         chooser = StalePages(index, state.notes, inputs, digest, self.generated)
-        astray = sink.astray(before) if folder.must_compare_pages(self.recheck_all) else []
+        astray = sink.modified_pages(before) if folder.must_compare_pages(self.recheck_all) else []
         sink.tidy()  # a run may have been killed before it could mark its beginning
         if settled and before and not astray and chooser.is_current:
             summary.listing = self.only_compare and sink.finish(listed.values(), False)
