@@ -45,7 +45,7 @@ class BridgeReader(Protocol):
     def WORDS(self) -> Sequence[bytes]:
         """A file that has none of these is not read."""
 
-    def ends(self, look: RuleContext) -> Iterable[BridgeEnd]:
+    def ends(self, context: RuleContext) -> Iterable[BridgeEnd]:
         """Yield what the file states."""
 
 
@@ -67,12 +67,12 @@ def find_bridge_ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
     ]
     if not asked:
         return ()
-    look = RuleContext(draft, facts.imports)
+    context = RuleContext(draft, facts.imports)
     starts = [symbol.start_line for symbol in facts.symbols]
     found = []
     most = _MAX_ENDS + len(data) // _BYTES_PER_END
     for name, module in asked:
-        for number, said in enumerate(module.ends(look)):
+        for number, said in enumerate(module.ends(context)):
             if number == most:
                 raise ValueError(f"{name} found more than {most:,} in one file")
             line, col = source.position(said.at)

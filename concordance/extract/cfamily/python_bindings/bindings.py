@@ -29,19 +29,19 @@ _KEYWORDS = frozenset(("return", "if", "else", "while", "for", "new", "delete", 
 _BEFORE_NAMES = frozenset((">", "*", "&"))
 
 
-def find_bindings(look: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
+def find_bindings(context: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
     """Return the ends in a file, each with its bridge; `RuleContext.once` keeps it for the second of two bridges."""
-    return tuple(_Reader(look).all())
+    return tuple(_Reader(context).all())
 
 
 class _Reader:
-    def __init__(self, look: RuleContext) -> None:
-        self._tokens = Tokens(look.data)
-        definitions = look.draft.definitions
-        self._holders = Holders(self._tokens, functions_of(definitions), len(look.data))
+    def __init__(self, context: RuleContext) -> None:
+        self._tokens = Tokens(context.data)
+        definitions = context.draft.definitions
+        self._holders = Holders(self._tokens, functions_of(definitions), len(context.data))
         self._chains = PybindChains(self._tokens, self._holders)
         self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
-        self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # for modules
+        self._other = CPYTHON if any(word in context.data for word in CPYTHON_WORDS) else PYBIND  # for modules
 
     def all(self) -> Iterator[tuple[str, BridgeEnd]]:
         tokens = self._tokens
