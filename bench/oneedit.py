@@ -175,7 +175,7 @@ class Resident:
     def __init__(self, root: Path) -> None:
         self.current = CurrentBook(str(root), None, Book, None, ignore_progress)
         self.current.update([], True)
-        self.current.look_ahead()  # as `concord watch` does
+        self.current.preload()  # as `concord watch` does
 
     def update(self, paths: list[str], what: str) -> Took:
         """Brings the book up to date."""

@@ -25,11 +25,11 @@ SEED = 7
 # Updates for as long as it is told to, as `concord watch` does; shows all stacks on a signal.
 PROGRAM = """
 import faulthandler, signal, sys
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 if __name__ == "__main__":
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     for line in sys.stdin:
-        (builds.book if line == "book\\n" else builds.build)(sys.argv[1], jobs=2)
+        (builds.write_book if line == "book\\n" else store_update.build)(sys.argv[1], jobs=2)
         print("done", flush=True)
 """
 

@@ -83,15 +83,15 @@ class Repository:
 
     def compared(self, *revisions: str, progress: Progress = ignore_progress) -> tuple[list[Row], str]:
         """Return the same rows as `diff`, and the page that shows them."""
-        from concordance.workflow import builds, show
+        from concordance.workflow import builds, diff, store_update
 
-        said = builds.read_settings(self.root)
-        self._index.book = said.book
+        settings = store_update.read_settings(self.root)
+        self._index.book = settings.book
 
-        def told(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             progress("compare", done, total, "")
 
-        return show.compare_revisions(self._index, revisions, builds.book_folder(self.root), said.config, told)
+        return diff.compare_revisions(self._index, revisions, builds.book_folder(self.root), settings.config, report)
 
     def close(self) -> None:
         """Close the store."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from concordance.api import Repository
     from concordance.query.answers import Answer, Option
 
-COMMANDS = "concordance.query.commands"
 TASKS = "concordance.tasks"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
@@ -40,6 +39,7 @@ class Commands(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         from concordance.base import plugins
+        from concordance.query.commands import COMMANDS
 
         return [*plugins.names(TASKS), *plugins.names(COMMANDS), "batch"]
 
@@ -51,6 +51,8 @@ class Commands(click.Group):
         if name in plugins.names(TASKS):
             task: click.Command = plugins.load(TASKS, name).command
             return task
+        from concordance.query.commands import COMMANDS  # a task need not load it
+
         try:
             return _question(name, plugins.load(COMMANDS, name))
         except KeyError:
@@ -65,10 +67,10 @@ class Commands(click.Group):
             raise click.UsageError(error.message + _did_you_mean(args[0], self.list_commands(context))) from None
 
 
-def _did_you_mean(word: str, known: list[str]) -> str:
+def _did_you_mean(name: str, names: list[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(word, known, 1)
+    near = difflib.get_close_matches(name, names, 1)
     return f" Did you mean `{near[0]}`?" if near else ""
 
 
@@ -195,24 +197,25 @@ def _reply(repository: Repository, commands: dict[str, click.Command], line: byt
 
 def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], line: bytes) -> Answer:
     try:
-        asked = json.loads(line)
+        question = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"not valid JSON: {error}") from None
-    name, args = (asked.get("command"), asked.get("args", [])) if isinstance(asked, dict) else (None, [])
+    name, args = (question.get("command"), question.get("args", [])) if isinstance(question, dict) else (None, [])
     if not isinstance(name, str) or not isinstance(args, list) or not all(isinstance(one, str) for one in args):
         raise click.UsageError('a question must look like {"command": "define", "args": ["a.py:3:7"]}')
     if name not in commands:
         from concordance.base import plugins
+        from concordance.query.commands import COMMANDS
 
-        known = list(plugins.names(COMMANDS))
-        if name not in known:
-            raise click.UsageError(f"No such command '{name}'.{_did_you_mean(name, known)}")
+        names = list(plugins.names(COMMANDS))
+        if name not in names:
+            raise click.UsageError(f"No such command '{name}'.{_did_you_mean(name, names)}")
         commands[name] = _question(name, plugins.load(COMMANDS, name))
         commands[name].add_help_option = False
-    given = commands[name].make_context(name, list(args)).params
-    if given["repo"] is not None or given["store"] is not None:
+    options = commands[name].make_context(name, list(args)).params
+    if options["repo"] is not None or options["store"] is not None:
         raise click.UsageError("A batch queries one repository: pass --repo and --store to `concord batch`")
-    return _ask(repository, name, {key: value for key, value in given.items() if key not in _BATCH_OPTIONS})
+    return _ask(repository, name, {key: value for key, value in options.items() if key not in _BATCH_OPTIONS})
 
 
 def main() -> None:

@@ -8,25 +8,27 @@ import re
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
-from concordance.base import plugins
-from concordance.cli import COMMANDS, cli
+from concordance.cli import cli
 from concordance.extract import registry
+from concordance.link.languages import import_linkers
 from tests.support import architecture, program
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def test_architecture_is_the_modules_own_words() -> None:
-    if os.environ.get("CONCORDANCE_GOLDEN") == "write":
-        architecture.PAGE.write_text(architecture.page())
-    assert architecture.PAGE.read_text() == architecture.page(), "`make golden` rewrites docs/architecture.md"
+def test_generated_pages_are_current() -> None:
+    for path, text in ((architecture.ARCHITECTURE, architecture.architecture_page()), (architecture.MODULES, architecture.modules_page())):
+        if os.environ.get("CONCORDANCE_GOLDEN") == "write":
+            path.write_text(text)
+        assert path.read_text() == text, f"`make golden` rewrites docs/{path.name}"
 
 
-def test_architecture_lists_every_module() -> None:
-    text = architecture.PAGE.read_text()
+def test_every_module_is_listed() -> None:
+    text = architecture.MODULES.read_text()
     for path in [*ROOT.glob("concordance/**/*.py"), *ROOT.glob("concordance_torch/**/*.py")]:
         name = path.relative_to(ROOT)
         if path.name == "__init__.py":
@@ -55,9 +57,7 @@ def _exists(name: str) -> bool:
 
 
 def test_names_in_the_walks_exist() -> None:
-    first = "|".join((*architecture.STAGES, "api", "cli", "entry"))
-    names = re.findall(rf"`((?:{first})(?:\.\w+)+)`", architecture.OPENING)
-    names = [name for name in names if not name.endswith(".py")]
+    names = [name for name in architecture.NAME.findall(architecture.WALKS) if not name.endswith(".py")]
     assert len(names) > 50
     assert not [name for name in names if not _exists(f"concordance.{name}")]
 
@@ -81,10 +81,10 @@ def test_named_paths_exist(page: Path) -> None:
         assert (ROOT / path).exists(), f"{page.name} names {path}"
 
 
-def test_every_command_is_in_the_readme() -> None:
-    text = (ROOT / "README.md").read_text()
-    for name in ["build", *plugins.names(COMMANDS)]:
-        assert f"concord {name}" in text, f"the README does not say what `concord {name}` answers"
+def test_every_command_is_documented() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text()
+    for name in cli.list_commands(click.Context(cli)):
+        assert f"`concord {name}" in text, f"docs/commands.md does not say what `concord {name}` does"
 
 
 def test_make_targets_of_the_readme_exist() -> None:
@@ -93,16 +93,23 @@ def test_make_targets_of_the_readme_exist() -> None:
         assert re.search(rf"^{target}:", makefile, re.M), f"make {target}"
 
 
-def test_every_language_is_documented_and_has_a_case() -> None:
-    text = (ROOT / "README.md").read_text()
+def test_the_table_of_languages_is_current() -> None:
+    """Each language is in the row of what is linked in it: imports and names, imports only, or neither."""
+    linkers = import_linkers()
+    rows: dict[tuple[bool, bool], list[str]] = {}
     for language in registry.languages():
-        assert language.title in text, f"the README does not name {language.title}"
+        linker = linkers.get(language.name)
+        rows.setdefault((linker is not None, hasattr(linker, "names")), []).append(language.title)
+    table = re.findall(r"^\| (.*) \| yes \| (yes|no) \| (yes|no) \|$", (ROOT / "README.md").read_text(), re.M)
+    assert {(imports == "yes", names == "yes"): titles.split(", ") for titles, imports, names in table} == rows
+
+
+def test_every_language_has_a_case() -> None:
+    for language in registry.languages():
         assert list((ROOT / "tests" / "cases" / language.name).glob("*.md")), f"no case for {language.name}"
 
 
 def test_help_has_an_example() -> None:
-    import click
-
     for name in cli.list_commands(click.Context(cli)):
         command = cli.get_command(click.Context(cli), name)
         assert command is not None

@@ -62,8 +62,8 @@ LANGUAGES = ("python",)
 WORDS = (b"TOY-DISH",)
 
 
-def ends(look):
-    for match in re.finditer(rb"TOY-DISH (\\w+)", look.data):
+def ends(context):
+    for match in re.finditer(rb"TOY-DISH (\\w+)", context.data):
         yield BridgeEnd(match.start(1), "orders", match[1].decode())
 '''
 
@@ -99,8 +99,8 @@ BAD = "order('TOY-DISH soup')"
 GOOD = "order(soup)"
 
 
-def find(look):
-    for match in re.finditer(rb"TOY-DISH", look.data):
+def find(context):
+    for match in re.finditer(rb"TOY-DISH", context.data):
         yield Match(*match.span(), "a dish is ordered here")
 '''
 

@@ -165,7 +165,7 @@ class Tile(NamedTuple):
 
     label: str
     value: float  # its area
-    said: str  # the value in words
+    description: str  # the value in words
     ref: Ref | None = None
     kind: str = ""  # the category of most of its files
     tiles: Sequence[Tile] = ()  # its content, as far as it is large enough to be seen
@@ -215,11 +215,11 @@ def join_with_commas(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-def join_in_sentence(pieces: Sequence[Piece], word: str = "and") -> list[Piece]:
+def join_in_sentence(pieces: Sequence[Piece], conjunction: str = "and") -> list[Piece]:
     """Join pieces as in a sentence: `a`, `a and b`, `a, b and c`."""
     found: list[Piece] = []
     for number, piece in enumerate(pieces):
         if number:
-            found.append(f" {word} " if number == len(pieces) - 1 else ", ")
+            found.append(f" {conjunction} " if number == len(pieces) - 1 else ", ")
         found.append(piece)
     return found

@@ -16,7 +16,7 @@ def core_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _memory() -> int:
+def _default_memory() -> int:
     return max(2 << 30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8)
 
 
@@ -27,7 +27,7 @@ class Roots(NamedTuple):
     c: tuple[str, ...] = ()  # where includes start, in the order in which a compiler searches them
 
 
-_FOUND = Roots()  # only those found automatically
+_DETECTED_ROOTS = Roots()  # only those found automatically
 
 
 class Note(NamedTuple):
@@ -53,11 +53,11 @@ class Config:
     patience: float = 60.0
     # For some broken text, a parser's memory grows with the square of its length. A worker that needs more than this
     # ends, and its file is given up, to protect the machine. An eighth of the machine's memory, at least 2 GiB.
-    memory: int = field(default_factory=_memory)
+    memory: int = field(default_factory=_default_memory)
     include: tuple[str, ...] = ()  # patterns of files to document; empty: all
     exclude: tuple[str, ...] = ()  # patterns of files to leave out
     categories: tuple[tuple[str, str], ...] = ()  # patterns and the category of matching files; the last match wins
-    roots: Roots = _FOUND
+    roots: Roots = _DETECTED_ROOTS
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Book:
     sections_off: tuple[str, ...] = ()  # titles of sections to leave out, sorted
     notes: tuple[Note, ...] = ()
     settings: str = ""  # name of the settings file, for citations of notes
-    drawn: bool = False  # True to draw diagrams that only a browser shows well: for the site
+    draws_diagrams: bool = False  # True to draw diagrams that only a browser shows well: for the site
 
 
 def site_book(book: Book) -> Book:
@@ -81,7 +81,7 @@ def site_book(book: Book) -> Book:
 
     The source has its own pages there, and history does not get stale, because a site is not stored with its source.
     """
-    return replace(book, source=False, history=True, drawn=True)
+    return replace(book, source=False, history=True, draws_diagrams=True)
 
 
 def cache_folder() -> str:

@@ -81,7 +81,9 @@ class _Value(NamedTuple):
         return f"{self.file.title}, line {self.file.at(self.path).first}"
 
     def wrong(self, wanted: str) -> UserError:
-        return UserError(f"`{_dotted(self.path)}` in {self.place()}, must be {wanted}, not {_shown(self.value)}")
+        return UserError(
+            f"`{_join_keys(self.path)}` in {self.place()}, must be {wanted}, not {_format_value(self.value)}"
+        )
 
     def table(self) -> dict[str, _Value]:
         if not isinstance(self.value, dict):
@@ -93,7 +95,7 @@ class _Value(NamedTuple):
         found, names = self.table(), list(known)
         for key, one in found.items():
             if key not in names:
-                raise one.unknown("key", _dotted(one.path), [_dotted((*self.path, name)) for name in names])
+                raise one.unknown("key", _join_keys(one.path), [_join_keys((*self.path, name)) for name in names])
         return found
 
     def unknown(self, what: str, word: str, known: Collection[str]) -> UserError:
@@ -127,7 +129,7 @@ class _Value(NamedTuple):
         if not isinstance(self.value, list):
             raise self.wrong("a list in brackets")
         if len(self.value) > _PATTERNS:
-            raise UserError(f"`{_dotted(self.path)}` in {self.place()}, has more than {_PATTERNS} entries")
+            raise UserError(f"`{_join_keys(self.path)}` in {self.place()}, has more than {_PATTERNS} entries")
         return [_Value(self.file, (*self.path, number), value) for number, value in enumerate(self.value)]
 
     def pattern(self, may_negate: bool = False) -> str:
@@ -301,7 +303,7 @@ class _Reader:
         folder = value.folder()
         if not os.path.isdir(os.path.join(self.root, folder)):
             self.remarks.append(
-                f"`{_dotted(value.path[:-1])}` in {value.place()}, names {folder}, which is not a folder"
+                f"`{_join_keys(value.path[:-1])}` in {value.place()}, names {folder}, which is not a folder"
             )
         return folder
 
@@ -349,7 +351,7 @@ KEYS = ("include", "exclude", "out", "source", "history", "include_generated", "
         "rules", "sections", "note")  # fmt: skip
 
 
-def _dotted(path: Path) -> str:
+def _join_keys(path: Path) -> str:
     """Return a key as it is written: `rules.off`; for an entry of a list, the key of the list."""
     words = [part for part in path if isinstance(part, str)]
     return ".".join(word if re.fullmatch(r"[\w-]+", word) else f'"{_printable(word)}"' for word in words)
@@ -361,7 +363,7 @@ def _printable(text: str) -> str:
     return plain + ("…" if len(text) > 100 else "")
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     """Return a value roughly as TOML writes it."""
     if isinstance(value, bool):
         return str(value).lower()

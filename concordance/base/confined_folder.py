@@ -90,33 +90,33 @@ class ConfinedFolder:
         with suppress(FileNotFoundError):
             self._opened_top(False)
 
-    def read(self, path: str, most: int = 0) -> bytes:
-        """Return the content of a file, or its first `most` bytes.
+    def read(self, path: str, max_bytes: int = 0) -> bytes:
+        """Return the content of a file, or its first `max_bytes` bytes.
 
         Raise `NotRegularFile` if it is not a regular file, FileNotFoundError if there is none.
         """
         folder, name = os.path.split(path)
         with open_regular_file(name, follow=False, folder=self._handle(folder, False)) as file:
-            return file.read(most) if most else file.read()
+            return file.read(max_bytes) if max_bytes else file.read()
 
     def lstat(self, path: str) -> os.stat_result:
         """Return the status of a path; a link is not followed."""
         folder, name = os.path.split(path)
         return os.stat(name, dir_fd=self._handle(folder, False), follow_symlinks=False)
 
-    def write(self, aside: str, path: str, data: bytes) -> None:
-        """Write a file atomically: write the file `aside`, then rename it to `path`.
+    def write(self, temporary: str, path: str, data: bytes) -> None:
+        """Write a file atomically: write the file `temporary`, then rename it to `path`.
 
         Whatever has that name is replaced; a link is not followed.
         """
         try:
-            self._write(aside, path, data)
+            self._write(temporary, path, data)
         except FileNotFoundError:  # somebody removed a folder whose descriptor is cached
             self.close()
-            self._write(aside, path, data)
+            self._write(temporary, path, data)
 
-    def _write(self, aside: str, path: str, data: bytes) -> None:
-        (first, beside), (folder, name) = os.path.split(aside), os.path.split(path)
+    def _write(self, temporary: str, path: str, data: bytes) -> None:
+        (first, beside), (folder, name) = os.path.split(temporary), os.path.split(path)
         source = self._handle(first, True)
         try:
             handle = os.open(beside, _CREATE, 0o666, dir_fd=source)

@@ -195,10 +195,10 @@ def memory_limit(more: int | None = None) -> int:
         return more
 
 
-def limit_memory(most: int) -> None:
+def limit_memory(max_bytes: int) -> None:
     """Limit the memory of this process."""
     with suppress(ValueError, OSError):  # a lower limit is already set
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
 
 
 class TimeLimitExceeded(BaseException):

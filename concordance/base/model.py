@@ -66,6 +66,12 @@ class TestConventions:
     command: Callable[[RunnerFiles, str], Callable[[str], str] | None] | None = None
     settings: tuple[str, ...] = ()  # names of the files that `command` reads, and endings: ".cmake"
 
+    def tests_in(self, facts: FileFacts, category: str, path: str) -> list[int]:
+        """Return the indices of a file's symbols that are tests, by the rules that test runners use."""
+        if self.find is None or (category != Category.TEST and not self.beside_code):
+            return []
+        return self.find(facts, path)
+
 
 class VariableAccess(NamedTuple):
     """One way in which the programs of a language access an environment variable."""

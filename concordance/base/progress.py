@@ -31,7 +31,7 @@ class BuildSummary:
     seconds: dict[str, float] = field(default_factory=dict)  # by step
 
 
-def ignore_progress(step: str, done: int, total: int, word: str) -> None:
+def ignore_progress(step: str, done: int, total: int, message: str) -> None:
     """Report nothing."""
 
 

@@ -24,7 +24,7 @@ from concordance.collect import subprocesses, walk
 from concordance.collect.line_diff import align_lines
 
 SECONDS = 10.0  # maximum time for git
-_MOST = 64 << 20  # maximum bytes of git's output
+_MAX_OUTPUT_BYTES = 64 << 20  # maximum bytes of git's output
 _ASKING = 3.0  # seconds for questions that git answers at once
 _LIST = 1 << 20  # maximum bytes of a list of commits to ignore
 _SHORT = 10  # characters of an abbreviated commit id
@@ -64,7 +64,9 @@ class _Git:
     def ask(self, *args: str) -> bytes:
         """Return all that a command writes."""
         try:
-            return subprocesses.bounded_git(self.root, max(0.001, self._end - time.monotonic()), _MOST, *args)
+            return subprocesses.bounded_git(
+                self.root, max(0.001, self._end - time.monotonic()), _MAX_OUTPUT_BYTES, *args
+            )
         except ToolStopped as error:
             if time.monotonic() >= self._end:
                 raise ToolStopped(f"git took longer than {self._seconds:g} seconds") from error
@@ -152,8 +154,8 @@ def _commit(number: bytes, known: dict[bytes, bytes], shallow: bool) -> Commit:
     )
 
 
-def _text(said: bytes) -> str:
-    text = said.decode("utf-8", "replace")
+def _text(value: bytes) -> str:
+    text = value.decode("utf-8", "replace")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 

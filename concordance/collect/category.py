@@ -130,22 +130,22 @@ class Categories:
     """Assigns categories to the files of a repository; results for folders are cached, because files share them."""
 
     def __init__(self, given: Sequence[tuple[str, str]] = ()) -> None:
-        """`given`: patterns of paths and the owners' category for those files; the last match wins."""
-        self._given = [Category(category) for _, category in given]
+        """`from_settings`: patterns of paths and the owners' category for those files; the last match wins."""
+        self._settings_categories = [Category(category) for _, category in given]
         self._patterns = Patterns(pattern for pattern, _ in given)
         self._places: dict[str, Category | None] = {}
         self._names = Globs((glob, category) for category, globs in _NAMES for glob in globs.split())
 
-    def given(self, path: str, is_folder: bool = False) -> Category | None:
+    def from_settings(self, path: str, is_folder: bool = False) -> Category | None:
         """Return the category that the owners' settings give a file; None if they give none."""
         place = self._patterns.last(path, is_folder)
-        return self._given[place] if place >= 0 else None
+        return self._settings_categories[place] if place >= 0 else None
 
     def of(self, path: str, kind: Category, top: str = "") -> Category:
         """Return the category of a file; `top` is the beginning of its text, if that counts."""
-        return self.given(path) or self._found(path, kind, top)
+        return self.from_settings(path) or self._determine(path, kind, top)
 
-    def _found(self, path: str, kind: Category, top: str) -> Category:
+    def _determine(self, path: str, kind: Category, top: str) -> Category:
         folder, _, name = path.rpartition("/")
         if folder not in self._places:
             self._places[folder] = _place(folder)

@@ -36,7 +36,7 @@ from concordance.collect.file_types import (
 # --- language by content
 
 
-LOOK = 8192  # characters of a file that are examined
+HEAD_CHARACTERS = 8192  # characters of a file that are examined
 
 
 def _signs(*rows: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
@@ -301,7 +301,7 @@ class Classifier:
         text = encoding.read(_whole_lines(data) if too_large else data, file_type is not None)
         if text is None:
             return self._binary(path, binary_types.type_by_extension(extension), data), ""
-        head = text.text[:LOOK]
+        head = text.text[:HEAD_CHARACTERS]
         if head.startswith(_LFS) and not too_large:
             category = self._categories.of(path, Category.DATA)
             return Form("text", category, text.encoding, "Git LFS pointer", Skip.NONE, _LFS_NOTE), text.text
@@ -319,7 +319,7 @@ class Classifier:
         file_type = self._by_name(path.rpartition("/")[2])[0]
         kind = file_type.kind if file_type else Category.SOURCE
         if skip is Skip.SUBMODULE:
-            category = self._categories.given(path, is_folder=True) or Category.VENDORED
+            category = self._categories.from_settings(path, is_folder=True) or Category.VENDORED
         else:
             category = self._categories.of(path, kind)
         return Form("", category, "", _UNREAD_TYPES.get(skip, "file"), skip, note)
@@ -375,7 +375,7 @@ class Classifier:
 
 def _whole_lines(data: bytes) -> bytes:
     """Return the beginning of a file that is not read completely, cut between characters."""
-    head = data[: encoding.LOOK]
+    head = data[: encoding.HEAD_BYTES]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, in which a line end is not one byte
         return head
     return head[: head.rfind(b"\n") + 1] or head.rstrip(bytes(range(128, 256)))

@@ -15,7 +15,7 @@ import codecs
 import re
 from typing import NamedTuple
 
-LOOK = 8192  # bytes that are examined for content that only binary files have
+HEAD_BYTES = 8192  # bytes that are examined for content that only binary files have
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -36,7 +36,7 @@ _TRUSTED = re.compile(
 )
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b") | {127})
 _PLAIN = bytes(set(range(256)) - set(_CONTROLS))
-_FEW = 16  # maximum number of NUL bytes in a source file
+_MAX_NULS = 16  # maximum number of NUL bytes in a source file
 
 
 class DecodedText(NamedTuple):
@@ -56,14 +56,14 @@ def read(data: bytes, named: bool) -> DecodedText | None:
     """Decode a file's bytes; None if they are binary. `named`: the file's name indicates text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _marked(data, encoding, named)
-    head = data[:LOOK]
+            return _by_byte_order_mark(data, encoding, named)
+    head = data[:HEAD_BYTES]
     nuls = head.count(0)
     if nuls:
         wide = _wide(data, head)
         if wide is not None:
             return wide
-        if not named or nuls > min(_FEW, 1 + len(head) // 50):
+        if not named or nuls > min(_MAX_NULS, 1 + len(head) // 50):
             return None
     if len(head.translate(None, _PLAIN)) - nuls > len(head) // 10:
         return None
@@ -74,7 +74,7 @@ def read(data: bytes, named: bool) -> DecodedText | None:
     return text
 
 
-def _marked(data: bytes, encoding: str, named: bool) -> DecodedText | None:
+def _by_byte_order_mark(data: bytes, encoding: str, named: bool) -> DecodedText | None:
     try:
         return DecodedText(data.decode(encoding), encoding)
     except UnicodeDecodeError as error:

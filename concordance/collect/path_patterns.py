@@ -24,8 +24,8 @@ from concordance.base.model import ListedFile, Skip
 OTHERS = ""  # stands for "not matched by `include`" among the patterns that left files out
 _ESCAPED = re.compile(r"\\(.)|\[\^", re.S)
 _BRACKET = re.compile(r"\\?\[")
-_MEANT = ("*", "?", "[")  # characters that are literal only in brackets
-_Joined = Callable[[int, int], int]  # combines the result for a folder with that of the folders around it
+_SPECIAL = ("*", "?", "[")  # characters that are literal only in brackets
+_Combine = Callable[[int, int], int]  # combines the result for a folder with that of the folders around it
 
 
 class _Pattern(NamedTuple):
@@ -56,7 +56,7 @@ def _pattern(text: str, codeowners: bool) -> _Pattern:
 
 @cache
 def _name(glob: str) -> re.Pattern[str]:
-    plain = _ESCAPED.sub(lambda match: f"[{match[1]}]" if match[1] in _MEANT else match[1] or "[!", glob)
+    plain = _ESCAPED.sub(lambda match: f"[{match[1]}]" if match[1] in _SPECIAL else match[1] or "[!", glob)
     return re.compile(translate(plain))
 
 
@@ -96,7 +96,7 @@ class Patterns:
         # Few names match any of the name-only patterns: one combined search rules out most.
         names = [one.any_depth.pattern for one in self._patterns if one.any_depth is not None]
         self._names = re.compile("|".join(names)) if names else None
-        self._decided: dict[str, int] = {"": -1}
+        self._results: dict[str, int] = {"": -1}
         self._last: dict[str, int] = {"": -1}
 
     def deciding(self, path: str, is_folder: bool = False) -> int:
@@ -105,7 +105,7 @@ class Patterns:
         That is the last match, or the pattern that ignores the outermost ignored folder.
         """
         names = path.split("/")
-        found = self._above(names, self._decided, lambda above, own: above if above >= 0 else own)
+        found = self._above(names, self._results, lambda above, own: above if above >= 0 else own)
         return found if found >= 0 or not self._patterns else self._own(names, is_folder)
 
     def last(self, path: str, is_folder: bool = False) -> int:
@@ -119,7 +119,7 @@ class Patterns:
         """True if the last pattern that matches the path itself, not a folder around it, is not negated."""
         return self._own(path.split("/"), is_folder) >= 0
 
-    def _above(self, names: Sequence[str], known: dict[str, int], joined: _Joined) -> int:
+    def _above(self, names: Sequence[str], known: dict[str, int], joined: _Combine) -> int:
         """Return the result for the folder that contains a path."""
         folder = "/".join(names[:-1])
         if folder in known or not self._patterns:

@@ -58,28 +58,28 @@ class Blobs:
         self._program.__exit__(None, None, None)
 
 
-def sides(root: str, asked: Sequence[str], config: Config) -> tuple[Side, Side, Side]:
+def sides(root: str, revisions: Sequence[str], config: Config) -> tuple[Side, Side, Side]:
     """Return the two sides to compare, and the work tree, without the files that the settings leave out."""
-    first, second = commits(root, asked)
+    first, second = commits(root, revisions)
     here = Side(WORK_TREE, "", _work_tree(root, config))
     one, other = (_side(root, name, commit, config) if commit else here for name, commit in (first, second))
     return one, other, here
 
 
-def commits(root: str, asked: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str]]:
+def commits(root: str, revisions: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str]]:
     """Return both names with their commits, "" for the work tree; raise UserError if a revision does not exist."""
     _check(root)
-    if len(asked) > 2:
-        raise UserError(f"{len(asked)} revisions were named", "Name at most two, or one as A..B or A...B")
-    if len(asked) == 1 and ".." in asked[0]:
-        parts = re.fullmatch(r"(.*?)(\.{2,3})(.*)", asked[0], re.S)
+    if len(revisions) > 2:
+        raise UserError(f"{len(revisions)} revisions were named", "Name at most two, or one as A..B or A...B")
+    if len(revisions) == 1 and ".." in revisions[0]:
+        parts = re.fullmatch(r"(.*?)(\.{2,3})(.*)", revisions[0], re.S)
         assert parts is not None  # noqa: S101 - it has two dots
         old, dots, new = parts[1] or "HEAD", parts[2], parts[3] or "HEAD"
         ends = resolve_commit(root, old), resolve_commit(root, new)
         if dots == "..":
             return (old, ends[0]), (new, ends[1])
         return (f"the merge base of {old} and {new}", _merge_base(root, (old, new), ends)), (new, ends[1])
-    found = [(one, resolve_commit(root, one)) for one in asked or ("HEAD",)]
+    found = [(one, resolve_commit(root, one)) for one in revisions or ("HEAD",)]
     return found[0], (found[1] if len(found) > 1 else (WORK_TREE, ""))
 
 
@@ -207,22 +207,22 @@ def _index(root: str) -> tuple[dict[str, _Indexed], str]:
     return known, "sha256" if length == 64 else "sha1"
 
 
-def _blob(root: str, entry: ListedFile, known: _Indexed | None, kind: str) -> str:
+def _blob(root: str, entry: ListedFile, blobs: _Indexed | None, kind: str) -> str:
     """Return the id of a file's content."""
-    if known is not None and known[1:] == (entry.size, entry.changed, entry.altered):
-        return known.blob
+    if blobs is not None and blobs[1:] == (entry.size, entry.changed, entry.altered):
+        return blobs.blob
     try:
         data = b"".join(walk.read_in_pieces(root, entry)) if entry.size > 1 << 20 else walk.read(root, entry)
     except Unreadable:
         return ""
-    found = _hashed(data, kind)
-    if known is not None and found != known.blob and b"\r\n" in data:  # git may have changed the line ends at checkout
-        plain = _hashed(data.replace(b"\r\n", b"\n"), kind)
-        found = plain if plain == known.blob else found
+    found = _hash_files(data, kind)
+    if blobs is not None and found != blobs.blob and b"\r\n" in data:  # git may have changed the line ends at checkout
+        plain = _hash_files(data.replace(b"\r\n", b"\n"), kind)
+        found = plain if plain == blobs.blob else found
     return found
 
 
-def _hashed(data: bytes, kind: str) -> str:
+def _hash_files(data: bytes, kind: str) -> str:
     return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 

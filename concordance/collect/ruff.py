@@ -21,7 +21,7 @@ from concordance.base.errors import ToolFailed, ToolMissing
 from concordance.collect import subprocesses
 
 _CRASHED = "(exit code -"  # marks a run that a signal ended: ruff's parser overflows its stack on some files
-_MOST = 100_000  # maximum bytes of paths per run; not every system allows longer command lines
+_MAX_PATH_BYTES = 100_000  # maximum bytes of paths per run; not every system allows longer command lines
 _OPTIONS = ("check", "--isolated", "--no-cache", "--no-fix", "--no-preview", "--quiet", "--exit-zero",
             "--no-respect-gitignore", "--output-format", "json-lines")  # fmt: skip
 
@@ -117,7 +117,7 @@ def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
         except UnicodeEncodeError:  # ruff would print it differently
             continue
         part.append(os.path.join(".", path))
-        if size > _MOST:
+        if size > _MAX_PATH_BYTES:
             yield part
             part, size = [], 0
     if part:

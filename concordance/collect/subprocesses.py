@@ -42,15 +42,15 @@ from concordance.base import confined_folder, startup
 from concordance.base.errors import ToolFailed, ToolMissing, ToolStopped
 from concordance.base.startup import SEARCH_PATHS, is_inside
 
-_OWN = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
+_GIT_FILES = ("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "info/exclude",
         "info/attributes", "info/sparse-checkout", "info/grafts", "objects/info/alternates")  # fmt: skip
 _IN_TREE = (".gitignore", ".gitattributes", ".mailmap")
 _LARGEST = 1 << 16  # maximum bytes of the file that locates git's folder, or of settings
-_MOST = 100_000  # maximum number of files to check
+_MAX_FILES_CHECKED = 100_000  # maximum number of files to check
 _PROGRAM_VARIABLES = ("LANG", "LANGUAGE", "LOGNAME", "RAYON_NUM_THREADS", "TZ", "USER")
 _FOLDERS = ("DEVELOPER_DIR", "HOME", "TMPDIR", "XDG_CONFIG_HOME")  # passed only if they are absolute
 SILENCE = 300.0  # seconds without output after which a program is stopped; the log of a large history starts late
-_LOOK = 2.0  # seconds of silence after which the cause is searched
+_SILENCE_BEFORE_CHECK = 2.0  # seconds of silence after which the cause is searched
 _END = 10.0  # seconds for the remains of a killed program to end
 _PIECE = 1 << 18
 _COMPLAINTS = 16 << 20  # maximum bytes of error messages to keep
@@ -67,7 +67,7 @@ _SAFE = (
     "-c", "diff.orderFile=/dev/null",
     "-c", "log.showRoot=true",
 )  # fmt: skip
-_PASSED = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_INHERITED_VARIABLES = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 _PLACES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH")  # passed only if they are outside the repository
 _SET = (
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -131,8 +131,8 @@ class RunningProgram:
         poll.register(pipe, event)
         now = time.monotonic()
         end = min(now + self._silence, self._deadline)
-        if self._look is not None and now + _LOOK < end:
-            if poll.poll(_LOOK * 1000):
+        if self._look is not None and now + _SILENCE_BEFORE_CHECK < end:
+            if poll.poll(_SILENCE_BEFORE_CHECK * 1000):
                 return
             found, self._look = self._look(self.cwd), None
             if found:
@@ -249,7 +249,7 @@ def _command(args: Iterable[str]) -> str:
 def _git_environment(repository: str) -> dict[str, str]:
     """Return the environment variables for git."""
     found = minimal_environment(repository)
-    found |= {name: os.environ[name] for name in _PASSED if name in os.environ}
+    found |= {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
     for name in _PLACES:
         place = os.environ.get(name, "")
         if os.path.isabs(place) and not is_inside(place, repository):
@@ -269,13 +269,13 @@ def running_git(cwd: str, *args: str) -> Iterator[RunningProgram]:
         yield program
 
 
-def bounded_git(cwd: str, seconds: float, most: int, *args: str) -> bytes:
+def bounded_git(cwd: str, seconds: float, max_bytes: int, *args: str) -> bytes:
     """Return all that a git command writes; raise ToolStopped if it takes too long or writes too much."""
     found = bytearray()
     for piece in _written(_git(cwd, args, time.monotonic() + seconds)):
         found += piece
-        if len(found) > most:
-            raise ToolStopped(f"git wrote more than {most:,} bytes")
+        if len(found) > max_bytes:
+            raise ToolStopped(f"git wrote more than {max_bytes:,} bytes")
     return bytes(found)
 
 
@@ -328,7 +328,7 @@ def find_blocking_file(folder: str) -> str:
                 if _is_endless(os.lstat(path)):  # git does not follow links here
                     return path
     for own in _own_folders(top):
-        for name in _OWN:
+        for name in _GIT_FILES:
             path = os.path.join(own, name)
             with suppress(OSError):
                 if _is_endless(os.stat(path)):
@@ -339,7 +339,7 @@ def find_blocking_file(folder: str) -> str:
 def search_blocking_file(folder: str) -> str:
     """Return the first pipe or device at a path that git may read; "" if there is none. Walks the whole repository."""
     top = find_git_top(folder)
-    for path, in_tree in islice(_candidates(top), _MOST) if top else ():
+    for path, in_tree in islice(_candidates(top), _MAX_FILES_CHECKED) if top else ():
         with suppress(OSError):
             if (not in_tree or os.path.basename(path) in _IN_TREE) and _is_endless(os.stat(path)):
                 return path

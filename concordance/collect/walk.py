@@ -45,7 +45,7 @@ _SPECIAL = (
     (stat.S_ISCHR, "a character device"),
     (stat.S_ISBLK, "a block device"),
 )
-_MOST = (1 << 63) - 1
+_MAX_INTEGER = (1 << 63) - 1
 _GONE = (FileNotFoundError, NotADirectoryError)
 _LINK_MODE, _SUBMODULE_MODE = "120000", "160000"
 
@@ -174,9 +174,9 @@ def folder_files(root: str) -> Iterator[ListedFile]:
 def _entry(root: str, path: str, found: os.stat_result) -> ListedFile:
     """Return the entry of anything but a folder."""
     # Some inode numbers, and times after the year 2262, are too large for a database integer.
-    modified = max(-_MOST, min(found.st_mtime_ns, _MOST))
+    modified = max(-_MAX_INTEGER, min(found.st_mtime_ns, _MAX_INTEGER))
     if stat.S_ISREG(found.st_mode):
-        inode, altered = found.st_ino & _MOST, min(found.st_ctime_ns, _MOST)
+        inode, altered = found.st_ino & _MAX_INTEGER, min(found.st_ctime_ns, _MAX_INTEGER)
         return ListedFile(path, found.st_size, modified, altered=altered, inode=inode)
     if stat.S_ISLNK(found.st_mode):
         note = _link_note(root, path)
@@ -353,8 +353,8 @@ def blobs(root: str, ids: Iterable[str]) -> Iterator[bytes]:
             yield git.output.read(size + 1)[:size]
 
 
-def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> bytes:
-    """Return the bytes of a file in a work tree, or its first or last `most`; raise Unreadable if that fails.
+def read(root: str, entry: ListedFile, max_bytes: int = -1, at_end: bool = False) -> bytes:
+    """Return the bytes of a file in a work tree, or its first or last `max_bytes`; raise Unreadable if that fails.
 
     The path may have become something else since the walk, so no link is followed on the way, and opening a pipe does
     not wait for a writer.
@@ -362,8 +362,8 @@ def read(root: str, entry: ListedFile, most: int = -1, at_end: bool = False) -> 
     try:
         with _open(root, entry.path) as file:
             if at_end:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - most))
-            return file.read() if most < 0 else file.read(most)
+                file.seek(max(0, os.fstat(file.fileno()).st_size - max_bytes))
+            return file.read() if max_bytes < 0 else file.read(max_bytes)
     except OSError as error:
         raise Unreadable(entry.path, _reason(error)) from error
     except ValueError as error:  # a NUL character in the path

@@ -279,14 +279,14 @@ def findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
     asked.update((module, None) for word, module in table.words if word in data)
     if not asked:
         return ()
-    look = RuleContext(draft, facts.imports)
-    return tuple(sorted({row for module in asked for row in _rule_matches(look, module, facts.symbols)}, key=_place))
+    context = RuleContext(draft, facts.imports)
+    return tuple(sorted({row for module in asked for row in _rule_matches(context, module, facts.symbols)}, key=_place))
 
 
-def _rule_matches(look: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -> Iterator[Finding]:
-    source = look.source
+def _rule_matches(context: RuleContext, module: ModuleType, symbols: tuple[Symbol, ...]) -> Iterator[Finding]:
+    source = context.source
     silenced = _SILENCED.get(module.CATEGORY) if source.language == "python" else None
-    for start, end, message, severity in module.find(look):
+    for start, end, message, severity in module.find(context):
         line, col = source.position(start)
         if col > MAX_COLUMN:  # a minified or generated file: nobody could find or fix the place
             continue

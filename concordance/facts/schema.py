@@ -18,6 +18,7 @@ from concordance.base import confined_folder
 from concordance.base.model import File, FileHistory
 
 VERSION = 10
+GENERATED = "generated"  # folder inside a store, for the store of the program's own pages
 _TIMES, _ALWAYS = 4, 100_000  # limits on ids: relative to the number after the first build, and in addition to that
 
 _TYPES = {"int": "INTEGER", "str": "TEXT", "float": "REAL", "bool": "INTEGER", "bytes": "BLOB"}

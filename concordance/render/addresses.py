@@ -27,10 +27,10 @@ STRUCTURE = "Code Structure"  # the section that lists definitions
 REPORT = "verification_report.md"
 LETTERS = "keywords.md"
 _IN_FOLDER = (*_PAGES.values(), CLAIMS)  # names that the book uses in every folder
-_FAR = "book/far"  # among the chapters, where no folder of a repository is placed
+_LONG_PATHS = "book/far"  # among the chapters, where no folder of a repository is placed
 _AT_ROOT = (*_IN_FOLDER, FRONT, MANIFEST, REPORT, LETTERS, "keywords", "book")
 _LONGEST = 200  # bytes of a name; prefixes and suffixes may bring it up to 255
-_FARTHEST = 3000  # bytes of a path in the book; with the path of the book itself it must stay below 4096
+_MAX_PATH_BYTES = 3000  # bytes of a path in the book; with the path of the book itself it must stay below 4096
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is used as its own anchor; a longer one is shortened
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _SLUG = re.compile(r"[^\w\- ]")
@@ -97,7 +97,9 @@ class Addresses:
                 shown = _marked(name)
             used.add(_folded(shown))
             there = start + shown
-            self._folders[child] = there if len(_encoded(there)) <= _FARTHEST else f"{_FAR}/{_digest(child, 8)}"
+            self._folders[child] = (
+                there if len(_encoded(there)) <= _MAX_PATH_BYTES else f"{_LONG_PATHS}/{_digest(child, 8)}"
+            )
 
     def odd(self) -> list[tuple[str, str]]:
         """Return files and folders whose pages are not where their names say, with their actual places."""

@@ -47,14 +47,14 @@ def is_digest(text: str) -> bool:
     return len(text) == len(_DIGEST) + 12 and text.startswith(_DIGEST) and text[1:].isalnum()
 
 
-def encode_claims(page: str, claims: Sequence[CitedLine], said: Callable[[str, int, int], str]) -> bytes:
-    """Encode a page's claims as a file; `said` returns the text or digest of the cited lines."""
+def encode_claims(page: str, claims: Sequence[CitedLine], quote: Callable[[str, int, int], str]) -> bytes:
+    """Encode a page's claims as a file; `quote` returns the text or digest of the cited lines."""
     if not claims:
         return b""
     paths = {path: place for place, path in enumerate(dict.fromkeys(claim.path for claim in claims))}
     head = json.dumps({"page": page, "paths": list(paths), "columns": COLUMNS})[:-1]
     rows = (
-        f"[{line},{paths[path]},{first},{last},{_quoted(said(path, first, last))}]"
+        f"[{line},{paths[path]},{first},{last},{_quoted(quote(path, first, last))}]"
         for line, path, first, last in claims
     )
     text = ",\n".join(rows)

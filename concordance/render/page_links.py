@@ -259,12 +259,12 @@ def strip_markup(title: str) -> str:
     code: list[str] = []
 
     def kept(span: re.Match[str]) -> str:
-        said = span[2]
-        code.append(said[1:-1] if said[:1] == said[-1:] == " " and said.strip() else said)
+        code_text = span[2]
+        code.append(code_text[1:-1] if code_text[:1] == code_text[-1:] == " " and code_text.strip() else code_text)
         return "\0"
 
     text = _LINKED.sub(r"\1", _TAG.sub("", _SPAN.sub(kept, title.replace("\0", ""))))
     text = unescape(_ESCAPE.sub(r"\1", _MARKS.sub("", text)))
-    for said in code:
-        text = text.replace("\0", said, 1)
+    for code_text in code:
+        text = text.replace("\0", code_text, 1)
     return text.strip()

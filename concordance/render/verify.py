@@ -32,7 +32,7 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _MARKER = re.compile(r"^[\s>|]*(?:#{1,6} |[-+*] |\d{1,9}[.)] )?")
 _LONGEST = 200  # longest excerpt of a page line, in characters
 _LARGE = 16_000_000  # bytes; of a larger file only the digest is computed
-_KEPT = 32  # number of files whose lines are cached
+_MAX_CACHED_FILES = 32  # number of files whose lines are cached
 _EFFORT = 400_000  # most line comparisons spent on finding where cited lines have moved
 
 
@@ -53,9 +53,9 @@ class CheckedBook:
 
     root: str  # `root` and `out` have their symbolic links resolved
     out: str
-    written: dict[str, ManifestPage]
-    there: frozenset[str]  # all files in the book's folder
-    known: frozenset[int] | None = None  # hashes of all sections; None in the first pass
+    pages: dict[str, ManifestPage]
+    files: frozenset[str]  # all files in the book's folder
+    sections: frozenset[int] | None = None  # hashes of all sections; None in the first pass
 
 
 class CheckedSource(NamedTuple):
@@ -72,16 +72,16 @@ class SourceReader:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._kept: dict[str, CheckedSource] = {}
+        self._cache: dict[str, CheckedSource] = {}
 
     def __call__(self, path: str) -> CheckedSource:
         """Return the content of one file."""
-        found = self._kept.pop(path, None)
+        found = self._cache.pop(path, None)
         if found is None:
             found = self._read(path)
-            if len(self._kept) >= _KEPT:
-                del self._kept[next(iter(self._kept))]
-        self._kept[path] = found
+            if len(self._cache) >= _MAX_CACHED_FILES:
+                del self._cache[next(iter(self._cache))]
+        self._cache[path] = found
         return found
 
     def _read(self, path: str) -> CheckedSource:
@@ -116,20 +116,20 @@ class Checker:
 
     def check(self, page: str, found: PageCheck) -> None:
         """Check a page, its claims and its links; in the second pass only links to sections."""
-        row = self.ground.written[page]
+        row = self.ground.pages[page]
         try:
             data = _bytes(self.ground.out, page)
         except OSError as error:
             reason = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-            if self.ground.known is None:
+            if self.ground.sections is None:
                 found.problems.append(Problem(page, 0, "", f"the page {reason}"))
             return
-        if self.ground.known is None and manifest.digest(data) != row.checksum:
+        if self.ground.sections is None and manifest.digest(data) != row.checksum:
             found.problems.append(Problem(page, 1, "", "the page was changed by hand since it was written"))
         text = data.decode("utf-8", "replace")
         if page.endswith(MARKDOWN):  # of other formats, only claims can be read
             self._links(page, text, found)
-        if self.ground.known is None:
+        if self.ground.sections is None:
             lines = text.split("\n")
             self._claims(row, lines, found)
 
@@ -184,7 +184,7 @@ class Checker:
 
     def _links(self, page: str, text: str, found: PageCheck) -> None:
         scanned = page_links.scan(text)
-        known = self.ground.known
+        known = self.ground.sections
         lines: list[str] = []
         seen: dict[str, str] = {}
         for line, link in scanned.links:
@@ -206,14 +206,14 @@ class Checker:
         if _ELSEWHERE.match(link):
             return ""
         path, _, at = link.partition("#")
-        known = self.ground.known
+        known = self.ground.sections
         inside, outside = self._target(page, path) if path else (page, "")
         if outside == "?":
             return f"the link {link} is broken: there is no such file" if known is None else ""
         if not at:
             return ""
         cited = _LINES.fullmatch(at)
-        if cited is None and inside in self.ground.written:
+        if cited is None and inside in self.ground.pages:
             wanted = hash(f"{inside}#{unquote(at)}")
             if known is None:
                 wants.append(wanted)
@@ -242,7 +242,7 @@ class Checker:
     def _resolved(self, folder: str, path: str) -> tuple[str, str]:
         whole = os.path.normpath(os.path.join(self.ground.out, folder, path))
         inside = whole[len(self.ground.out) + 1 :] if whole.startswith(self.ground.out + "/") else ""
-        if inside in self.ground.there:
+        if inside in self.ground.files:
             return inside, ""
         if "\0" in whole or not os.path.lexists(whole):
             return "", "?"

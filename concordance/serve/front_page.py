@@ -25,7 +25,7 @@ SETTINGS = (config_file.FILE, config_file.SHARED)
 _LARGEST = 1 << 20  # bytes read of a settings file
 
 
-class _Kept(msgspec.Struct):
+class _CachedPage(msgspec.Struct):
     version: str
     found: ReaderReply
 
@@ -57,13 +57,13 @@ def _place(root: str, live: bool) -> str:
 
 def cached_front_page(root: str, version: str, live: bool) -> ReaderReply | None:
     """Return the cached front page of a version; None if there is none."""
-    found = read_record(_place(root, live), _Kept)
+    found = read_record(_place(root, live), _CachedPage)
     return found.found if found is not None and found.version == version else None
 
 
-def cache_front_page(root: str, version: str, live: bool, found: ReaderReply) -> None:
+def cache_front_page(root: str, version: str, live: bool, reply: ReaderReply) -> None:
     """Cache the front page for the next start; errors are ignored, as they only make that start slower."""
     place = _place(root, live)
     with suppress(OSError):
         os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-        write_record(place, _Kept(version, found))
+        write_record(place, _CachedPage(version, reply))

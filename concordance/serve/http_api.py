@@ -33,46 +33,46 @@ _ON, _OFF = ("", "1", "true", "yes", "on"), ("0", "false", "no", "off")
 More = Mapping[str, Callable[[Index, str], list[Row]]]  # endpoints that are not commands, by name
 
 
-def answer_request(site: Site, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
+def answer_request(site: Site, command: str, parameters: Mapping[str, str], more: More) -> ReaderReply:
     """Return the answer to one request."""
     try:
         if command not in (*plugins.names(COMMANDS), *more):
             known = ", ".join((*plugins.names(COMMANDS), *more))
             return _wrong(HTTPStatus.NOT_FOUND, f"there is no command {command}", f"The commands are: {known}")
-        long = next((name for name, value in given.items() if len(value) > LONGEST), None)
+        long = next((name for name, value in parameters.items() if len(value) > LONGEST), None)
         if long is not None:
             return _wrong(HTTPStatus.BAD_REQUEST, f"{long} is too long", f"Use at most {LONGEST:,} characters")
         if command in more:
-            return _shown(site.index, command, given, more)
-        return _rows(site, command, dict(given))
+            return _answer_more(site.index, command, parameters, more)
+        return _rows(site, command, dict(parameters))
     except (UnknownPath, UnknownName) as error:
-        return _refused(HTTPStatus.NOT_FOUND, site.index.root, error)
+        return _user_error(HTTPStatus.NOT_FOUND, site.index.root, error)
     except UserError as error:
-        return _refused(HTTPStatus.BAD_REQUEST, site.index.root, error)
+        return _user_error(HTTPStatus.BAD_REQUEST, site.index.root, error)
     except ConcordanceError as error:  # from the store: its location is nobody else's business
         status = HTTPStatus.INTERNAL_SERVER_ERROR
         found = _wrong(status, "the request failed", "The server's log says why")
         return found._replace(fault=str(error))
 
 
-def _rows(site: Site, command: str, given: dict[str, str]) -> ReaderReply:
-    asked, cursor = given.pop("q", None), given.pop("cursor", "")
-    with_addresses = given.pop("addresses", "0").lower() in _ON
-    limit = _number("limit", given.pop("limit", str(ROWS)), 1, ROWS)
-    known = {option.name: option for option in options_of(plugins.load(COMMANDS, command))}
-    short = {option.short: option.name for option in known.values() if option.short}
-    options = {name: _value(known.get(name), name, value) for name, value in _long(given, short).items()}
+def _rows(site: Site, command: str, parameters: dict[str, str]) -> ReaderReply:
+    asked, cursor = parameters.pop("q", None), parameters.pop("cursor", "")
+    with_addresses = parameters.pop("addresses", "0").lower() in _ON
+    limit = _number("limit", parameters.pop("limit", str(ROWS)), 1, ROWS)
+    defined = {option.name: option for option in options_of(plugins.load(COMMANDS, command))}
+    short = {option.short: option.name for option in defined.values() if option.short}
+    options = {name: _value(defined.get(name), name, value) for name, value in _long(parameters, short).items()}
     answer = ask(site.index, command, asked, limit, cursor, **options)
     headers = {"X-Total-Count": str(answer.total)}
     if answer.note:
         headers["X-Note"] = quote(without_local_paths(answer.note, site.index.root), " ,;:!?()[]{}'\"=<>@&+$#*|~^`")
     if answer.cursor:
-        again = {"q": asked, **given, "limit": str(limit), "cursor": answer.cursor}
+        again = {"q": asked, **parameters, "limit": str(limit), "cursor": answer.cursor}
         said = {name: value for name, value in again.items() if value is not None}
         headers["X-Cursor"] = quote(answer.cursor, ",%")
         headers["Link"] = f'<?{urlencode(said, errors="replace")}>; rel="next"'
     rows = [{**row, "address": _address(site, row)} for row in answer.rows] if with_addresses else answer.rows
-    return ReaderReply(HTTPStatus.OK, JSON, _packed(rows), more=headers)
+    return ReaderReply(HTTPStatus.OK, JSON, _encode_json(rows), more=headers)
 
 
 def _address(site: Site, row: Row) -> str | None:
@@ -82,13 +82,13 @@ def _address(site: Site, row: Row) -> str | None:
         return None
     if not isinstance(line, int) or row.get("kind") == "file":
         return site.addresses.link("", Ref(To.FILE, path)).removeprefix("./")
-    key = _defined(site.index, path, line, str(row.get("symbol") or row.get("qualified") or ""))
+    key = _definition_key(site.index, path, line, str(row.get("symbol") or row.get("qualified") or ""))
     if key:
         return site.addresses.link("", Ref(To.DEFINITION, path, key)).removeprefix("./")
     return site.addresses.source("", path, line).removeprefix("./")
 
 
-def _defined(index: Index, path: str, line: int, name: str) -> str:
+def _definition_key(index: Index, path: str, line: int, name: str) -> str:
     """Return the key of the definition with a name on a line, if it has a page of its own."""
     file = index.opened(path)
     for place, symbol in enumerate(file.symbols):
@@ -97,15 +97,15 @@ def _defined(index: Index, path: str, line: int, name: str) -> str:
     return ""
 
 
-def _shown(index: Index, command: str, given: Mapping[str, str], more: More) -> ReaderReply:
-    if "q" not in given or len(given) > 1:
+def _answer_more(index: Index, command: str, parameters: Mapping[str, str], more: More) -> ReaderReply:
+    if "q" not in parameters or len(parameters) > 1:
         return _wrong(HTTPStatus.BAD_REQUEST, f"{command} needs the parameter q, and no other", f"/api/{command}?q=…")
-    rows = more[command](index, given["q"])
-    return ReaderReply(HTTPStatus.OK, JSON, _packed(rows), more={"X-Total-Count": str(len(rows))})
+    rows = more[command](index, parameters["q"])
+    return ReaderReply(HTTPStatus.OK, JSON, _encode_json(rows), more={"X-Total-Count": str(len(rows))})
 
 
-def _long(given: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
-    return {short.get(name, name): value for name, value in given.items()}
+def _long(parameters: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
+    return {short.get(name, name): value for name, value in parameters.items()}
 
 
 def _value(option: Option | None, name: str, value: str) -> Any:
@@ -119,17 +119,17 @@ def _value(option: Option | None, name: str, value: str) -> Any:
     return _number(name, value, option.least if option.least is not None else -(10**9), ROWS)
 
 
-def _number(name: str, value: str, least: int, most: int) -> int:
-    if not (value.isascii() and value.lstrip("-").isdecimal() and len(value) < 10 and least <= int(value) <= most):
-        raise UserError(f"{name} cannot be {value}", f"Use a number from {least} to {most:,}")
+def _number(name: str, value: str, minimum: int, maximum: int) -> int:
+    if not (value.isascii() and value.lstrip("-").isdecimal() and len(value) < 10 and minimum <= int(value) <= maximum):
+        raise UserError(f"{name} cannot be {value}", f"Use a number from {minimum} to {maximum:,}")
     return int(value)
 
 
-def _packed(rows: object) -> bytes:
+def _encode_json(rows: object) -> bytes:
     return json.dumps(rows).encode() + b"\n"
 
 
-def _refused(status: HTTPStatus, root: str, error: UserError) -> ReaderReply:
+def _user_error(status: HTTPStatus, root: str, error: UserError) -> ReaderReply:
     return _wrong(status, without_local_paths(error.message, root), without_local_paths(error.what_to_do, root))
 
 
@@ -144,4 +144,4 @@ def without_local_paths(text: str, root: str) -> str:
 
 
 def _wrong(status: HTTPStatus, error: str, advice: str) -> ReaderReply:
-    return ReaderReply(status, JSON, _packed({"error": error, "hint": advice}))
+    return ReaderReply(status, JSON, _encode_json({"error": error, "hint": advice}))

@@ -30,19 +30,19 @@ from concordance.serve.front_page import cache_front_page, version_of
 from concordance.serve.http_api import More, answer_request
 from concordance.serve.messages import Question, ReaderReply, encode_message, read_question
 
-_WORTH = 500  # bytes; smaller answers are not compressed
+_MIN_COMPRESSED = 500  # bytes; smaller answers are not compressed
 _LEVEL = 5  # of compression; a higher one takes twice the time to save a twentieth
 _LARGE, _FAST = 2_000_000, 1  # bytes from which on compression is fast rather than good, since the client waits for it
-_TOLD = 1000  # most changed paths that are listed
+_MAX_PATHS = 1000  # most changed paths that are listed
 
 
 class StoreReader:
     """One repository, open for reading."""
 
-    def __init__(self, root: str, folder: str, wishes: Callable[[], Book], more: More, live: bool) -> None:
-        """Create a reader. `wishes` returns the settings of the book and is called whenever the store is opened, since
-        they may have changed; `live`: pages listen for changes."""
-        self.root, self.folder, self.wishes, self.more, self.live = root, folder, wishes, more, live
+    def __init__(self, root: str, folder: str, book_options: Callable[[], Book], more: More, live: bool) -> None:
+        """Create a reader. `book_options` returns the settings of the book and is called whenever the store is opened,
+        since they may have changed; `live`: pages listen for changes."""
+        self.root, self.folder, self.book_options, self.more, self.live = root, folder, book_options, more, live
         self.version = ""
         self._index: Index | None = None
         self._site: Site | None = None
@@ -63,14 +63,14 @@ class StoreReader:
         except Exception as error:  # an error in one answer must not prevent the next
             what = f"{question.about} {os.fsdecode(question.what)}"
             place = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
-            found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=said)
+            message = f"{what}: {type(error).__name__}: {error} ({os.path.basename(place.filename)}:{place.lineno})"
+            found = ReaderReply(HTTPStatus.INTERNAL_SERVER_ERROR, fault=message)
         return found._replace(version=self.version)
 
     def _answer(self, question: Question) -> ReaderReply:
         if question.about == "renew":
             with _without_gc():
-                return self._renewed()
+                return self._renew()
         if question.about == "warm":
             with _without_gc():
                 return ReaderReply(int(next(self._warming, None) is not None))
@@ -89,28 +89,28 @@ class StoreReader:
 
     # --- the store
 
-    def _renewed(self) -> ReaderReply:
+    def _renew(self) -> ReaderReply:
         """Switch to the current store; the answer lists the changed paths, or is empty if they are not known."""
         facts = Facts(self.folder)
         version = version_of(self.root, facts.meta(), self.live)
-        book = self.wishes()
+        book = self.book_options()
         if version == self.version:
             facts.close()
             return ReaderReply(HTTPStatus.OK)
-        known, paths = self._index, ""
-        if known is not None and known.book == book:
-            touched = facts.touched_since(int(known.facts.meta().get("update", "0")))
+        index, paths = self._index, ""
+        if index is not None and index.book == book:
+            touched = facts.touched_since(int(index.facts.meta().get("update", "0")))
             changed = sorted(touched[Aspect.TEXT] | touched[Aspect.PATHS])
-            paths = json.dumps([path.encode("utf-8", "replace").decode() for path in changed[:_TOLD]])
-        if known is None or known.book != book or not refresh_index(known, facts):
-            before, known = known, Index(facts, self.root, book)
-            self._open(known)
+            paths = json.dumps([path.encode("utf-8", "replace").decode() for path in changed[:_MAX_PATHS]])
+        if index is None or index.book != book or not refresh_index(index, facts):
+            before, index = index, Index(facts, self.root, book)
+            self._open(index)
             if before is not None:  # other readers answer until this one is ready
                 before.facts.close()
                 for _ in self._warming:
                     pass
         else:
-            self._open(known)
+            self._open(index)
         self.version = version
         return ReaderReply(HTTPStatus.OK, data=paths.encode())
 
@@ -157,10 +157,10 @@ def save_front_page(index: Index, folder: str) -> None:
             cache_front_page(index.root, version, live, found._replace(version=version))
 
 
-def compress_reply(found: ReaderReply) -> ReaderReply:
+def compress_reply(reply: ReaderReply) -> ReaderReply:
     """Return an answer as it is sent: with a tag, and gzipped if that is worthwhile."""
-    tag = hashlib.blake2b(found.data, digest_size=12).hexdigest()
-    if len(found.data) < _WORTH:
-        return found._replace(tag=tag)
-    packer = zlib.compressobj(_LEVEL if len(found.data) < _LARGE else _FAST, wbits=31)
-    return found._replace(data=packer.compress(found.data) + packer.flush(), packed=True, tag=tag)
+    tag = hashlib.blake2b(reply.data, digest_size=12).hexdigest()
+    if len(reply.data) < _MIN_COMPRESSED:
+        return reply._replace(tag=tag)
+    packer = zlib.compressobj(_LEVEL if len(reply.data) < _LARGE else _FAST, wbits=31)
+    return reply._replace(data=packer.compress(reply.data) + packer.flush(), packed=True, tag=tag)

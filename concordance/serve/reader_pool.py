@@ -79,13 +79,13 @@ class _Reader:
 class ReaderPool:
     """All reader processes."""
 
-    def __init__(self, number: int, target: Target, renewed: Renewed, log: Callable[[str], None]) -> None:
+    def __init__(self, number: int, target: Target, on_renewal: Renewed, log: Callable[[str], None]) -> None:
         self.version = ""  # of the store that answers come from
-        self._target, self._renewed, self._log = target, renewed, log
+        self._target, self._on_renewal, self._log = target, on_renewal, log
         self._waiting: list[tuple[int, int, Question, asyncio.Future[ReaderReply]]] = []
         self._order = count()
         self._idle: list[_Reader] = []
-        self._all: list[_Reader] = []
+        self._readers: list[_Reader] = []
         self._renewing: _Reader | None = None
         self._warming: _Reader | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -105,7 +105,7 @@ class ReaderPool:
 
     def renew(self) -> None:
         """Let every reader check whether the store has changed."""
-        for reader in self._all:
+        for reader in self._readers:
             reader.stale = True
         self._match()
 
@@ -117,9 +117,9 @@ class ReaderPool:
         """Kill all readers."""
         for task in self._tasks:
             task.cancel()
-        for reader in self._all:
+        for reader in self._readers:
             reader.end_it()
-        self._all.clear()
+        self._readers.clear()
 
     # --- scheduling
 
@@ -132,12 +132,14 @@ class ReaderPool:
         ours.setblocking(False)
         reader = _Reader(pid, ours)
         reader.stale = True
-        self._all.append(reader)
+        self._readers.append(reader)
         self._idle.append(reader)
 
     def _match(self) -> None:
         """Give every idle reader something to do, if there is something."""
-        if len(self._idle) == len(self._all) and not any(reader.stale or reader.version for reader in self._all):
+        if len(self._idle) == len(self._readers) and not any(
+            reader.stale or reader.version for reader in self._readers
+        ):
             for *_, future in self._waiting:  # no reader could open the store: the log says why
                 if not future.done():
                     future.set_exception(ReaderLost())
@@ -156,7 +158,7 @@ class ReaderPool:
 
     def _others(self, reader: _Reader) -> bool:
         """True if a reader other than this one can answer."""
-        return any(other is not reader and other.version == self.version for other in self._all)
+        return any(other is not reader and other.version == self.version for other in self._readers)
 
     def _do(self, reader: _Reader, work: Coroutine[object, object, None]) -> None:
         self._idle.remove(reader)
@@ -167,7 +169,7 @@ class ReaderPool:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _said(self, reader: _Reader, question: Question, patience: float) -> ReaderReply | None:
+    async def _request(self, reader: _Reader, question: Question, patience: float) -> ReaderReply | None:
         """Return the answer of a reader; None if it died or took too long."""
         try:
             found = await reader.ask(question, patience)
@@ -185,7 +187,7 @@ class ReaderPool:
         if future.cancelled():
             self._rest(reader)
             return
-        found = await self._said(reader, question, PATIENCE)
+        found = await self._request(reader, question, PATIENCE)
         if found is not None:
             self._rest(reader)
         if not future.done():
@@ -195,7 +197,7 @@ class ReaderPool:
                 future.set_result(found)
 
     async def _warm(self, reader: _Reader) -> None:
-        found = await self._said(reader, Question("warm"), OPENING)
+        found = await self._request(reader, Question("warm"), OPENING)
         if found is None or found.status == 0:
             self._warming = None
         if found is not None:
@@ -204,7 +206,7 @@ class ReaderPool:
 
     async def _renew(self, reader: _Reader) -> None:
         reader.stale = False
-        found = await self._said(reader, Question("renew"), OPENING)
+        found = await self._request(reader, Question("renew"), OPENING)
         if self._renewing is reader:
             self._renewing = None
         if found is None:
@@ -213,8 +215,8 @@ class ReaderPool:
             reader.version, reader.is_warm = found.version, False
             if reader.version != self.version:
                 self.version = reader.version
-                self._renewed(self.version, found.data.decode())
-                for other in self._all:
+                self._on_renewal(self.version, found.data.decode())
+                for other in self._readers:
                     other.stale = other.stale or other.version != self.version
         self._rest(reader)
 
@@ -224,7 +226,7 @@ class ReaderPool:
 
     async def _replace(self, reader: _Reader) -> None:
         """Start a reader in place of another."""
-        self._all.remove(reader)
+        self._readers.remove(reader)
         reader.end_it()
         if time.monotonic() - reader.since < _RESTING:
             await asyncio.sleep(_RESTING)

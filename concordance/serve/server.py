@@ -36,14 +36,14 @@ from concordance.serve.http_protocol import BadRequest, Reply, Request
 from concordance.serve.messages import Question, ReaderReply
 from concordance.serve.reader_pool import LATER, PAGE, SEARCH, Busy, ReaderLost, ReaderPool, Target
 
-KEPT = 64 << 20  # bytes of cached answers
+CACHE_BYTES = 64 << 20  # bytes of cached answers
 CONNECTIONS = 1000
 LISTENERS = 64  # connections that listen for changes; a browser has at most six
 REQUESTS = 1000  # on one connection
 FIELDS = 50  # parameters of a request
 LONGEST = 4096  # characters of an address
 WAITING = 90.0  # seconds that a client waits in total
-_LOOK = 0.3  # seconds between checks whether the store has changed
+_CHECK_SECONDS = 0.3  # seconds between checks whether the store has changed
 _BREATH = 15.0  # seconds between keep-alive messages to listeners
 _HTML = "text/html; charset=utf-8"
 _LOOPBACK = ("localhost", "localhost.localdomain", "ip6-localhost")
@@ -52,28 +52,28 @@ _LOOPBACK = ("localhost", "localhost.localdomain", "ip6-localhost")
 class ReplyCache:
     """The last answers, as they are sent; limited in bytes."""
 
-    def __init__(self, most: int) -> None:
-        self.most, self.size = most, 0
-        self._kept: OrderedDict[str, ReaderReply] = OrderedDict()
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes, self.size = max_bytes, 0
+        self._replies: OrderedDict[str, ReaderReply] = OrderedDict()
 
     def get(self, address: str) -> ReaderReply | None:
         """Return the cached answer for an address."""
-        found = self._kept.get(address)
+        found = self._replies.get(address)
         if found is not None:
-            self._kept.move_to_end(address)
+            self._replies.move_to_end(address)
         return found
 
-    def put(self, address: str, found: ReaderReply) -> None:
+    def put(self, address: str, reply: ReaderReply) -> None:
         """Cache an answer."""
-        before = self._kept.pop(address, None)
-        self.size += len(found.data) - (len(before.data) if before is not None else 0)
-        self._kept[address] = found
-        while self.size > self.most:
-            self.size -= len(self._kept.popitem(last=False)[1].data)
+        before = self._replies.pop(address, None)
+        self.size += len(reply.data) - (len(before.data) if before is not None else 0)
+        self._replies[address] = reply
+        while self.size > self.max_bytes:
+            self.size -= len(self._replies.popitem(last=False)[1].data)
 
     def clear(self) -> None:
         """Remove everything."""
-        self._kept.clear()
+        self._replies.clear()
         self.size = 0
 
 
@@ -87,27 +87,27 @@ class Server:
         listen for them."""
         self.root, self.store, self.live, self.log = root, store, live, log
         self.names = host_names(host)
-        self.cache = ReplyCache(KEPT)
-        self._fixed = {name: ReaderReply(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
+        self.cache = ReplyCache(CACHE_BYTES)
+        self._assets = {name: ReaderReply(HTTPStatus.OK, kind, data) for name, (data, kind) in assets().items()}
         self._listeners: dict[asyncio.Queue[str], asyncio.Task[None] | None] = {}  # oldest first
         self._connections: set[asyncio.Task[None]] = set()
         self._silent: dict[asyncio.Task[None], None] = {}  # waiting for their first or next request; oldest first
         # Every connection takes a file descriptor; without a free one nobody could connect, and no reader could start.
-        self._most = max(16, min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 128))
+        self._max_connections = max(16, min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 128))
         self._blaming = asyncio.Lock()  # git may take seconds: at most one reader waits for it
-        self.crew = ReaderPool(readers, target, self._renewed, log)
+        self.readers = ReaderPool(readers, target, self._on_renewal, log)
 
-    def begin_with(self, version: str, found: ReaderReply | None) -> None:
+    def set_front_page(self, version: str, page: ReaderReply | None) -> None:
         """Set the version of the current store, and its front page if it is cached."""
-        self.crew.version = version
-        if found is not None:
-            self.cache.put("index.html", found)
+        self.readers.version = version
+        if page is not None:
+            self.cache.put("index.html", page)
 
     async def run(self, listening: socket.socket, until: asyncio.Event) -> None:
         """Serve until the event is set."""
         server = await asyncio.start_server(self._accept, sock=listening, limit=http_protocol.LONGEST)
-        self.crew.start()
-        looking = asyncio.create_task(self._look())
+        self.readers.start()
+        looking = asyncio.create_task(self._watch_store())
         try:
             await until.wait()
         finally:
@@ -115,26 +115,26 @@ class Server:
             server.close()
             for task in self._connections:
                 task.cancel()
-            self.crew.close()
+            self.readers.close()
 
     # --- the store
 
-    async def _look(self) -> None:
+    async def _watch_store(self) -> None:
         """Detect changes of the store, whoever made them."""
         watched = [self.store, f"{self.store}-wal", *(os.path.join(self.root, name) for name in front_page.SETTINGS)]
         last = _file_stamps(watched)
         while True:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_CHECK_SECONDS)
             now = _file_stamps(watched)
             if now != last:
                 last = now
-                self.crew.renew()
+                self.readers.renew()
 
-    def _renewed(self, version: str, paths: str) -> None:
+    def _on_renewal(self, version: str, paths: str) -> None:
         self.cache.clear()
-        told = f'{{"version":"{version}","paths":{paths or "null"}}}'
+        event = f'{{"version":"{version}","paths":{paths or "null"}}}'
         for listener in self._listeners:
-            listener.put_nowait(told)
+            listener.put_nowait(event)
 
     # --- connections
 
@@ -143,7 +143,7 @@ class Server:
         if task is not None:
             self._connections.add(task)
         try:
-            if len(self._connections) > self._most and not self._made_room():
+            if len(self._connections) > self._max_connections and not self._close_silent_connection():
                 await http_protocol.send(
                     writer, _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections."), stays=False
                 )
@@ -166,7 +166,7 @@ class Server:
             if task is not None:
                 self._connections.discard(task)
 
-    def _made_room(self) -> bool:
+    def _close_silent_connection(self) -> bool:
         """Close the connection that has been silent longest; False if there is none."""
         oldest = next(iter(self._silent), None)
         if oldest is not None:
@@ -198,7 +198,7 @@ class Server:
                 await http_protocol.send(writer, reply, stays=False)
                 return
             if request.path == "/events" and request.method == "GET":
-                await self._tell(reader, writer)
+                await self._send_events(reader, writer)
                 return
             stays = request.stays and number < REQUESTS
             reply = await self._reply(request)
@@ -216,30 +216,30 @@ class Server:
         if len(request.path) > LONGEST or len(request.query) > 2 * LONGEST:
             raise BadRequest(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long.")
 
-    async def _tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _send_events(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Send changes to a page, for as long as it listens."""
         queue: asyncio.Queue[str] = asyncio.Queue()
-        queue.put_nowait(f'{{"version":"{self.crew.version}","paths":[]}}')
+        queue.put_nowait(f'{{"version":"{self.readers.version}","paths":[]}}')
         self._listeners[queue] = asyncio.current_task()
         if len(self._listeners) > LISTENERS:
             oldest = self._listeners.pop(next(iter(self._listeners)))
             if oldest is not None:
                 oldest.cancel()
-        gone = asyncio.create_task(reader.read(1))
+        closed = asyncio.create_task(reader.read(1))
         try:
             start = Reply(HTTPStatus.OK, type="text/event-stream", more={"Cache-Control": "no-store"})
             writer.write(http_protocol.reply_head(start, False, length=False) + b"retry: 1000\n\n")
-            while not gone.done():
+            while not closed.done():
                 try:
                     async with asyncio.timeout(_BREATH):
-                        said = f"data: {await queue.get()}\n\n"
+                        event = f"data: {await queue.get()}\n\n"
                 except TimeoutError:
-                    said = ": still here\n\n"
-                writer.write(said.encode())
+                    event = ": still here\n\n"
+                writer.write(event.encode())
                 async with asyncio.timeout(http_protocol.READING):
                     await writer.drain()
         finally:
-            gone.cancel()
+            closed.cancel()
             self._listeners.pop(queue, None)
 
     # --- answers
@@ -248,7 +248,7 @@ class Server:
         address = request.path.lstrip("/")
         try:
             async with asyncio.timeout(WAITING):
-                found = await self._found(address, request.query)
+                found = await self._answer(address, request.query)
         except Busy:
             return _error_page(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests are waiting. Try again in a moment.")
         except TimeoutError:
@@ -264,58 +264,58 @@ class Server:
             )
         return _reply_to(request, found)
 
-    async def _found(self, address: str, query: str) -> ReaderReply:
-        if address in self._fixed:
-            return self._fixed[address]
+    async def _answer(self, address: str, query: str) -> ReaderReply:
+        if address in self._assets:
+            return self._assets[address]
         if address.startswith("api/"):
             if query.count("&") >= FIELDS:
-                said = {"error": f"the request has more than {FIELDS} parameters", "hint": "Send fewer"}
-                return ReaderReply(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(said).encode() + b"\n")
-            given = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
+                error = {"error": f"the request has more than {FIELDS} parameters", "hint": "Send fewer"}
+                return ReaderReply(HTTPStatus.BAD_REQUEST, "application/json", json.dumps(error).encode() + b"\n")
+            options = dict(parse_qsl(query, keep_blank_values=True, errors="replace"))
             command = os.fsencode(address[4:])
-            return await self.crew.ask(Question("ask", command, given), SEARCH)
+            return await self.readers.ask(Question("ask", command, options), SEARCH)
         if not address or address.endswith("/"):
             address += "index.html"
         if address.endswith(BLAME):
-            return await self._blamed(address)
-        kept = self.cache.get(address)
-        if kept is not None:
-            return kept
-        found = await self.crew.ask(Question("page", os.fsencode(address)), PAGE)
-        if found.status == HTTPStatus.OK and found.version == self.crew.version:
+            return await self._answer_blame(address)
+        cached = self.cache.get(address)
+        if cached is not None:
+            return cached
+        found = await self.readers.ask(Question("page", os.fsencode(address)), PAGE)
+        if found.status == HTTPStatus.OK and found.version == self.readers.version:
             self.cache.put(address, found)
             if address == "index.html":
                 front_page.cache_front_page(self.root, found.version, self.live, found)
         return found
 
-    async def _blamed(self, address: str) -> ReaderReply:
+    async def _answer_blame(self, address: str) -> ReaderReply:
         """Return the commits of a file's lines, cached until the store or the current commit changes."""
-        at = await self.crew.ask(Question("head"), PAGE)
+        at = await self.readers.ask(Question("head"), PAGE)
         name = f"{address}\n{at.data.decode()}"  # a page's address never ends with a commit id
         async with self._blaming:
             found = self.cache.get(name)
             if found is None:
-                found = await self.crew.ask(Question("page", os.fsencode(address)), LATER)
-                if found.status == HTTPStatus.OK and found.version == self.crew.version:
+                found = await self.readers.ask(Question("page", os.fsencode(address)), LATER)
+                if found.status == HTTPStatus.OK and found.version == self.readers.version:
                     self.cache.put(name, found)
         return found
 
 
-def _reply_to(request: Request, found: ReaderReply) -> Reply:
+def _reply_to(request: Request, answer: ReaderReply) -> Reply:
     """Return the reply to a request, in a form that the client accepts."""
-    status = HTTPStatus(found.status)
-    if not found.data and status is not HTTPStatus.OK:
+    status = HTTPStatus(answer.status)
+    if not answer.data and status is not HTTPStatus.OK:
         return _error_page(status, _WHY.get(status, "The page could not be rendered. The server's log says why."))
-    more = {**found.more, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    more = {**answer.more, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     takes = "gzip" in request.headers.get("accept-encoding", "").lower()
-    if found.tag:
-        more["ETag"] = f'"{found.tag}"' if not found.packed or takes else f'"{found.tag}-plain"'
+    if answer.tag:
+        more["ETag"] = f'"{answer.tag}"' if not answer.packed or takes else f'"{answer.tag}-plain"'
         tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
         if status is HTTPStatus.OK and more["ETag"] in tags:
             return Reply(HTTPStatus.NOT_MODIFIED, more=more)
-    if found.packed and not takes:
-        return Reply(status, zlib.decompress(found.data, wbits=31), found.type, more)
-    return Reply(status, found.data, found.type, more, found.packed)
+    if answer.packed and not takes:
+        return Reply(status, zlib.decompress(answer.data, wbits=31), answer.type, more)
+    return Reply(status, answer.data, answer.type, more, answer.packed)
 
 
 _WHY = {
@@ -346,11 +346,11 @@ def host_names(host: str) -> frozenset[str]:
     return frozenset((*_LOOPBACK, mine, f"{mine}.local", *(("*",) if everywhere else ())))
 
 
-def is_own_host(said: str, names: frozenset[str]) -> bool:
+def is_own_host(header: str, names: frozenset[str]) -> bool:
     """True if a Host header is one of the names, or an IP address that no other name can resolve to."""
-    host, _, port = said.rpartition(":") if not said.endswith("]") else (said, "", "")
+    host, _, port = header.rpartition(":") if not header.endswith("]") else (header, "", "")
     if not host:
-        host, port = said, ""
+        host, port = header, ""
     if port and not (port.isascii() and port.isdecimal()):
         return False
     host = host.lower().removesuffix(".")

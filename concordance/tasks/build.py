@@ -7,7 +7,7 @@ import time
 
 import click
 
-from concordance.workflow import book_options, builds, store_location, terminal
+from concordance.workflow import book_options, builds, store_location, store_update, terminal
 
 
 @click.command("build")
@@ -28,7 +28,7 @@ from concordance.workflow import book_options, builds, store_location, terminal
 @click.option("--verbose", "-v", is_flag=True, help="Report how long each step took.")
 def command(
     repo: str | None,
-    wishes: book_options.BookOptions,
+    options: book_options.BookOptions,
     yes: bool,
     form: str,
     no_book: bool,
@@ -48,12 +48,12 @@ def command(
     if repo is None:
         repo = "."
         store_location.ask_first(repo, yes)
-    began, written, wanted = time.perf_counter(), None, wishes.of(repo)
+    began, written, wanted = time.perf_counter(), None, options.of(repo)
     with terminal.ProgressBars() as bar:
         if no_book:
-            summary = builds.build(repo, wishes.jobs, bar.show)
+            summary = store_update.build(repo, options.jobs, bar.show)
         else:
-            summary, written = builds.book(repo, wishes.out, wanted, wishes.jobs, bar.show, form=form)
+            summary, written = builds.write_book(repo, options.out, wanted, options.jobs, bar.show, form=form)
     totals = builds.totals(repo, wanted)
     seconds = time.perf_counter() - began
     if as_json:

@@ -17,7 +17,7 @@ from concordance.workflow import book_options, builds, terminal
 @book_options.with_book_options
 @click.option("--store", is_flag=True, help="Check the store, text index and cache for damage instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(repo: str | None, wishes: book_options.BookOptions, store: bool, as_json: bool) -> None:
+def command(repo: str | None, options: book_options.BookOptions, store: bool, as_json: bool) -> None:
     """Check whether the book is up to date: whether `concord build` with the same options would change it.
 
     Exit code 1 if it would, or if there is no book; each stale page is listed, with the reason if known. The book is
@@ -36,13 +36,13 @@ def command(repo: str | None, wishes: book_options.BookOptions, store: bool, as_
         _check_store(root, as_json)
         return
     with terminal.ProgressBars() as bar:
-        found = builds.check(root, wishes.out, wishes.of(root), wishes.jobs, bar.show)
+        found = builds.check(root, options.out, options.of(root), options.jobs, bar.show)
     if as_json:
         stale = [page._asdict() for page in found.stale]
         current = not found.is_stale
         click.echo(json.dumps({**found.__dict__, "stale": stale, "current": current}))
     else:
-        terminal.print_compared(found, repo, wishes.out)
+        terminal.print_difference(found, repo, options.out)
     if found.is_stale:
         sys.exit(1)
 

@@ -29,7 +29,7 @@ from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
 from concordance.query.sections.section_order import titles
 
 MOST_ROOTS = 12  # maximum number of roots of a kind to fill in
-_ASIDE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
+_NOT_MAIN_SOURCE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc")
 
 TEXT = """\
@@ -135,12 +135,12 @@ def fill_template(root: str, entries: list[ListedFile], books: dict[str, int]) -
         else "",
         python=json.dumps(python[:MOST_ROOTS], ensure_ascii=False),
         c=json.dumps(c[:MOST_ROOTS], ensure_ascii=False),
-        categories=_listed(category.value for category in Category),
-        sections=_listed(json.dumps(title) for title in titles()),
+        categories=_join_lines(category.value for category in Category),
+        sections=_join_lines(json.dumps(title) for title in titles()),
     )
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join_lines(words: Iterable[str]) -> str:
     return textwrap.fill(", ".join(words), 115, initial_indent="#   ", subsequent_indent="#   ")
 
 
@@ -163,9 +163,9 @@ def _python(tree: Tree) -> list[str]:
     places = PythonPackages(tree)
     counts: Counter[str] = Counter()
     for path in sorted(tree.paths):
-        if path.endswith((*SOURCES, *STUBS)) and tree.files[path].category not in _ASIDE:
+        if path.endswith((*SOURCES, *STUBS)) and tree.files[path].category not in _NOT_MAIN_SOURCE:
             counts[places.root_of(path.rpartition("/")[0])] += 1
-    return _shown(counts)
+    return _format_value(counts)
 
 
 def _c(tree: Tree) -> list[str]:
@@ -175,9 +175,9 @@ def _c(tree: Tree) -> list[str]:
     for path in sorted(tree.paths) if named else ():
         if path.endswith(_HEADERS):
             counts.update(folder for folder in enclosing_folders(path.rpartition("/")[0]) if folder in named)
-    return _shown(counts)
+    return _format_value(counts)
 
 
-def _shown(counts: Counter[str]) -> list[str]:
+def _format_value(counts: Counter[str]) -> list[str]:
     ordered = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     return [folder or "." for folder, _ in ordered if f"{folder}.".isprintable()]

@@ -6,24 +6,30 @@ The code that makes pages is loaded only in the processes that make them, so the
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from concordance.base import forks
 from concordance.base.characters import escape_hidden
-from concordance.base.config import core_count
+from concordance.base.config import Book, core_count, site_book
 from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.collect.walk import find_root
 from concordance.facts.store import Store
 from concordance.serve import front_page, server
 from concordance.serve.reader_pool import End
 from concordance.workflow import store_location
-from concordance.workflow.store_location import check_store, use_store
+from concordance.workflow.store_location import check_store, store_path, use_store
+
+if TYPE_CHECKING:
+    from concordance.query.answers import Row
+    from concordance.query.index.repository import Index
 
 _GRACE = 10.0  # seconds that the updating process may take to end
 
@@ -73,10 +79,10 @@ def command(
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, core_count())
         web = server.Server(
-            root, os.path.join(folder, "index.db"), partial(_read, root, watch), number, host, watch, _log
+            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch), number, host, watch, _log
         )
         version = front_page.version_of(root, meta, watch)
-        web.begin_with(version, front_page.cached_front_page(root, version, watch))
+        web.set_front_page(version, front_page.cached_front_page(root, version, watch))
         address = server.address_of(host, socket)
         click.echo(f"{address} shows {escape_hidden(root)}; Ctrl-C stops it")
         if not no_browser:  # some browsers return only when they are closed
@@ -86,20 +92,39 @@ def command(
     sys.exit(128 + received)
 
 
-def _read(root: str, live: bool, end: End) -> None:
-    """Run a reader process."""
-    from concordance.workflow.watch import server_processes
+def _run_reader(root: str, live: bool, end: End) -> None:
+    """Run a reader process: an index belongs to one process."""
+    from concordance.serve.reader import StoreReader
 
-    server_processes.run_reader(root, live, end)
+    os.chdir(root)  # paths in requests are relative to the repository, wherever the server was started
+    more: dict[str, Callable[[Index, str], list[Row]]] = {"show": partial(_show, root)}
+    StoreReader(root, store_path(root), partial(site_settings, root), more, live).serve(end)
+
+
+def site_settings(root: str) -> Book:
+    """Return the current settings for the pages of a site."""
+    from concordance.workflow.store_update import read_settings
+
+    return site_book(read_settings(root).book)
+
+
+def _show(root: str, index: Index, subject: str) -> list[Row]:
+    from concordance.workflow import show
+
+    before = index.book
+    try:
+        return show.render_pages(index, subject, os.path.join(store_path(root), "book"))
+    finally:
+        index.book = before
 
 
 @contextmanager
 def _updating(root: str, watch: bool, socket: End, no_update: bool) -> Iterator[None]:
-    """Keep the store up to date in another process, unless `no_update` is set."""
+    """Keep the store up to date in another process, as a build forks workers of its own; not with `no_update`."""
     if no_update:
         yield
         return
-    process = forks.Process(target=_keep, args=(root, watch, socket))
+    process = forks.Process(target=_keep_current, args=(root, watch, socket))
     try:
         process.start()
         yield
@@ -110,13 +135,23 @@ def _updating(root: str, watch: bool, socket: End, no_update: bool) -> Iterator[
                 process.join(_GRACE)
 
 
-def _keep(root: str, watch: bool, socket: End) -> None:
-    """Run the process that keeps the store up to date. Errors are reported, and the existing store is served."""
-    from concordance.workflow.watch import server_processes
+def _keep_current(root: str, watch: bool, socket: End) -> None:
+    """Update the store once, or with `watch` again and again. Errors are reported, and the existing store is served."""
+    from concordance.workflow import store_update
+    from concordance.workflow.watch.watch import CurrentBook, Watch
+
+    def progress(step: str, done: int, total: int, message: str) -> None:
+        if step == "say":
+            _log(message)
 
     socket.close()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # sent by the server to end this process
+    os.nice(5)  # readers have priority: somebody waits for their pages
     try:
-        server_processes.keep_current(root, watch, _log)
+        if watch:
+            Watch(CurrentBook(root, None, None, None, progress), False, lambda update: None).run()
+        else:
+            store_update.build(root, None, progress)
     except (ConcordanceError, OSError) as error:
         _log(f"{str(error).rstrip('.')}. Serving the existing store")
     except KeyboardInterrupt:  # the server is ending
@@ -131,13 +166,13 @@ def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
     except StoreBroken:
         if no_update:
             raise
-    from concordance.workflow import builds, terminal
+    from concordance.workflow import store_update, terminal
 
     with terminal.ProgressBars() as bar:
-        builds.build(root, None, bar.show)
+        store_update.build(root, None, bar.show)
     with Store(folder) as known:
         return known.meta()
 
 
-def _log(word: str) -> None:
-    click.echo(f"concord: {escape_hidden(word)}", err=True)
+def _log(message: str) -> None:
+    click.echo(f"concord: {escape_hidden(message)}", err=True)

@@ -11,13 +11,13 @@ from concordance.workflow import book_options, store_location, terminal
 
 
 @click.command("show")
-@click.argument("asked", metavar="PATH|NAME")
+@click.argument("subject", metavar="PATH|NAME")
 @book_options.REPO
 @book_options.with_store
 @book_options.YES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 @click.option("--no-update", is_flag=True, help="Answer from the store without updating it first.")
-def command(asked: str, repo: str | None, as_json: bool, no_update: bool, yes: bool) -> None:
+def command(subject: str, repo: str | None, as_json: bool, no_update: bool, yes: bool) -> None:
     """Show the page of a file or folder, or the part about a name.
 
     \b
@@ -28,7 +28,7 @@ def command(asked: str, repo: str | None, as_json: bool, no_update: bool, yes: b
     with terminal.ProgressBars() as bar:
         repository = api.Repository(root, not no_update, bar.show)
     with repository:
-        rows = repository.show(asked)
+        rows = repository.show(subject)
     if as_json:
         click.echo(json.dumps(rows))
     else:

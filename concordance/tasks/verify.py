@@ -30,6 +30,6 @@ def command(repo: str | None, out: str | None, jobs: int | None, as_json: bool) 
     if as_json:
         click.echo(json.dumps([problem._asdict() for problem in found.problems]))
     else:
-        terminal.print_verified(found)
+        terminal.print_problems(found)
     if found.problems:
         sys.exit(1)

@@ -21,7 +21,7 @@ from concordance.workflow.watch import watch
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each update.")
 @click.option("--verbose", "-v", is_flag=True, help="List every page, and report how long each step took.")
 def command(
-    repo: str | None, wishes: book_options.BookOptions, yes: bool, poll: bool, as_json: bool, verbose: bool
+    repo: str | None, options: book_options.BookOptions, yes: bool, poll: bool, as_json: bool, verbose: bool
 ) -> None:
     """Update the store and the book whenever a file or the branch changes, until Ctrl-C.
 
@@ -34,7 +34,7 @@ def command(
         store_location.ask_first(folder, yes)
     with terminal.ProgressBars() as bar:
 
-        def tell(update: watch.Update) -> None:
+        def report(update: watch.Update) -> None:
             bar.clear()
             if as_json:
                 click.echo(json.dumps(watch.as_row(update)))
@@ -42,5 +42,5 @@ def command(
                 done = (update.summary, update.book, update.seconds, update.is_first)
                 terminal.print_update(folder, *done, verbose)
 
-        current = watch.CurrentBook(folder, wishes.out, lambda: wishes.of(folder), wishes.jobs, bar.show)
-        watch.Watch(current, poll, tell).run()
+        current = watch.CurrentBook(folder, options.out, lambda: options.of(folder), options.jobs, bar.show)
+        watch.Watch(current, poll, report).run()

@@ -29,8 +29,8 @@ from concordance.render.verify import CheckedBook, Checker, PageCheck
 from concordance.workflow.workers import forked, pool
 
 CHANGES, APPEARS, VANISHES = "changes", "appears", "vanishes"
-_NAMED = 3  # most files that a reason lists
-_ASKED = 100  # paths per call of git
+_MAX_FILES_NAMED = 3  # most files that a reason lists
+_PATHS_PER_CALL = 100  # paths per call of git
 _DOCS, _KEYWORDS = "_docs", "_kw"
 BATCH = 1_000_000  # of pages per batch
 
@@ -58,7 +58,7 @@ def verify(root: str, out: str, config: Config, progress: Callable[[int, int], N
     result.problems += _missing_and_unlisted(_addresses(paths, root, out, listed), paths, ground)
     sections: set[int] = set()
     wants: dict[tuple[str, ...], array[int]] = {}
-    for pages, found in _checked(list(written), ground, config, progress):
+    for pages, found in _check_in_parallel(list(written), ground, config, progress):
         result.problems += found.problems
         result.claims += found.claims
         result.links += found.links
@@ -67,18 +67,18 @@ def verify(root: str, out: str, config: Config, progress: Callable[[int, int], N
     lost = set().union(*wants.values()) - sections
     if lost:
         doubtful = [page for pages, wanted in wants.items() if not lost.isdisjoint(wanted) for page in pages]
-        ground.known = frozenset(sections)
-        for _, found in _checked(doubtful, ground, config, lambda done, total: None):
+        ground.sections = frozenset(sections)
+        for _, found in _check_in_parallel(doubtful, ground, config, lambda done, total: None):
             result.problems += found.problems
     result.problems.sort()
     return result
 
 
-def _checked(
+def _check_in_parallel(
     pages: list[str], ground: CheckedBook, config: Config, progress: Callable[[int, int], None]
 ) -> Iterator[tuple[tuple[str, ...], PageCheck]]:
     """Check pages in parallel."""
-    batches = pool.batches(pages, lambda page: ground.written[page].size, BATCH)
+    batches = pool.batches(pages, lambda page: ground.pages[page].size, BATCH)
     done = 0
     for result in forked.map_forked(Checker(ground), check, batches, config.jobs, config.patience):
         if isinstance(result, pool.FailedItem):
@@ -95,19 +95,19 @@ def _missing_and_unlisted(addresses: Addresses, paths: list[str], ground: Checke
     """Yield files without a page, and pages that are not in the manifest."""
     for path in paths:
         page = addresses.page(Ref(To.FILE, path))
-        if page not in ground.written:
+        if page not in ground.pages:
             yield Problem(page, 0, "", f"{path} has no page")
-    claimed = {claims_of(page) for page, row in ground.written.items() if row.claims}
-    for path in sorted(ground.there - ground.written.keys() - claimed):
+    claimed = {claims_of(page) for page, row in ground.pages.items() if row.claims}
+    for path in sorted(ground.files - ground.pages.keys() - claimed):
         if own_output.is_own_name(path) and own_output.is_own_page(os.path.join(ground.out, path)):
             yield Problem(path, 0, "", "a page written by Concordance that the manifest does not list")
 
 
-def _addresses(paths: Iterable[str], root: str, out: str, listed: Manifest) -> Addresses:
+def _addresses(paths: Iterable[str], root: str, out: str, manifest_now: Manifest) -> Addresses:
     """Return the addresses of a site, or of a book in the format of its pages."""
-    if listed.site:
+    if manifest_now.site:
         return SiteAddresses(paths, root, out)
-    return Addresses(paths, root, out, ending=manifest.ending(listed.pages))
+    return Addresses(paths, root, out, ending=manifest.ending(manifest_now.pages))
 
 
 # --- why a book is stale
@@ -119,10 +119,10 @@ def has_book(out: str) -> bool:
     return bool(found.pages) or found.unfinished
 
 
-def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> BookDifference:
+def explain_difference(root: str, folder: str, out: str, summary: BookSummary) -> BookDifference:
     """Return the pages that are not current, with the reasons that can be found."""
-    found = BookDifference(out, pages=made.pages, failed=made.failed)
-    if not (made.changed or made.gone or made.listing):
+    found = BookDifference(out, pages=summary.pages, failed=summary.failed)
+    if not (summary.changed or summary.gone or summary.listing):
         return found
     there = manifest.read(out)
     listed = there.pages
@@ -132,10 +132,10 @@ def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> B
     subjects = {addresses.page(Ref(to, path)): path for to in (To.FILE, To.KEYWORDS) for path in digests}
     found.sources = _sources(listed, subjects, digests)
     general = _general_reason(found.sources, there.unfinished, manifest.version(out))
-    touched = set(manifest.find_differing_pages(out, (listed[page] for page in made.changed if page in listed)))
-    missing = {page for page in made.changed if not os.path.lexists(os.path.join(out, page))}
-    ignored = _ignored(root, out, sorted(missing))
-    for page in made.changed:
+    touched = set(manifest.find_differing_pages(out, (listed[page] for page in summary.changed if page in listed)))
+    missing = {page for page in summary.changed if not os.path.lexists(os.path.join(out, page))}
+    ignored = _ignored_pages(root, out, sorted(missing))
+    for page in summary.changed:
         what = found.sources.get(subjects.get(page, ""))
         if page in ignored:
             why = "git ignores it, so it was not committed: use git add --force"
@@ -146,7 +146,7 @@ def explain_difference(root: str, folder: str, out: str, made: BookSummary) -> B
         else:
             why = general
         found.stale.append(StalePage(page, APPEARS if page in missing else CHANGES, why))
-    found.stale += [StalePage(page, VANISHES, _removal_reason(page, found.sources)) for page in made.gone]
+    found.stale += [StalePage(page, VANISHES, _removal_reason(page, found.sources)) for page in summary.gone]
     if not found.stale:
         found.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not match the pages"))
     found.stale.sort()
@@ -188,12 +188,12 @@ def _general_reason(sources: dict[str, str], unfinished: bool, version: str) -> 
         return f"written by Concordance {version}, this is {VERSION}"
     if not sources:
         return "no file differs: written by another installation or with other options"
-    named = ", ".join(list(sources)[:_NAMED])
-    more = f" and {len(sources) - _NAMED:,} more" if len(sources) > _NAMED else ""
+    named = ", ".join(list(sources)[:_MAX_FILES_NAMED])
+    more = f" and {len(sources) - _MAX_FILES_NAMED:,} more" if len(sources) > _MAX_FILES_NAMED else ""
     return f"changes elsewhere: {named}{more}"
 
 
-def _ignored(root: str, out: str, pages: Iterable[str]) -> set[str]:
+def _ignored_pages(root: str, out: str, pages: Iterable[str]) -> set[str]:
     """Return the pages that git ignores."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     if inside.split("/")[0] in ("..", walk.OWN_FOLDER) or not walk.is_in_git(root):
@@ -216,5 +216,5 @@ def _ignored(root: str, out: str, pages: Iterable[str]) -> set[str]:
 def _parts(paths: Iterable[str]) -> Iterator[list[str]]:
     """Yield paths in parts that fit into a pipe: git answers while it still reads."""
     left = iter(paths)
-    while part := list(islice(left, _ASKED)):
+    while part := list(islice(left, _PATHS_PER_CALL)):
         yield part

@@ -70,15 +70,15 @@ def with_store(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_book_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options to a command, which receives them as `wishes`."""
+    """Add the options to a command, which receives them as `options`."""
 
     @wraps(command)
     def run(
         out: str | None, source: str | None, history: bool | None, include_generated: bool | None, jobs: int | None,
         **more: Any,
     ) -> None:  # fmt: skip
-        said = source == "full" if source else None
-        command(wishes=BookOptions(out, said, history, include_generated, jobs), **more)
+        with_source = source == "full" if source else None
+        command(options=BookOptions(out, with_source, history, include_generated, jobs), **more)
 
     for option in reversed(_OPTIONS):
         run = option(run)

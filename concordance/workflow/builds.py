@@ -22,19 +22,18 @@ from concordance.collect.walk import WalkResult, find_root
 from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
+from concordance.facts.schema import GENERATED
 from concordance.query.index.ledger import count_totals
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow import book_check
-from concordance.workflow.pipeline import GENERATED, Build
+from concordance.workflow.pipeline import Build
 from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
 from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
-from concordance.workflow.store_update import build as build
-from concordance.workflow.store_update import read_settings as read_settings
-from concordance.workflow.store_update import update_store, with_jobs
+from concordance.workflow.store_update import read_settings, update_store, with_jobs
 
 MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
 
@@ -61,38 +60,44 @@ def book_folder(root: str, out: str | None = None) -> str:
     return out or _folder(root, read_settings(root))
 
 
-def _folder(root: str, said: config_file.Settings, form: str = MARKDOWN) -> str:
+def _folder(root: str, settings: config_file.Settings, form: str = MARKDOWN) -> str:
     if form != MARKDOWN:
         return os.path.join(store_path(root), "site" if form == HTML else f"book-{form}")
-    return os.path.join(root, said.out) if said.out != config_file.BOOK else os.path.join(store_path(root), "book")
+    return (
+        os.path.join(root, settings.out) if settings.out != config_file.BOOK else os.path.join(store_path(root), "book")
+    )
 
 
-def book(
+def write_book(
     root: str,
     out: str | None = None,
-    wishes: Book | None = None,
+    book_options: Book | None = None,
     jobs: int | None = None,
     progress: Progress = ignore_progress,
-    walked: WalkResult | None = None,
-    memory: ResidentState | None = None,
+    listing: WalkResult | None = None,
+    resident: ResidentState | None = None,
     form: str = MARKDOWN,
 ) -> tuple[BuildSummary, BookSummary]:
-    """Update a repository's store and write its book or its site, by default as its settings say. `memory` keeps state
-    for a process that does this repeatedly; `form` is the name of a format."""
-    said = read_settings(root)
-    where, config, wishes = out or _folder(root, said, form), with_jobs(said, jobs), wishes or said.book
-    if wishes.generated and form not in (MARKDOWN, HTML):
+    """Update a repository's store and write its book or its site, by default as its settings say. `resident` keeps
+    state for a process that does this repeatedly; `form` is the name of a format."""
+    settings = read_settings(root)
+    where, config, book_options = (
+        out or _folder(root, settings, form),
+        with_jobs(settings, jobs),
+        book_options or settings.book,
+    )
+    if book_options.generated and form not in (MARKDOWN, HTML):
         raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
     _check_out(root, where, site=form == HTML)
-    summary = update_store(root, config, progress, walked, memory)
-    for remark in said.remarks:
+    summary = update_store(root, config, progress, listing, resident)
+    for remark in settings.remarks:
         progress("say", 0, 0, remark)
     with _page_step(root, summary, progress):
         if form == HTML:
-            told = partial(_report_pages, progress)
-            written = publish(root, store_path(root), where, site_book(wishes), config, told)
+            report = partial(_report_pages, progress)
+            written = publish(root, store_path(root), where, site_book(book_options), config, report)
         else:
-            written = _write(root, where, wishes, config, summary, progress, memory=memory, form=form)
+            written = _write(root, where, book_options, config, summary, progress, resident=resident, form=form)
     for page, reason in written.failed:
         progress("say", 0, 0, f"the page {page} could not be rendered: {reason}")
     return summary, written
@@ -117,44 +122,48 @@ def _page_step(root: str, summary: BuildSummary, progress: Progress) -> Iterator
 def _write(
     root: str,
     out: str,
-    wishes: Book,
+    book_options: Book,
     config: Config,
     summary: BuildSummary,
     progress: Progress,
-    compared: bool = False,
-    memory: ResidentState | None = None,
+    only_compare: bool = False,
+    resident: ResidentState | None = None,
     form: str = MARKDOWN,
 ) -> BookSummary:
-    """Write the book, and if requested the pages about its pages; with `compared` only compare."""
-    told = partial(_report_pages, progress)
+    """Write the book, and if requested the pages about its pages; with `only_compare` only compare."""
+    report = partial(_report_pages, progress)
     here = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
     passed = {folder: count for folder, count in summary.passed.items() if (folder or ".") != here}
     rendered = cast(PageFormat, plugins.load(FORMATS, form))
-    written = pages.write(root, store_path(root), out, wishes, config, told, passed, compared, memory, rendered)
-    if wishes.generated and not (compared and (written.changed or written.gone)):  # only of pages that exist
+    written = pages.write(
+        root, store_path(root), out, book_options, config, report, passed, only_compare, resident, rendered
+    )
+    if book_options.generated and not (only_compare and (written.changed or written.gone)):  # only of pages that exist
         entries = pages.own_pages(root, out)
         Build(root, config, progress, pages=entries).run()
         folder = os.path.join(store_path(root), GENERATED)
-        more = pages.write_generated(root, folder, out, wishes, config, told, compared)
+        more = pages.write_generated(root, folder, out, book_options, config, report, only_compare)
         for name in ("pages", "written", "removed", "bytes", "claims", "failed", "changed", "gone"):
             setattr(written, name, getattr(written, name) + getattr(more, name))
     return written
 
 
 def check(
-    root: str | None = None, out: str | None = None, wishes: Book | None = None, jobs: int | None = None,
+    root: str | None = None, out: str | None = None, book_options: Book | None = None, jobs: int | None = None,
     progress: Progress = ignore_progress,
 ) -> BookDifference:  # fmt: skip
     """Return how a repository's book differs from what would be written now. The store is updated; the book is not
     changed."""
     root = root if root is not None else find_root(os.getcwd())
-    said = read_settings(root)
-    where, config = out or _folder(root, said), with_jobs(said, jobs)
+    settings = read_settings(root)
+    where, config = out or _folder(root, settings), with_jobs(settings, jobs)
     if os.path.isdir(root) and not book_check.has_book(where):
         return BookDifference(where, missing=True)
     summary = update_store(root, config, progress)
     with _page_step(root, summary, progress):
-        made = _write(root, where, wishes or said.book, config, summary, progress, True, form=_format_of(where))
+        made = _write(
+            root, where, book_options or settings.book, config, summary, progress, True, form=_format_of(where)
+        )
         return book_check.explain_difference(root, store_path(root), where, made)
 
 
@@ -175,10 +184,10 @@ def audit_store(root: str | None = None, progress: Progress = ignore_progress) -
         return audit(folder, cache_folder(), read_settings(root).config.cache_bytes)
 
 
-def totals(root: str, wishes: Book | None = None) -> Totals:
+def totals(root: str, book_options: Book | None = None) -> Totals:
     """Return how much a repository's store contains, counted as in its book."""
     with closing(Counts(store_path(root))) as counts:
-        return count_totals(counts, root, wishes or book_settings(root))
+        return count_totals(counts, root, book_options or book_settings(root))
 
 
 def verify(
@@ -186,8 +195,8 @@ def verify(
 ) -> VerifyResult:
     """Check a repository's book, by default the one in its settings, against the current repository."""
     root = root if root is not None else find_root(os.getcwd())
-    said = read_settings(root)
-    folder, config = out or _folder(root, said), with_jobs(said, jobs)
+    settings = read_settings(root)
+    folder, config = out or _folder(root, settings), with_jobs(settings, jobs)
     return book_check.verify(root, folder, config, partial(_report_pages, progress))
 
 

@@ -26,16 +26,16 @@ from concordance.collect.category import Categories
 from concordance.workflow.stages import extract
 
 LEFT_OUT = "left_out"  # metadata key: how many files each pattern excluded
-GRAIN = 2_000_000_000  # nanoseconds: no file system has a coarser resolution
+CLOCK_RESOLUTION_NS = 2_000_000_000  # nanoseconds: no file system has a coarser resolution
 _UNKNOWN = -1  # a change time that never compares as equal
 
 
-def drop_unreliable_times(entries: list[ListedFile], walked: int) -> list[ListedFile]:
-    """Return the entries without unreliable change times; the walk began at `walked` (nanoseconds) or later."""
+def drop_unreliable_times(entries: list[ListedFile], walk_time: int) -> list[ListedFile]:
+    """Return the entries without unreliable change times; the walk began at `walk_time` (nanoseconds) or later."""
     times = ((entry.changed, entry.altered) for entry in entries if entry.skip is Skip.NONE)
     first = next(times, None)
     alike = len(entries) > 1 and all(one == first for one in times)
-    late = walked - GRAIN
+    late = walk_time - CLOCK_RESOLUTION_NS
     return [
         entry._replace(altered=_UNKNOWN) if entry.altered and (alike or entry.altered >= late) else entry
         for entry in entries
@@ -99,7 +99,7 @@ def settings_changed(config: Config, meta: Mapping[str, str]) -> Callable[[Liste
 
     def is_touched(entry: ListedFile) -> bool:
         folder = entry.skip is Skip.SUBMODULE
-        if is_other and before.given(entry.path, folder) is not now.given(entry.path, folder):
+        if is_other and before.from_settings(entry.path, folder) is not now.from_settings(entry.path, folder):
             return True
         return largest != config.largest and entry.size > least
 

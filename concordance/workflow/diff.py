@@ -1,6 +1,6 @@
 """Compare two revisions of a repository, in parallel and without checking them out.
 
-In: an open index (its store is that of the work tree), and revisions as people type them. Out: a `Comparison`. Only
+In: an open index (its store is that of the work tree), and revisions as people type them. Out: a report. Only
 files that differ are extracted; nothing is checked out. Files that are equal on both sides but differ from the store
 are read for their imports only. Contents come from git's objects, or from the disk if a side is the work tree; facts
 come from the cache if the content was ever extracted. Workers are forked once it is known what there is to do.
@@ -25,17 +25,21 @@ from concordance.collect.classify import header_language
 from concordance.collect.revisions import Blobs, Side, differing_files, is_same, sides
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
-from concordance.extract.reading import test_detection
 from concordance.facts import code_versions
 from concordance.facts.cache import Cache
 from concordance.facts.codec import unpack
+from concordance.query.answers import Row
 from concordance.query.diff import moves
 from concordance.query.diff.comparison import Comparison, FilePair, ReadFile, Unread
 from concordance.query.diff.dependencies import waits
 from concordance.query.diff.moves import UnpairedSymbols
+from concordance.query.diff.report import all_rows, build_report
+from concordance.query.diff.report import page as report_page
 from concordance.query.diff.symbol_pairs import ChangedSymbol, differing_aspects, pair_symbols
 from concordance.query.diff.symbols import ComparableSymbol, comparable_symbols, line_digests, outside, split_lines
 from concordance.query.index.repository import Index
+from concordance.render.addresses import Addresses
+from concordance.render.formats import markdown
 from concordance.workflow.stages import extract
 from concordance.workflow.workers import forked, pool
 from concordance.workflow.workers.temp_folder import folder as own_folder
@@ -46,12 +50,26 @@ Progress = Callable[[int, int], None]
 Pair = tuple[ListedFile | None, ListedFile | None]
 
 
+def compare_revisions(
+    index: Index, revisions: tuple[str, ...], out: str, config: Config, progress: Progress
+) -> tuple[list[Row], str]:
+    """Return what changed between two revisions, as rows and as a page."""
+    with open_comparison(index, revisions, config, progress) as comparison:
+        report = build_report(index, comparison)
+    addresses = Addresses(report.comparison.sides[1].entries, index.root, out)
+    pages = {ref: addresses.page(ref) for ref, _ in report.pages}
+    rows: list[Row] = [row._asdict() for row in all_rows(report, pages)]
+    return rows, markdown.render(report_page(report), addresses).text
+
+
 @contextmanager
-def compared(index: Index, asked: tuple[str, ...], config: Config, progress: Progress) -> Iterator[Comparison]:
+def open_comparison(
+    index: Index, revisions: tuple[str, ...], config: Config, progress: Progress
+) -> Iterator[Comparison]:
     """Compare two revisions; git stays available until the context ends."""
-    one, other, here = sides(index.root, asked, config)
-    with closing(RevisionReader(index.root, (one, other), config)) as desk:
-        yield _Comparer(index, config, progress).run(desk, here)
+    one, other, here = sides(index.root, revisions, config)
+    with closing(RevisionReader(index.root, (one, other), config)) as reader:
+        yield _Comparer(index, config, progress).run(reader, here)
 
 
 @dataclass
@@ -63,49 +81,64 @@ class _Comparer:
     progress: Progress
     unread: list[Unread] = field(default_factory=list)
 
-    def run(self, desk: RevisionReader, here: Side) -> Comparison:
+    def run(self, reader: RevisionReader, here: Side) -> Comparison:
         """Read both sides."""
-        one, other = desk.sides
+        one, other = reader.sides
         pairs = list(differing_files(one, other))
         settled = _unchanged_paths(self.index, one, other, here)
-        beside = {
+        unchanged_elsewhere = {
             path: entry for path, entry in other.entries.items()
             if path not in settled and path in one.entries and is_same(one.entries[path], entry)
         }  # fmt: skip
         exact = _exact(pairs)
-        scanned = self._scan(desk, pairs, exact, beside)
+        scanned = self._scan(reader, pairs, exact, unchanged_elsewhere)
         renamed = exact | _similar(pairs, exact, scanned)
         slim = sum(None in pair for pair in pairs) > _MANY
         with own_folder() as scratch:
             shared = [learned for path, learned in self.index.facts.macros() if path in settled]
-            shared += [row.learned for row in scanned if row.path in beside]
-            desk.jobs = tuple(self._job(scratch, desk.sides[side], side, scanned, shared) for side in (0, 1))
-            matched = _matched(pairs, renamed)
-            read = [self._stored(pair, exact, here) for pair in matched]
+            shared += [row.learned for row in scanned if row.path in unchanged_elsewhere]
+            reader.jobs = tuple(self._job(scratch, reader.sides[side], side, scanned, shared) for side in (0, 1))
+            matched = _join_renamed(pairs, renamed)
+            read = [self._pair_in_store(pair, exact, here) for pair in matched]
             same = {n for n, (before, _) in enumerate(matched) if before is not None and before.path in exact}
             works = [
                 FilePairTask(n, None if n in same else before, after, n not in same, slim)
                 for n, (before, after) in enumerate(matched) if read[n] is None
             ]  # fmt: skip
-            works += [FilePairTask(len(matched) + n, None, entry, False) for n, entry in enumerate(beside.values())]
-            found = self._compared(desk, works)
-            asked = [found[n] for n in range(len(matched)) if n in found and n not in same]
-            remarks, problem = self._remarks(scratch, desk, asked)
+            works += [
+                FilePairTask(len(matched) + n, None, entry, False)
+                for n, entry in enumerate(unchanged_elsewhere.values())
+            ]
+            found = self._compare(reader, works)
+            to_check = [found[n] for n in range(len(matched)) if n in found and n not in same]
+            remarks, problem = self._remarks(scratch, reader, to_check)
         rows = [row or _row(found[n], matched[n]) for n, row in enumerate(read) if row or n in found]
-        rows = [_remarked(row, remarks) for row in rows]
-        others = (found[number].after for number in range(len(matched), len(matched) + len(beside)) if number in found)
+        rows = [_with_remarks(row, remarks) for row in rows]
+        others = (
+            found[number].after
+            for number in range(len(matched), len(matched) + len(unchanged_elsewhere))
+            if number in found
+        )
         others_by_path = {read.file.path: read for read in others if read is not None}
         return Comparison(
-            (one, other), here, rows, renamed, others_by_path, settled, self.unread, problem, slim, desk.data,
+            (one, other), here, rows, renamed, others_by_path, settled, self.unread, problem, slim, reader.data,
             self.config.roots,
         )  # fmt: skip
 
     def _scan(
-        self, desk: RevisionReader, pairs: list[Pair], exact: dict[str, str], beside: dict[str, ListedFile]
+        self,
+        reader: RevisionReader,
+        pairs: list[Pair],
+        exact: dict[str, str],
+        unchanged_elsewhere: dict[str, ListedFile],
     ) -> list[ScannedFile]:
         """Collect the macros of files that differ, and the lines of files on one side only."""
         endings = macro_endings()
-        items = [(1, entry) for entry in beside.values() if entry.path.endswith(endings) and entry.skip is Skip.NONE]
+        items = [
+            (1, entry)
+            for entry in unchanged_elsewhere.values()
+            if entry.path.endswith(endings) and entry.skip is Skip.NONE
+        ]
         both = all(any(pair[side] and not pair[1 - side] for pair in pairs) for side in (0, 1))
         taken = {*exact, *exact.values()}
         for pair in pairs:
@@ -117,7 +150,7 @@ class _Comparer:
                     items.append((side, entry))
         found: list[ScannedFile] = []
         batches = pool.batches(items, lambda item: item[1].size, 4 * BATCH_BYTES)
-        for result in forked.map_forked(desk, scan, batches, self.config.jobs, self.config.patience):
+        for result in forked.map_forked(reader, scan, batches, self.config.jobs, self.config.patience):
             if not isinstance(result, pool.FailedItem):  # comparing it reports the error
                 found += result
         return found
@@ -133,7 +166,7 @@ class _Comparer:
         headers = header_language(side.entries)
         return extract.Job(self.index.root, self.config, cache_folder(), code_versions.readers(), headers, folder)
 
-    def _stored(self, pair: Pair, exact: dict[str, str], here: Side) -> FilePair | None:
+    def _pair_in_store(self, pair: Pair, exact: dict[str, str], here: Side) -> FilePair | None:
         """Return a file that was only renamed, from the store; None if the store does not have it."""
         before, after = pair
         if before is None or after is None or exact.get(before.path) != after.path:
@@ -148,12 +181,12 @@ class _Comparer:
             ReadFile(file._replace(path=before.path), said), ReadFile(file, said), [], UnpairedSymbols([], []), False
         )
 
-    def _compared(self, desk: RevisionReader, works: list[FilePairTask]) -> dict[int, ComparedPair]:
+    def _compare(self, reader: RevisionReader, works: list[FilePairTask]) -> dict[int, ComparedPair]:
         """Compare all pairs in parallel; return the results by number."""
         found: dict[int, ComparedPair] = {}
         batches = pool.batches(works, _size, BATCH_BYTES)
         with closing(Cache(cache_folder(), self.config.cache_bytes)) as cache:
-            for result in forked.map_forked(desk, compare, batches, self.config.jobs, self.config.patience):
+            for result in forked.map_forked(reader, compare, batches, self.config.jobs, self.config.patience):
                 if isinstance(result, pool.FailedItem):
                     entry = result.item.after or result.item.before
                     self.unread.append(Unread(entry.path if entry else "", result.reason))
@@ -166,7 +199,7 @@ class _Comparer:
     # --- ruff's findings: it reads files, so those of a revision are written to a temporary folder
 
     def _remarks(
-        self, scratch: str, desk: RevisionReader, found: list[ComparedPair]
+        self, scratch: str, reader: RevisionReader, found: list[ComparedPair]
     ) -> tuple[dict[tuple[int, str], tuple[Finding, ...]], str]:
         rules = {rule.id: rule for rule in ruleset.RUFF_RULES}
         rows: dict[tuple[int, str], tuple[Finding, ...]] = {}
@@ -181,21 +214,21 @@ class _Comparer:
                 file = read.file
                 if file.language == "python" and not file.skip and file.category not in ruleset.TEST_CATEGORIES:
                     paths[f"{len(paths)}{'.pyi' if file.path.endswith('.pyi') else '.py'}"] = file.path
-            self._lay(folder, desk, side, paths)
+            self._write_files(folder, reader, side, paths)
             try:
-                for name, said in ruff.check(folder, list(paths), list(rules), []) if paths else ():
-                    meant = [row for row in said if ruleset.REQUIRED_WORDS.get(row.rule, "") in row.message]
+                for name, diagnostics in ruff.check(folder, list(paths), list(rules), []) if paths else ():
+                    relevant = [row for row in diagnostics if ruleset.REQUIRED_WORDS.get(row.rule, "") in row.message]
                     rows[side, paths[name]] = tuple(
-                        Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant
+                        Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in relevant
                     )
             except ToolFailed as error:
                 return {}, str(error)
         return rows, ""
 
-    def _lay(self, folder: str, desk: RevisionReader, side: int, paths: dict[str, str]) -> None:
+    def _write_files(self, folder: str, reader: RevisionReader, side: int, paths: dict[str, str]) -> None:
         for name, path in paths.items():
             try:
-                data = desk.data(side, desk.sides[side].entries[path])
+                data = reader.data(side, reader.sides[side].entries[path])
             except Unreadable:
                 continue
             with open(os.path.join(folder, name), "wb") as file:
@@ -235,7 +268,7 @@ def _similar(pairs: list[Pair], exact: dict[str, str], scanned: list[ScannedFile
     return dict(moves.pair_similar_files(*sets))
 
 
-def _matched(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:
+def _join_renamed(pairs: list[Pair], renamed: dict[str, str]) -> list[Pair]:
     """Return the pairs, with renamed files joined into one."""
     come = _one_sided(pairs, 1)
     taken = set(renamed.values())
@@ -260,7 +293,7 @@ def _row(one: ComparedPair, pair: Pair) -> FilePair:
     return FilePair(before, one.after, one.changed, one.gone, one.outside)
 
 
-def _remarked(row: FilePair, remarks: dict[tuple[int, str], tuple[Finding, ...]]) -> FilePair:
+def _with_remarks(row: FilePair, remarks: dict[tuple[int, str], tuple[Finding, ...]]) -> FilePair:
     """Return a pair with ruff's findings added."""
     both = []
     for side, read in enumerate((row.before, row.after)):
@@ -278,7 +311,7 @@ class FilePairTask(NamedTuple):
     number: int
     before: ListedFile | None
     after: ListedFile | None
-    compared: bool = True
+    compares: bool = True
     slim: bool = False  # leave out the lines of symbols on one side only: there would be too many
 
 
@@ -337,12 +370,12 @@ def macro_endings() -> tuple[str, ...]:
     return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
 
 
-def scan(desk: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
+def scan(reader: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[ScannedFile]:
     """Scan files before any are extracted."""
     found = []
     for side, entry in items:
         try:
-            data = desk.data(side, entry)
+            data = reader.data(side, entry)
         except Unreadable:
             continue  # comparing it reports why
         learned = macros.read_defines(data, entry.path) if entry.path.endswith(macro_endings()) else ()
@@ -351,16 +384,16 @@ def scan(desk: RevisionReader, items: list[tuple[int, ListedFile]]) -> list[Scan
     return found
 
 
-def compare(desk: RevisionReader, works: list[FilePairTask]) -> list[ComparedPair]:
+def compare(reader: RevisionReader, works: list[FilePairTask]) -> list[ComparedPair]:
     """Extract and compare files."""
-    return [_compared_file(desk, work) for work in works]
+    return [_compare_files(reader, work) for work in works]
 
 
-def _compared_file(desk: RevisionReader, work: FilePairTask) -> ComparedPair:
-    halves = [_half(desk, side, entry) for side, entry in enumerate((work.before, work.after))]
+def _compare_files(reader: RevisionReader, work: FilePairTask) -> ComparedPair:
+    halves = [_half(reader, side, entry) for side, entry in enumerate((work.before, work.after))]
     fresh = [half.fresh for half in halves if half is not None and half.fresh is not None]
     before, after = (half.read if half is not None else None for half in halves)
-    if not work.compared:
+    if not work.compares:
         return ComparedPair(work.number, before, after, [], UnpairedSymbols([], []), False, fresh)
     sets = [half.parts() if half is not None else [] for half in halves]
     found = pair_symbols(sets[0], sets[1])
@@ -394,21 +427,21 @@ class _Half(NamedTuple):
         return outside(self.facts, self.text, self.read.file.language)
 
 
-def _half(desk: RevisionReader, side: int, entry: ListedFile | None) -> _Half | None:
+def _half(reader: RevisionReader, side: int, entry: ListedFile | None) -> _Half | None:
     if entry is None:
         return None
     data = b""
     try:
         if entry.skip is Skip.NONE:
-            data = desk.data(side, entry)
+            data = reader.data(side, entry)
     except Unreadable as error:
         entry = entry._replace(skip=Skip.UNREADABLE, note=error.reason)
-    reading, text = extract.extract_bytes(desk.jobs[side], entry, data)
+    reading, text = extract.extract_bytes(reader.jobs[side], entry, data)
     if not reading.packed:
         return _Half(ReadFile(reading.file), FileFacts(), "", frozenset(), None)
     facts, file = unpack(reading.packed), reading.file
     imports = tuple((one, waits(one, facts.scopes)) for one in facts.imports)
     findings = tuple(one for one in facts.findings if one.everywhere or file.category not in ruleset.TEST_CATEGORIES)
-    tests = frozenset(test_detection.find_tests(facts, file.language, file.category, file.path))
+    tests = frozenset(registry.language_of(file.language).tests.tests_in(facts, file.category, file.path))
     fresh = None if reading.cached or not reading.key else (reading.key, extract.pack_facts(reading))
     return _Half(ReadFile(file, imports, findings, len(facts.symbols), facts.doc.strip()), facts, text, tests, fresh)

@@ -1,4 +1,4 @@
-"""The whole build on one screen: its steps, and which errors end it.
+"""The steps of a build, in order, and which errors end it.
 
     collect   walk the repository                       fatal: there is no repository
     learn     collect the macros of C files             a file that cannot be read is skipped
@@ -37,6 +37,7 @@ from concordance.facts.cache import Cache
 from concordance.facts.fulltext.index import TextWriter, outdated_paths
 from concordance.facts.integrity import lock
 from concordance.facts.records import ExtractedFile
+from concordance.facts.schema import GENERATED
 from concordance.facts.write import StoreWriter
 from concordance.workflow import changed_files
 from concordance.workflow.resident import LastBuild, StoreState, read_last_build
@@ -46,9 +47,8 @@ from concordance.workflow.store_location import make_store
 from concordance.workflow.workers import pool as workers_pool
 from concordance.workflow.workers import temp_folder
 
-GENERATED = "generated"  # folder inside the store, for the store of the program's own pages
-HASHED = 100  # number of files with new times only, from which on storing the times is worthwhile
-FEW = 16  # up to this many files are extracted by forked workers, which start at once
+MIN_RENEWED = 100  # number of files with new times only, from which on storing the times is worthwhile
+MAX_FORKED_FILES = 16  # up to this many files are extracted by forked workers, which start at once
 BATCH_BYTES = 300_000  # a tenth of a second of work: long compared with sending it, short compared with the whole
 
 
@@ -61,50 +61,50 @@ class Build:
     progress: Progress = ignore_progress
     summary: BuildSummary = field(default_factory=BuildSummary)
     pages: list[ListedFile] | None = None  # pages of the program, which are otherwise skipped: only these are read
-    walked: walk.WalkResult | None = None  # the files, if a watcher already knows them
-    seen: list[File] = field(default_factory=list)  # files that were read
+    listing: walk.WalkResult | None = None  # the files, if a watcher already knows them
+    extracted_files: list[File] = field(default_factory=list)  # files that were read
     # What the last build left, in a long-running process.
-    kept: StoreState = field(default_factory=StoreState)
+    previous_state: StoreState = field(default_factory=StoreState)
 
     def run(self) -> BuildSummary:
         """Update the store."""
         with self._step("collect"):
             began = time.time_ns()
-            found = (self.pages, {}) if self.pages is not None else self.walked or walk.walk_with_counts(self.root)
+            found = (self.pages, {}) if self.pages is not None else self.listing or walk.walk_with_counts(self.root)
             entries, self.summary.passed = found
             if self.pages is None:
                 entries, self.summary.left_out = path_patterns.select_entries(entries, self.config)
             entries = changed_files.drop_unreliable_times(entries, began)
             folder = make_store(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
-        with lock.hold_lock(folder, self._say):
+        with lock.hold_lock(folder, self._report):
             temp_folder.sweep_store(folder)
             headers = header_language(entry.path for entry in entries)
             readers = code_versions.readers()
-            before = read_last_build(folder, f"{readers} {headers}", self.kept.known)
+            before = read_last_build(folder, f"{readers} {headers}", self.previous_state.last_build)
             try:
-                self._bring_up(folder, entries, before, readers, headers)
+                self._update_if_changed(folder, entries, before, readers, headers)
             except StoreBroken:  # it looked complete, but was not
-                self.seen.clear()
+                self.extracted_files.clear()
                 self.summary = BuildSummary(len(entries), passed=self.summary.passed, left_out=self.summary.left_out)
-                self._bring_up(folder, entries, None, readers, headers)
+                self._update_if_changed(folder, entries, None, readers, headers)
         return self.summary
 
-    def _bring_up(
+    def _update_if_changed(
         self, folder: str, entries: list[ListedFile], before: LastBuild | None, readers: str, headers: str
     ) -> None:
         changed, renewed = self._delta(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.history_key(self.root)
-        made_by = {**self._notes(), "head": head, "ruff": ruff.ruff_identity(self.root)}
+        made_by = {**self._settings_metadata(), "head": head, "ruff": ruff.ruff_identity(self.root)}
         settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
         if before is not None:
             apart = outdated_paths(folder, before.meta.get("started", ""))
             if settled and apart == frozenset():
-                if len(renewed) > HASHED:
+                if len(renewed) > MIN_RENEWED:
                     write.renew_times(folder, renewed.values())
                 return
-            changed, gone = _with_astray(entries, changed, gone, apart)
+            changed, gone = _with_outdated_texts(entries, changed, gone, apart)
             self.summary.unchanged = len(entries) - len(changed)
         with temp_folder.folder() as own:
             # Absolute paths, as workers run in another folder.
@@ -115,9 +115,9 @@ class Build:
     @contextmanager
     def _workers(self, scratch: str, files: int) -> Iterator[workers_pool.Pool]:
         """Start workers for a number of files. A few files are extracted by forked workers, which are ready at once."""
-        few = files <= FEW
+        few = files <= MAX_FORKED_FILES
         jobs = min(self.config.jobs, files or 1) if few else self.config.jobs
-        start, lost = partial(extract.start, self.config.memory), partial(self._lost, scratch)
+        start, lost = partial(extract.start, self.config.memory), partial(self._report_lost_workers, scratch)
         pool = workers_pool.Pool(jobs, start, ["concordance.workflow.stages.extract"], self._patience, lost, fork=few)
         try:
             if few and files:
@@ -128,22 +128,22 @@ class Build:
             pool.kill()
             raise
 
-    def _notes(self) -> dict[str, str]:
+    def _settings_metadata(self) -> dict[str, str]:
         return changed_files.settings_metadata(self.config, code_versions.linkers(), self.summary.left_out)
 
     def _patience(self, entries: list[ListedFile]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
 
-    def _say(self, word: str) -> None:
-        self.progress("say", 0, 0, word)
+    def _report(self, message: str) -> None:
+        self.progress("say", 0, 0, message)
 
-    def _lost(self, scratch: str, dead: list[int], items: int) -> None:
+    def _report_lost_workers(self, scratch: str, dead: list[int], items: int) -> None:
         at = ", ".join(filter(None, (extract.last_path(scratch, worker) for worker in dead)))
         what = f"a worker was killed{f' while reading {at}' if at else ''}" if dead else "the workers do not respond"
-        self._say(f"{what}; the {items:,} files in progress are read again, one by one")
+        self._report(f"{what}; the {items:,} files in progress are read again, one by one")
 
     def _delta(self, entries: list[ListedFile], before: LastBuild | None) -> tuple[list[ListedFile], dict[str, File]]:
-        """Return the entries that differ from the store, and the ledger rows of which only the times have changed."""
+        """Return the entries that differ from the store, and the ledger rows in which only the times have changed."""
         if before is None:
             return entries, {}
         changed, renewed = changed_files.find_changes(
@@ -158,11 +158,11 @@ class Build:
         changed: list[ListedFile], gone: list[str], head: str, renewed: dict[str, File],
     ) -> None:  # fmt: skip
         started = time.time_ns() - 2_000_000_000
-        kept = self.kept.take(before.meta.get("started", "") if before is not None else "")
+        state = self.previous_state.detach(before.meta.get("started", "") if before is not None else "")
         with ExitStack() as stack:
             pool = stack.enter_context(self._workers(job.scratch, len(changed)))
             with self._step("learn"):
-                learned, table = self._learn(pool, entries, before, changed, kept.macros)
+                learned, table = self._learn(pool, entries, before, changed, state.macros)
             digest = macros.digest(table)
             extract.save_macros(job.scratch, table)
             if before is not None and before.meta.get("macros") != digest:
@@ -170,7 +170,7 @@ class Build:
                 self.summary.unchanged = len(entries) - len(changed)
                 pool.close()
                 pool = stack.enter_context(self._workers(job.scratch, len(changed)))
-            writer = StoreWriter(folder, before is None, kept.rows)
+            writer = StoreWriter(folder, before is None, state.rows)
             text: TextWriter | None = None
             try:
                 text = TextWriter(folder, before.meta.get("started", "") if before is not None else None)
@@ -193,15 +193,15 @@ class Build:
                     text.finish(str(started))
                 pool.close()  # the linker forks its own workers
                 with self._step("link"):
-                    self._link(writer, before, kept)
+                    self._link(writer, before, state)
                 with self._step("store"):
                     made_by = f"{job.readers} {job.headers}"
-                    meta = {**self._notes(), "macros": digest, "head": head, "started": str(started)}
+                    meta = {**self._settings_metadata(), "macros": digest, "head": head, "started": str(started)}
                     text.place_it()  # first: a store always has an index; one that is ahead of it is detected
                     writer.commit({"readers": made_by, **meta, **checked})
-                kept.macros = table
-                kept.now(before, meta, self.seen, gone, learned)
-                self.kept.leave(kept)
+                state.macros = table
+                state.record_build(before, meta, self.extracted_files, gone, learned)
+                self.previous_state.replace_with(state)
             except BaseException:
                 writer.abandon()
                 if text is not None:
@@ -224,10 +224,14 @@ class Build:
                 done += len(result)
             self.progress("learn", done, len(fresh), "")
         present = {entry.path for entry in entries}
-        said = dict(before.macros) if before is not None else {}
-        if table is None or not said.keys() <= present or any(said.get(p, ()) != one for p, one in learned.items()):
-            kept = [one for path, one in said.items() if path not in learned and path in present]
-            table = macros.merge([*kept, *learned.values()])
+        previous_macros = dict(before.macros) if before is not None else {}
+        if (
+            table is None
+            or not previous_macros.keys() <= present
+            or any(previous_macros.get(p, ()) != one for p, one in learned.items())
+        ):
+            unchanged = [one for path, one in previous_macros.items() if path not in learned and path in present]
+            table = macros.merge([*unchanged, *learned.values()])
         return list(learned.items()), table
 
     def _extract(
@@ -241,7 +245,7 @@ class Build:
         work = partial(extract.extract_files, job)
         with closing(Cache(job.cache_folder, self.config.cache_bytes)) as cache:
             for result in workers_pool.map_batches(pool, work, _batches(changed, BATCH_BYTES)):
-                readings = self._given_up(job, result) if isinstance(result, workers_pool.FailedItem) else result
+                readings = self._failed_file(job, result) if isinstance(result, workers_pool.FailedItem) else result
                 writer.put(readings)
                 fresh = [reading for reading in readings if reading.key and not reading.cached]
                 cache.put([(reading.key, extract.pack_facts(reading)) for reading in fresh])
@@ -255,27 +259,29 @@ class Build:
         """Run ruff on the changed Python files, or on all if the last ruff was another one or failed."""
         now = ruff.ruff_identity(self.root)
         anew = before is None or before.meta.get("ruff") != now or before.meta.get("ruff_problem", "") != ""
-        asked = sorted(
-            file.path for file in (writer.ledger() if anew else self.seen)
+        paths = sorted(
+            file.path for file in (writer.ledger() if anew else self.extracted_files)
             if file.language == "python" and not file.skip and file.category not in ruleset.TEST_CATEGORIES
         )  # fmt: skip
         rules = {rule.id: rule for rule in ruleset.RUFF_RULES}
         rows, problem, crashed = [], "", list[str]()
         try:
-            for path, said in ruff.check(self.root, asked, list(rules), crashed) if asked else ():
-                meant = [one for one in said if ruleset.REQUIRED_WORDS.get(one.rule, "") in one.message]
-                found = (Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in meant)
+            for path, diagnostics in ruff.check(self.root, paths, list(rules), crashed) if paths else ():
+                relevant = [one for one in diagnostics if ruleset.REQUIRED_WORDS.get(one.rule, "") in one.message]
+                found = (
+                    Finding(r, rules[r].severity, m, line, col, end, "", False) for r, m, line, col, end in relevant
+                )
                 rows.append((path, tuple(found)))
         except ToolFailed as error:
             problem = str(error)
-            self._say(f"{len(asked):,} Python files were not checked by ruff: {problem}")
+            self._report(f"{len(paths):,} Python files were not checked by ruff: {problem}")
         if crashed:
             problem = f"ruff crashes on {', '.join(sorted(crashed))}"
-            self._say(f"{problem}: not checked")
+            self._report(f"{problem}: not checked")
         writer.put_remarks(rows, anew)
         return {"ruff": now, "ruff_problem": problem}
 
-    def _link(self, writer: StoreWriter, before: LastBuild | None, kept: StoreState) -> None:
+    def _link(self, writer: StoreWriter, before: LastBuild | None, state: StoreState) -> None:
         summary = self.summary
 
         def failed(path: str, reason: str) -> None:
@@ -283,45 +289,45 @@ class Build:
 
         config = self.config
         work = link.Linking(
-            self.root, writer, config.jobs, config.patience, self._linked_so_far, failed, config.roots,
-            rows=kept.rows, kept=kept.tables,
+            self.root, writer, config.jobs, config.patience, self._report_linked, failed, config.roots,
+            rows=state.rows, c_tables=state.tables,
         )  # fmt: skip
-        if before is None or before.meta.get("linkers") != self._notes()["linkers"]:
-            work.all()
+        if before is None or before.meta.get("linkers") != self._settings_metadata()["linkers"]:
+            work.link_all()
         else:
             try:
-                work.changed()
+                work.link_changed()
             except ConcordanceError:
                 raise
             except Exception as error:  # a bug here costs time, but no links
-                self._say(f"updating the links failed ({error!r}); linking all files instead")
-                work.all()
-        kept.rows, kept.tables = work.rows, work.kept
+                self._report(f"updating the links failed ({error!r}); linking all files instead")
+                work.link_all()
+        state.rows, state.tables = work.rows, work.c_tables
         summary.named, summary.resolved = writer.asked.counted()
         with self._step("bridge"):
             writer.index()
-            if work.whole:
+            if work.linked_all:
                 bridges = stages_bridges.run(writer, self.root, config.roots, failed)
             else:
                 bridges = stages_bridges.update(writer, self.root, config.roots, failed)
         with self._step("pass"):
-            if work.whole:
-                passes.run(writer, bridges.every)
+            if work.linked_all:
+                passes.run(writer, bridges.all_edges)
                 public_names.run(writer)
             else:
-                passes.update(writer, work.refiled, bridges.gone, bridges.come)
-                public_names.update(writer, work.refiled)
+                passes.update(writer, work.file_list_changed, bridges.removed, bridges.added)
+                public_names.update(writer, work.file_list_changed)
 
-    def _linked_so_far(self, done: int, total: int) -> None:
+    def _report_linked(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")
 
-    def _given_up(self, job: extract.Job, failed: workers_pool.FailedItem[ListedFile]) -> list[ExtractedFile]:
+    def _failed_file(self, job: extract.Job, failed: workers_pool.FailedItem[ListedFile]) -> list[ExtractedFile]:
         self.summary.failed.append((failed.item.path, failed.reason))
         return [extract.failed_file(job, failed.item, failed.reason)]
 
     def _count(self, reading: ExtractedFile) -> None:
         summary = self.summary
-        self.seen.append(reading.file)
+        self.extracted_files.append(reading.file)
         summary.read += 1
         summary.bytes += reading.file.size
         summary.cached += reading.cached
@@ -342,30 +348,30 @@ class Build:
         seconds[name] += time.perf_counter() - began - (sum(seconds.values()) - inner)
 
 
-def _batches(entries: list[ListedFile], most: int) -> Iterator[list[ListedFile]]:
+def _batches(entries: list[ListedFile], max_bytes: int) -> Iterator[list[ListedFile]]:
     """Yield entries in batches of about the same size, large files first, so that none is left for the end."""
-    return workers_pool.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, most)
+    return workers_pool.batches(sorted(entries, key=lambda entry: -entry.size), lambda entry: entry.size, max_bytes)
 
 
 def _macro_endings() -> tuple[str, ...]:
     return tuple(e for language in registry.languages() if language.has_macros for e in language.extensions)
 
 
-def _with_astray(
-    entries: list[ListedFile], changed: list[ListedFile], gone: list[str], apart: frozenset[str] | None
+def _with_outdated_texts(
+    entries: list[ListedFile], changed: list[ListedFile], gone: list[str], outdated: frozenset[str] | None
 ) -> tuple[list[ListedFile], list[str]]:
     """Return the changed and deleted files, including those where the text index differs from the store; if the index
     was lost (None), all files, which are then mostly read from the cache."""
-    if apart is None:
+    if outdated is None:
         return entries, gone
-    paths = {entry.path for entry in changed} | apart
+    paths = {entry.path for entry in changed} | outdated
     found = [entry for entry in entries if entry.path in paths]
-    return found, sorted({*gone, *(apart - {entry.path for entry in found})})
+    return found, sorted({*gone, *(outdated - {entry.path for entry in found})})
 
 
 def _with_macro_users(entries: list[ListedFile], changed: list[ListedFile], before: LastBuild) -> list[ListedFile]:
     """Return the changed entries and every file whose extraction depends on macros; most of those are in the cache."""
-    told = {language.name for language in registry.languages() if language.has_macros}
+    languages = {language.name for language in registry.languages() if language.has_macros}
     paths = {entry.path for entry in changed}
-    paths.update(file.path for file in before.files.values() if file.language in told)
+    paths.update(file.path for file in before.files.values() if file.language in languages)
     return [entry for entry in entries if entry.path in paths]

@@ -27,7 +27,7 @@ from concordance.render.addresses import Addresses
 from concordance.render.output import manifest
 from concordance.render.output.manifest import Manifest, ManifestPage
 
-_TRUSTED = 60.0  # seconds between two comparisons of all pages with the manifest
+_RECHECK_SECONDS = 60.0  # seconds between two comparisons of all pages with the manifest
 
 
 class LastBuild(NamedTuple):
@@ -38,8 +38,8 @@ class LastBuild(NamedTuple):
     macros: list[tuple[str, FileMacros]]
 
 
-def read_last_build(folder: str, readers: str, kept: LastBuild | None = None) -> LastBuild | None:
-    """Return the last build by these readers; `kept` may be a cached copy of it.
+def read_last_build(folder: str, readers: str, cached: LastBuild | None = None) -> LastBuild | None:
+    """Return the last build by these readers; `cached` may be a cached copy of it.
 
     None if there is none, if it is broken or made by other readers, or if a rebuild is better.
     """
@@ -48,8 +48,8 @@ def read_last_build(folder: str, readers: str, kept: LastBuild | None = None) ->
             meta = facts.meta()
             if meta.get("readers") != readers or schema.is_outgrown(meta):
                 return None
-            if kept is not None and kept.meta.get("started") == meta.get("started"):
-                return kept._replace(meta=meta)
+            if cached is not None and cached.meta.get("started") == meta.get("started"):
+                return cached._replace(meta=meta)
             return LastBuild({file.path: file for file in facts.files()}, meta, facts.macros())
     except StoreBroken:
         return None
@@ -63,39 +63,39 @@ class StoreState:
     """
 
     started: str = ""  # when that build began, as recorded in its store
-    known: LastBuild | None = None  # the ledger and metadata of the store
+    last_build: LastBuild | None = None  # the ledger and metadata of the store
     macros: Macros | None = None  # the merged macros of all files
     rows: list[Linkable] | None = None  # the files, as the linker needs them
     tables: resident_tables.CFamilyState | None = None  # name tables of the C family
 
-    def take(self, started: str) -> StoreState:
+    def detach(self, started: str) -> StoreState:
         """Remove and return the state, if it belongs to the store of the build that began at `started`."""
         found = replace(self) if started and started == self.started else StoreState()
         self.forget()
         return found
 
-    def now(
-        self, before: LastBuild | None, meta: dict[str, str], seen: Iterable[File], gone: Iterable[str],
+    def record_build(
+        self, before: LastBuild | None, meta: dict[str, str], extracted: Iterable[File], gone: Iterable[str],
         learned: Iterable[tuple[str, FileMacros]],
     ) -> None:  # fmt: skip
         """Record the store after a build; nothing after a full rebuild, which is rare."""
-        self.started, self.known = meta["started"], None
+        self.started, self.last_build = meta["started"], None
         if before is not None:
-            files, macros = {**before.files, **{file.path: file for file in seen}}, dict(before.macros)
+            files, macros = {**before.files, **{file.path: file for file in extracted}}, dict(before.macros)
             macros.update(learned)
             for path in gone:
                 files.pop(path, None)
                 macros.pop(path, None)
-            said = [(path, one) for path, one in macros.items() if one]
-            self.known = LastBuild(files, {**before.meta, **meta}, said)
+            nonempty = [(path, one) for path, one in macros.items() if one]
+            self.last_build = LastBuild(files, {**before.meta, **meta}, nonempty)
 
-    def leave(self, other: StoreState) -> None:
+    def replace_with(self, other: StoreState) -> None:
         """Adopt the state that a build leaves."""
         self.__dict__.update(other.__dict__)
 
     def forget(self) -> None:
         """Discard the state; the next build reads what it needs from the store."""
-        self.leave(StoreState())
+        self.replace_with(StoreState())
 
 
 class BookFolder:
@@ -108,37 +108,37 @@ class BookFolder:
     def __init__(self, out: str) -> None:
         self.out = out
         self._stamp: tuple[int, ...] = ()  # device, inode, size and time of the manifest that was read
-        self._listed = Manifest({})
-        self._mark = ""
-        self._looked = float("-inf")
+        self._manifest = Manifest({})
+        self._digest = ""
+        self._last_comparison = float("-inf")
 
     def read(self) -> Manifest:
         """Return the manifest; reads the file if it has changed since the last call."""
-        now = self._now()
+        now = self._current_stamp()
         if not now or now != self._stamp:
-            self._listed, self._stamp, self._mark = manifest.read(self.out), now, ""
-            self._looked = float("-inf")
-        return self._listed
+            self._manifest, self._stamp, self._digest = manifest.read(self.out), now, ""
+            self._last_comparison = float("-inf")
+        return self._manifest
 
-    def wrote(self, pages: Iterable[ManifestPage], unfinished: bool, mark: str) -> None:
-        """Record that the manifest now lists these pages; `mark` is their digest."""
-        self._listed = Manifest({row.page: row for row in pages}, unfinished)
-        self._stamp, self._mark = self._now(), mark
+    def record_manifest(self, pages: Iterable[ManifestPage], unfinished: bool, digest: str) -> None:
+        """Record that the manifest now lists these pages; `digest` is their digest."""
+        self._manifest = Manifest({row.page: row for row in pages}, unfinished)
+        self._stamp, self._digest = self._current_stamp(), digest
 
-    def mark(self, pages: Iterable[ManifestPage]) -> str:
+    def pages_digest(self, pages: Iterable[ManifestPage]) -> str:
         """Return the digest of the listed pages."""
-        self._mark = self._mark or manifest.pages_digest(pages)
-        return self._mark
+        self._digest = self._digest or manifest.pages_digest(pages)
+        return self._digest
 
-    def is_due(self, whole: bool) -> bool:
-        """True if all pages should be compared with the manifest: on request, and every `_TRUSTED` seconds."""
+    def must_compare_pages(self, recheck_all: bool) -> bool:
+        """True if all pages should be compared with the manifest: on request, and every `_RECHECK_SECONDS` seconds."""
         now = time.monotonic()
-        due = whole or now - self._looked > _TRUSTED
+        due = recheck_all or now - self._last_comparison > _RECHECK_SECONDS
         if due:
-            self._looked = now
+            self._last_comparison = now
         return due
 
-    def _now(self) -> tuple[int, ...]:
+    def _current_stamp(self) -> tuple[int, ...]:
         try:
             found = os.stat(os.path.join(self.out, MANIFEST))
         except OSError:
@@ -152,21 +152,21 @@ class BookState:
 
     index: Index
     notes: PageReadsStore
-    shelf: BookFolder
-    goes_on: bool = False  # the index is the one of the last update, brought up to date
+    folder: BookFolder
+    index_reused: bool = False  # the index is the one of the last update, brought up to date
     _addresses: tuple[object, Addresses] | None = None
     _work: tuple[object, dict[Subject, int]] | None = None
 
-    def addresses(self, made_of: object, make: Callable[[], Addresses]) -> Addresses:
-        """Return the addresses of the pages; the previous ones if `made_of` has not changed."""
-        if self._addresses is None or self._addresses[0] != made_of:
-            self._addresses = made_of, make()
+    def addresses(self, inputs: object, make: Callable[[], Addresses]) -> Addresses:
+        """Return the addresses of the pages; the previous ones if `inputs` has not changed."""
+        if self._addresses is None or self._addresses[0] != inputs:
+            self._addresses = inputs, make()
         return self._addresses[1]
 
-    def work(self, made_of: object, make: Callable[[], dict[Subject, int]]) -> dict[Subject, int]:
+    def work(self, inputs: object, make: Callable[[], dict[Subject, int]]) -> dict[Subject, int]:
         """Return all page subjects with their position in the order of work; cached in the same way."""
-        if self._work is None or self._work[0] != made_of:
-            self._work = made_of, make()
+        if self._work is None or self._work[0] != inputs:
+            self._work = inputs, make()
         return self._work[1]
 
     def close(self) -> None:
@@ -179,20 +179,20 @@ class BookState:
 class ResidentState:
     """The state of all books of a repository, by folder."""
 
-    lasts: bool = True  # there will be another update
-    whole: bool = True  # anything may have changed, for example a page that somebody overwrote
+    will_update_again: bool = True  # there will be another update
+    recheck_all: bool = True  # anything may have changed, for example a page that somebody overwrote
     books: dict[str, BookState] = field(default_factory=dict)
-    kept: StoreState = field(default_factory=StoreState)  # of the store
+    store: StoreState = field(default_factory=StoreState)  # of the store
 
     @contextmanager
-    def used(self) -> Iterator[None]:
+    def discard_on_error(self) -> Iterator[None]:
         """Use the state; after an error it cannot be trusted, so it is discarded."""
         try:
             yield
         except BaseException:
             self.forget()
             raise
-        if not self.lasts:
+        if not self.will_update_again:
             self.forget()
 
     def forget(self) -> None:
@@ -200,4 +200,4 @@ class ResidentState:
         for known in self.books.values():
             known.close()
         self.books.clear()
-        self.kept.forget()
+        self.store.forget()

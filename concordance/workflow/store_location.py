@@ -13,7 +13,6 @@ answers. `concord build DIR` names the folder explicitly and does not ask.
 
 from __future__ import annotations
 
-import errno
 import os
 import shlex
 import stat
@@ -28,13 +27,13 @@ from concordance.base.characters import escape_hidden
 from concordance.base.confined_folder import ConfinedFolder, LinkRefused, split_trusted
 from concordance.base.errors import NoPermission, StoreFailed, UserError
 from concordance.collect.walk import find_root, folder_files, is_under_version_control
+from concordance.facts.integrity.failures import is_disk_full
 
-_MOST, _SECONDS = 100_000, 0.5  # most files, and most seconds, that the estimate looks at
+_MAX_FILES_COUNTED, _SECONDS = 100_000, 0.5  # most files, and most seconds, that the estimate looks at
 FOLDER = ".concordance"
 VARIABLE = "CONCORDANCE_STORE"
 OWNER = "repository"  # the file in an external store that names its repository
 _ADVICE = "Put the store elsewhere with --store DIR, and a book with --out DIR"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def use_store(folder: str | None) -> None:
@@ -80,7 +79,7 @@ def make_store(root: str, inner: str = "") -> str:
             folder = os.path.join(folder, inner)
             _make(folder)
     except OSError as error:
-        if error.errno in _FULL:
+        if is_disk_full(error):
             raise StoreFailed(f"{folder} cannot be created: {error.strerror}", "Free some space there") from error
         raise NoPermission(f"{folder} cannot be created: {error.strerror}", _ADVICE) from error
     return folder
@@ -189,8 +188,8 @@ def _estimate(root: str) -> str:
     """Return how much there is to read, as far as can be seen in a moment."""
     end = time.monotonic() + _SECONDS
     number, size = 0, 0
-    for entry in islice(folder_files(root), _MOST):
+    for entry in islice(folder_files(root), _MAX_FILES_COUNTED):
         number, size = number + 1, size + entry.size
         if time.monotonic() > end:
             return f"more than {number:,} files, {size / 1e6:,.0f} MB"
-    return f"{number:,} files, {size / 1e3:,.0f} KB" if number < _MOST else f"more than {number:,} files"
+    return f"{number:,} files, {size / 1e3:,.0f} KB" if number < _MAX_FILES_COUNTED else f"more than {number:,} files"

@@ -1,7 +1,7 @@
 """Brings a repository's store up to date: what every question needs, without what only books and sites need.
 
-In: a repository. Out: a current store and a summary. `builds` adds books and sites; it imports the page kinds and the
-formats, which a question would load in vain.
+In: a repository. Out: a current store and a summary. `builds` adds books and sites; it also imports the page kinds and
+the formats, which a question does not need.
 """
 
 from __future__ import annotations
@@ -23,26 +23,30 @@ def read_settings(root: str) -> config_file.Settings:
     return config_file.read(root, ruleset.rules, titles)
 
 
-def with_jobs(said: config_file.Settings, jobs: int | None) -> Config:
+def with_jobs(settings: config_file.Settings, jobs: int | None) -> Config:
     """Return the configuration of a repository, with another number of workers if one is given."""
-    return replace(said.config, jobs=jobs) if jobs else said.config
+    return replace(settings.config, jobs=jobs) if jobs else settings.config
 
 
 def build(
-    root: str, jobs: int | None = None, progress: Progress = ignore_progress, walked: WalkResult | None = None,
-    memory: ResidentState | None = None,
+    root: str, jobs: int | None = None, progress: Progress = ignore_progress, listing: WalkResult | None = None,
+    resident: ResidentState | None = None,
 ) -> BuildSummary:  # fmt: skip
-    """Update a repository's store, and report what could not be read completely. `walked` are its files, if they are
-    known; `memory` keeps state for a process that does this repeatedly."""
-    return update_store(root, with_jobs(read_settings(root), jobs), progress, walked, memory)
+    """Update a repository's store, and report what could not be read completely. `listing` are its files, if they are
+    known; `resident` keeps state for a process that does this repeatedly."""
+    return update_store(root, with_jobs(read_settings(root), jobs), progress, listing, resident)
 
 
 def update_store(
-    root: str, config: Config, progress: Progress, walked: WalkResult | None = None, memory: ResidentState | None = None
+    root: str,
+    config: Config,
+    progress: Progress,
+    listing: WalkResult | None = None,
+    resident: ResidentState | None = None,
 ) -> BuildSummary:
     """Update a repository's store with this configuration instead of the one in its settings."""
-    kept = memory.kept if memory is not None else StoreState()
-    summary = Build(root, config, progress, walked=walked, kept=kept).run()
+    state = resident.store if resident is not None else StoreState()
+    summary = Build(root, config, progress, listing=listing, previous_state=state).run()
     for path, reason in summary.failed:
         progress("say", 0, 0, f"{path}: {reason}; it is listed, but nothing could be extracted")
     return summary

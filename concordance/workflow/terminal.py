@@ -34,10 +34,10 @@ _NUMBERS = frozenset(("line", "uses", "col", "distance", "score", "count"))
 _LONG = frozenset(("signature", "text", "snippet"))  # cut at the right edge of the terminal
 _PALE = frozenset(("signature", "section", "scope", "by", "via", "snippet"))
 _CHANGES = {"changes": "would change", "appears": "would appear", "vanishes": "would vanish"}
-_LISTED = 200  # most stale pages that are listed
+_MAX_STALE_PAGES = 200  # most stale pages that are listed
 _AT_ONCE = 0.4  # seconds before a bar is drawn
 _REDRAW = 0.1  # seconds between two redraws
-_SHOWN = 8  # most pages of an update that are listed
+_MAX_PAGES_OF_UPDATE = 8  # most pages of an update that are listed
 _NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
 
 
@@ -48,7 +48,7 @@ class ProgressBars:
         self._progress: Any = None
         self._tasks: dict[str, Any] = {}
         self._since = 0.0
-        self._drawn = 0.0  # when the bars were last drawn
+        self._last_drawn = 0.0  # when the bars were last drawn
 
     def __enter__(self) -> ProgressBars:
         return self
@@ -64,10 +64,10 @@ class ProgressBars:
         self._tasks.clear()
         self._since = 0.0
 
-    def show(self, step: str, done: int, total: int, word: str) -> None:
+    def show(self, step: str, done: int, total: int, message: str) -> None:
         """Update one step; a step without a known number of items has a total of 0 or 1."""
         if step == "say":
-            click.echo(escape_hidden(word), err=True)
+            click.echo(escape_hidden(message), err=True)
             return
         if not sys.stderr.isatty():
             return
@@ -86,8 +86,8 @@ class ProgressBars:
             seconds = task.elapsed or 0.0
             rate = f"  {done / seconds:,.0f} {'pages' if step == 'pages' else 'files'}/s" if done and seconds else ""
             self._progress.update(task.id, completed=done, total=total, count=f"{done:,}/{total:,}{rate}")
-        if time.monotonic() - self._drawn > _REDRAW or done == total:
-            self._drawn = time.monotonic()
+        if time.monotonic() - self._last_drawn > _REDRAW or done == total:
+            self._last_drawn = time.monotonic()
             self._progress.refresh()
 
 
@@ -110,11 +110,11 @@ def _bars() -> Any:
     return Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
 
 
-def _count(number: int, one: str) -> str:
-    return f"{number:,} {one if number == 1 else one + 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number)
 
 
@@ -134,15 +134,15 @@ def print_summary(
     did += [f"{summary.removed:,} deleted"] if summary.removed else []
     _line("files", summary.files, did)
     if summary.skipped:
-        _line("", None, [f"not read as text: {_listed(summary.skipped)}"])
+        _line("", None, [f"not read as text: {_join_counts(summary.skipped)}"])
     if summary.left_out:
         _line("", None, [f"excluded by the settings: {sum(summary.left_out.values()):,}"])
     if summary.broken:
         _line("", None, [f"read with syntax errors: {summary.broken:,}"])
     _line("symbols", totals.symbols, [])
     missed = [f"{totals.unresolved:,} names not resolved"] if totals.unresolved else []
-    _line("links", sum(totals.links.values()), [_listed(totals.links), *missed])
-    _line("findings", sum(totals.findings.values()), [_listed(totals.findings)])
+    _line("links", sum(totals.links.values()), [_join_counts(totals.links), *missed])
+    _line("findings", sum(totals.findings.values()), [_join_counts(totals.findings)])
     if book is not None:
         did = [f"{book.written:,} written", f"{book.pages - book.written:,} unchanged"]
         did += [f"{book.removed:,} removed"] if book.removed else []
@@ -180,7 +180,7 @@ def print_update(
         click.echo(os.path.join(book.out, "index.md"))
         pages = []
     click.echo(f"{time.strftime('%H:%M:%S')}  {', '.join(did)}; {seconds:.2f} s")
-    shown = pages if verbose else pages[:_SHOWN]
+    shown = pages if verbose else pages[:_MAX_PAGES_OF_UPDATE]
     for page in shown:
         click.echo(f"          {escape_hidden(page)}")
     if len(pages) > len(shown):
@@ -189,7 +189,7 @@ def print_update(
         print_seconds(summary)
 
 
-def print_compared(found: BookDifference, repo: str | None, out: str | None) -> None:
+def print_difference(found: BookDifference, repo: str | None, out: str | None) -> None:
     """Print whether a book is current, and what is not; `repo` and `out` are the command's arguments, if given."""
     named = [shlex.quote(repo)] if repo else []
     build = " ".join(["concord build", *named, *(["--out", shlex.quote(out)] if out else [])])
@@ -202,16 +202,16 @@ def print_compared(found: BookDifference, repo: str | None, out: str | None) -> 
     count = Counter(page.change for page in found.stale)
     parts = [f"{_count(count[change], 'page')} {word}" for change, word in _CHANGES.items() if count[change]]
     click.echo(f"{found.out} is stale: {', '.join(parts)}")
-    for page, change, why in found.stale[:_LISTED]:
+    for page, change, why in found.stale[:_MAX_STALE_PAGES]:
         click.echo(escape_hidden(f"  {change:<8}  {page}" + (f"  ({why})" if why else "")))
-    if len(found.stale) > _LISTED:
-        click.echo(f"  and {len(found.stale) - _LISTED:,} more; --json lists all")
+    if len(found.stale) > _MAX_STALE_PAGES:
+        click.echo(f"  and {len(found.stale) - _MAX_STALE_PAGES:,} more; --json lists all")
     for page, reason in found.failed:
         click.echo(escape_hidden(f"  {page} could not be rendered: {reason}"))
     click.echo(f"To update it: {build}")
 
 
-def print_verified(found: VerifyResult) -> None:
+def print_problems(found: VerifyResult) -> None:
     """Print the problems found in a book, one per line, and how much was checked."""
     for page, line, claim, problem in found.problems:
         click.echo(escape_hidden(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else "")))

@@ -48,9 +48,9 @@ class KeyedRecord:
         return next((one for one in self.fields if one.name == name), None)
 
 
-def read_records(look: RuleContext) -> Iterator[KeyedRecord]:
+def read_records(context: RuleContext) -> Iterator[KeyedRecord]:
     """Yield the named items of a file's sequences, except items inside other items."""
-    rows = sorted((d for d in look.draft.definitions if d.kind == Kind.KEY), key=lambda d: (d.start, -d.end, d.at))
+    rows = sorted((d for d in context.draft.definitions if d.kind == Kind.KEY), key=lambda d: (d.start, -d.end, d.at))
     place = 0
     covered = 0  # the end of the last mapping at the top level
     while place < len(rows):
@@ -59,7 +59,7 @@ def read_records(look: RuleContext) -> Iterator[KeyedRecord]:
         if _is_item(item, rows[end : end + 1]):
             while end < len(rows) and rows[end].start < item.end:
                 end += 1
-            fields = _fields(look, rows[place + 1 : end])
+            fields = _fields(context, rows[place + 1 : end])
             yield KeyedRecord(item.name, item.at, fields, item.start >= covered)
         else:
             covered = max(covered, item.end)
@@ -71,24 +71,24 @@ def _is_item(row: Definition, following: list[Definition]) -> bool:
     return row.at > row.start and bool(following) and following[0].start < row.end and row.at > following[0].at
 
 
-def _fields(look: RuleContext, rows: list[Definition]) -> list[Field]:
+def _fields(context: RuleContext, rows: list[Definition]) -> list[Field]:
     """Return the keys of a mapping, each with the keys inside it."""
     found: list[Field] = []
     around: list[tuple[int, Field]] = []
     for row in rows:
         while around and around[-1][0] <= row.start:
             around.pop()
-        one = _field(look, row)
+        one = _field(context, row)
         (around[-1][1].within if around else found).append(one)
         around.append((row.end, one))
     return found
 
 
-def _field(look: RuleContext, row: Definition) -> Field:
-    source = look.source
-    colon = _COLON.search(look.data, row.at + len(row.name.encode()), row.end)
+def _field(context: RuleContext, row: Definition) -> Field:
+    source = context.source
+    colon = _COLON.search(context.data, row.at + len(row.name.encode()), row.end)
     start = colon.end() if colon else row.end
-    while start < row.end and look.data[start : start + 1].isspace():
+    while start < row.end and context.data[start : start + 1].isspace():
         start += 1
     return Field(row.name, row.at, _text(source.slice(start, row.end)))
 

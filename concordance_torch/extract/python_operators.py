@@ -28,10 +28,10 @@ class NamedOperator(NamedTuple):
 class OperatorNamespaces:
     """The names that a file uses for operator namespaces."""
 
-    def __init__(self, look: RuleContext) -> None:
-        text = look.source.slice(0, len(look.data))
+    def __init__(self, context: RuleContext) -> None:
+        text = context.source.slice(0, len(context.data))
         self._known = {match[1]: match[2] for match in _ASSIGNED.finditer(text)}
-        for name, meaning in look.bound.items():
+        for name, meaning in context.bound.items():
             if name in ("aten", "prims", "quantized") or meaning.startswith("torch.ops."):
                 self._known.setdefault(name, meaning.rpartition(".")[2])
 

@@ -207,11 +207,11 @@ def test_a_clone_with_a_link_where_pages_are_written(folder: Path, outside: Path
     before = _listing(outside)
     with pytest.raises(UserError, match="link"):
         if place.startswith("docs"):
-            builds.book(str(folder), str(folder / place / "book"), jobs=1)
+            builds.write_book(str(folder), str(folder / place / "book"), jobs=1)
         elif place.endswith("site"):
-            builds.book(str(folder), jobs=1, form="html")
+            builds.write_book(str(folder), jobs=1, form="html")
         else:
-            builds.book(str(folder), None, Book(generated=place.endswith("generated")), jobs=1)
+            builds.write_book(str(folder), None, Book(generated=place.endswith("generated")), jobs=1)
     assert _listing(outside) == before
 
 
@@ -234,7 +234,7 @@ def test_a_text_index_is_not_written_through_a_link(tmp_path: Path, outside: Pat
 @pytest.mark.parametrize("site", [False, True], ids=["book", "site"])
 def test_a_folder_of_others_is_refused_before_anything_is_read(folder: Path, tmp_path: Path, site: bool) -> None:
     program.write(folder, {"a.py": "x = 1\n"})
-    write = partial(builds.book, form="html" if site else "markdown")
+    write = partial(builds.write_book, form="html" if site else "markdown")
     out = tmp_path / "out"
     for taken in ("thesis.tex", "deep/er/thesis.tex", ".bashrc"):
         program.write(out / taken.replace("/", "-"), {taken: "years of work\n"})
@@ -258,20 +258,20 @@ def test_a_folder_that_counts_as_empty(folder: Path, tmp_path: Path) -> None:
     (out / "notes.txt").write_text("mine")
     books.write(folder, out)
     with pytest.raises(UserError, match="contains a book in Markdown"):
-        builds.book(str(folder), str(out), jobs=1, form="html")
+        builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert (out / "notes.txt").read_text() == "mine"
 
 
 def test_a_site_is_not_mixed_with_a_book(folder: Path, tmp_path: Path) -> None:
     program.write(folder, {"a.py": "x = 1\n"})
     out = tmp_path / "site"
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     before = _listing(out)
     with pytest.raises(UserError, match="contains a site"):
-        builds.book(str(folder), str(out), jobs=1)
+        builds.write_book(str(folder), str(out), jobs=1)
     listed = out / "manifest.json"
     listed.write_bytes(listed.read_bytes()[:-9])  # half a manifest is no reason to give up
     for name in ("index.html", "assets/site.css", "tree.js"):
         (out / name).write_bytes((out / name).read_bytes() + b"\n")
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert _listing(out) == before

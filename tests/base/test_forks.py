@@ -158,7 +158,7 @@ def test_only_one_module_forks() -> None:
 # What an update does to have every thread at its fork written down.
 SPY = """
 import json, os, sys
-from concordance.workflow import builds
+from concordance.workflow import store_update
 from concordance.base import forks
 from concordance.workflow import pipeline
 def note():
@@ -176,7 +176,7 @@ if __name__ == "__main__":
                     process.kill()
             return future
         pipeline.workers_pool.Pool.submit = submit
-    summary = builds.build(sys.argv[1], 2)
+    summary = store_update.build(sys.argv[1], 2)
     print(summary.read)
 """
 

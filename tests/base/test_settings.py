@@ -25,7 +25,7 @@ from concordance.base.model import ListedFile, Skip
 from concordance.base.progress import ignore_progress
 from concordance.collect.path_patterns import Patterns, select_entries
 from concordance.extract import ruleset
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from concordance.workflow.store_update import read_settings
 from tests.support import books
 from tests.support.program import age, concord, git, ledger, sample, write
@@ -75,7 +75,7 @@ def built(root: Path, text: str | None = None) -> dict[str, str]:
     """The pages of a repository's book with some settings, where these have it written."""
     if text is not None:
         (root / config_file.FILE).write_text(text)
-    _, written = builds.book(str(root), None, None, 1, ignore_progress)
+    _, written = builds.write_book(str(root), None, None, 1, ignore_progress)
     assert not written.failed
     assert builds.verify(str(root), None, 1, ignore_progress).problems == []
     return books.pages(Path(written.out))
@@ -141,7 +141,7 @@ def test_wrong_settings_end_every_command_that_needs_them(folder: Path) -> None:
     write(folder, {"a.py": "", config_file.FILE: "\nexlude = []\n"})
     told = "unknown key `exlude` in concordance.toml, line 2; did you mean `exclude`?"
     assert concord("build", folder, code=2).stderr.startswith(f"concord: {told}")
-    for command in (builds.build, builds.book, builds.verify, api.Repository):
+    for command in (store_update.build, builds.write_book, builds.verify, api.Repository):
         with pytest.raises(UserError, match=re.escape(told)):
             command(str(folder))  # type: ignore[operator]
 
@@ -222,7 +222,7 @@ def test_the_file_of_its_own_wins(folder: Path) -> None:
     )
     assert found.remarks == (remark,)
     heard: list[str] = []
-    builds.book(str(folder), None, None, 1, lambda step, done, total, word: heard.append(word))
+    builds.write_book(str(folder), None, None, 1, lambda step, done, total, word: heard.append(word))
     assert remark in heard
 
 
@@ -378,7 +378,7 @@ def test_categories(woods: Path) -> None:
 
 def ledger_of(root: Path, text: str) -> dict[str, str]:
     (root / config_file.FILE).write_text(text)
-    builds.build(str(root), 1)
+    store_update.build(str(root), 1)
     return {path: file.category for path, file in ledger(root).items()}
 
 
@@ -435,7 +435,7 @@ def test_sections(woods: Path, off: list[Section]) -> None:
 def test_largest(woods: Path) -> None:
     for text, skip in (("", ""), ("largest = 1000\n", "too_large"), ("largest = 3000", "")):
         (woods / config_file.FILE).write_text(text)
-        assert builds.build(str(woods), 1).read in (1, 2, len(FILES) + 1)  # settings, and what they are about
+        assert store_update.build(str(woods), 1).read in (1, 2, len(FILES) + 1)  # settings, and what they are about
         assert ledger(woods)["long.txt"].skip == skip
 
 
@@ -505,13 +505,13 @@ CHANGES = [
 
 
 def test_the_next_build_is_as_a_clean_one(woods: Path, tmp_path: Path) -> None:
-    builds.book(str(woods), None, None, 1, ignore_progress)
+    builds.write_book(str(woods), None, None, 1, ignore_progress)
     for number, text in enumerate(CHANGES):
         (woods / config_file.FILE).write_text(text)
-        builds.book(str(woods), None, None, 1, ignore_progress)
+        builds.write_book(str(woods), None, None, 1, ignore_progress)
         clean = tmp_path / str(number) / woods.name
         shutil.copytree(woods, clean, ignore=shutil.ignore_patterns(".concordance"))
-        builds.book(str(clean), None, None, 1, ignore_progress)
+        builds.write_book(str(clean), None, None, 1, ignore_progress)
         ours, theirs = (books.contents(root / ".concordance" / "book") for root in (woods, clean))
         assert ours == theirs, text
 
@@ -519,9 +519,9 @@ def test_the_next_build_is_as_a_clean_one(woods: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_left_out_changes_the_report_alone(woods: Path) -> None:
     built(woods, "exclude = ['made/']\n")
     age(woods)
-    builds.book(str(woods), None, None, 1, ignore_progress)
+    builds.write_book(str(woods), None, None, 1, ignore_progress)
     write(woods, {"made/c.py": "MORE = 1\n"})
-    summary, written = builds.book(str(woods), None, None, 1, ignore_progress)
+    summary, written = builds.write_book(str(woods), None, None, 1, ignore_progress)
     assert (summary.read, summary.left_out) == (0, {"made/": 3})
     assert written.changed == ["verification_report.md"]
     assert "| `made/` | 3 |" in books.pages(Path(written.out))["verification_report.md"]
@@ -531,7 +531,7 @@ def test_a_note_changes_its_page_alone(woods: Path) -> None:
     for text in ("# no note\n", "[[note]]\npath = 'run.py'\ntext = 'x'\n", "[[note]]\npath = 'run.py'\ntext = 'y'\n"):
         write(woods, {config_file.FILE: text})
         age(woods)
-        _, written = builds.book(str(woods), None, None, 1, ignore_progress)
+        _, written = builds.write_book(str(woods), None, None, 1, ignore_progress)
         assert ("lib/woods/tree.py_docs.md" in written.changed) is text.startswith("#")
         assert "run.py_docs.md" in written.changed
     assert set(written.changed) <= {
@@ -542,12 +542,12 @@ def test_a_note_changes_its_page_alone(woods: Path) -> None:
 def test_what_changes_pages_alone_reads_nothing(woods: Path) -> None:
     outside = "[tool.concordance]\n"
     write(woods, {config_file.SHARED: FILES[config_file.SHARED] + outside})
-    builds.book(str(woods), None, None, 1, ignore_progress)
+    builds.write_book(str(woods), None, None, 1, ignore_progress)
     for text in ("rules = {off = ['S113']}\n", "[[tool.concordance.note]]\npath = 'run.py'\ntext = 'x'\n"):
         (woods / config_file.SHARED).write_text(FILES[config_file.SHARED] + outside + text)
-        summary, written = builds.book(str(woods), None, None, 1, ignore_progress)
+        summary, written = builds.write_book(str(woods), None, None, 1, ignore_progress)
         assert (summary.read, written.written > 0) == (1, True)
-    summary, written = builds.book(str(woods), None, None, 1, ignore_progress)
+    summary, written = builds.write_book(str(woods), None, None, 1, ignore_progress)
     assert (summary.read, written.written) == (0, 0) or summary.read == 1  # it was written just now
 
 
@@ -600,7 +600,7 @@ def test_init_overwrites_nothing(woods: Path) -> None:
 
 
 def test_init_finds_a_book(woods: Path) -> None:
-    builds.book(str(woods), str(woods / "docs"), None, 1, ignore_progress)
+    builds.write_book(str(woods), str(woods / "docs"), None, 1, ignore_progress)
     concord("init", woods)
     assert read_settings(str(woods)).out == "docs"
 

@@ -18,7 +18,7 @@ from concordance.collect.line_diff import align_lines
 from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.site.files import Site, open_site
-from concordance.workflow import builds
+from concordance.workflow import store_update
 from tests.support.program import GIT, git, sample, write
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
@@ -155,7 +155,7 @@ def test_it_takes_no_longer_than_it_may(repo: Path, tmp_path: Path, monkeypatch:
 
 
 def test_it_writes_no_more_than_it_may(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blames, "_MOST", 100)
+    monkeypatch.setattr(blames, "_MAX_OUTPUT_BYTES", 100)
     assert of(repo, "a.py").note == "git wrote more than 100 bytes"
 
 
@@ -216,7 +216,7 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
     write(made, {".mailmap": "Ada Lovelace <ada@example.org>\n", "sub/a.py": "one\nTWO\nthree\nfour\nfive\n", "new.py": "x = 1\n"})
     git(made, "commit", "-qm", name, "sub/a.py")
     write(made, {"sub/a.py": "one\nTWO\nthree\nfour\nfive\nsix\n"})
-    builds.build(str(made), 1)
+    store_update.build(str(made), 1)
     served = site(made)
     why, commits, ranges, digest = answer(served, "sub/a.py_blame.js")
     assert why == ""
@@ -235,7 +235,7 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
     assert answer(site(made), "sub/a.py_blame.js")[0] == "the file has changed since it was read"
     files = site(made, server=False)
     assert files.answer("sub/a.py_blame.js") is None
-    assert not [address for route in files.places.all() for address, _ in files.made(route) if address.endswith("_blame.js")]
+    assert not [address for route in files.places.all_routes() for address, _ in files.files_of(route) if address.endswith("_blame.js")]
     plain = files.answer("sub/a.py_source.html")
     assert plain is not None
     assert "history" not in plain.data.decode()
@@ -243,5 +243,5 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
 
 def test_lines_that_git_does_not_count(made: Path) -> None:
     committed(made, "old", {"old.py": b"x = 1\ry = 2\n"})
-    builds.build(str(made), 1)
+    store_update.build(str(made), 1)
     assert answer(site(made), "old.py_blame.js")[0] == "git splits its lines differently"

@@ -86,7 +86,7 @@ def _gone(process: int) -> None:
 
 @pytest.mark.parametrize("name", PIPES)
 def test_git_does_not_wait_for_a_pipe(repo: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocesses, "_LOOK", 0.2)
+    monkeypatch.setattr(subprocesses, "_SILENCE_BEFORE_CHECK", 0.2)
     (repo / name).unlink(missing_ok=True)
     (repo / name).parent.mkdir(exist_ok=True)
     os.mkfifo(repo / name)
@@ -97,7 +97,7 @@ def test_git_does_not_wait_for_a_pipe(repo: Path, name: str, monkeypatch: pytest
 
 
 def test_git_does_not_wait_for_a_pipe_that_its_settings_name(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocesses, "_LOOK", 0.2)
+    monkeypatch.setattr(subprocesses, "_SILENCE_BEFORE_CHECK", 0.2)
     os.mkfifo(repo / "pipe")
     for setting in (f"[core]\nexcludesFile = {repo}/pipe\n", "[include]\npath = ../pipe\n"):
         (repo / ".git/config").write_text(setting)

@@ -9,7 +9,7 @@ import pytest
 from concordance import api
 from concordance.extract.engine import extract
 from concordance.query.search.error_messages import message_coverage, normalise_message
-from concordance.workflow import builds
+from concordance.workflow import store_update
 
 MESSAGES = [
     ("python", 'raise ValueError("the size is wrong")', "the size is wrong"),
@@ -78,7 +78,7 @@ def test_a_search_finds_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     root.mkdir()
     (root / "size.py").write_text('def check(a, b):\n    if a != b:\n        raise ValueError(f"size {a} does not fit {b}")\n')
     (root / "notes.md").write_text("# Notes\n\nOften one sees: size 3 does not fit 4. Then the size does not fit.\n")
-    builds.build(root)
+    store_update.build(root)
     with api.Repository(root) as repository:
         rows = repository.search("ValueError: size 3 does not fit 4")
     assert (rows[0]["path"], rows[0]["line"]) == ("size.py", 3)

@@ -31,7 +31,7 @@ def run(folder: Path) -> BuildSummary:
 
 def made(folder: Path, out: Path | None = None) -> int:
     """Writes the book: how many files it is of."""
-    return builds.book(str(folder), str(out) if out is not None else None, jobs=1)[0].files
+    return builds.write_book(str(folder), str(out) if out is not None else None, jobs=1)[0].files
 
 
 def flip(path: Path, seed: int, bits: int = 20) -> None:
@@ -93,7 +93,7 @@ def test_a_store_that_was_moved_reads_nothing_again(repo: Path, tmp_path: Path) 
 
 
 def test_times_of_many_files_are_renewed(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("concordance.workflow.pipeline.HASHED", 1)
+    monkeypatch.setattr("concordance.workflow.pipeline.MIN_RENEWED", 1)
     run(repo)
     age(repo, 30)
     assert run(repo).read == 0
@@ -293,10 +293,10 @@ def test_a_page_of_the_same_size_is_written_again(repo: Path) -> None:
 
 def test_a_damaged_list_of_a_site(repo: Path) -> None:
     out = repo / ".concordance/site"
-    builds.book(str(repo), str(out), jobs=1, form="html")
+    builds.write_book(str(repo), str(out), jobs=1, form="html")
     before = books.contents(out)
     (out / "manifest.json").write_bytes((out / "manifest.json").read_bytes()[:300])
-    builds.book(str(repo), str(out), jobs=1, form="html")
+    builds.write_book(str(repo), str(out), jobs=1, form="html")
     assert books.contents(out) == before
 
 

@@ -14,7 +14,7 @@ from concordance.base.model import Category
 from concordance.collect.line_diff import changed_lines
 from concordance.extract.cfamily.test_conventions import cmake_commands, cmake_target
 from concordance.extract.engine import extract
-from concordance.extract.reading.test_detection import find_tests
+from concordance.extract.registry import language_of
 from concordance.facts.links.graph import (
     RUNS,
     EdgeKind,
@@ -61,7 +61,7 @@ from tests.support import program
 def test_what_is_a_test(language: str, path: str, text: str, names: list[str]) -> None:
     facts = extract(text, language)
     category = "source" if language == "rust" else "test"
-    assert [facts.symbols[place].key for place in find_tests(facts, language, category, path)] == names
+    assert [facts.symbols[place].key for place in language_of(language).tests.tests_in(facts, category, path)] == names
 
 
 # --- the graph

@@ -19,7 +19,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.site_pages import definition
 from concordance.render.site.files import Site, open_site
-from concordance.workflow import builds
+from concordance.workflow import store_update
 
 SAMPLE = Path(__file__).parents[1] / "sample"
 FILES = {
@@ -82,9 +82,9 @@ class Made:
     """A repository with its site."""
 
     def __init__(self, root: Path) -> None:
-        builds.build(str(root))
+        store_update.build(str(root))
         self.repository = api.Repository(root, update=False)
-        self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False, drawn=True))
+        self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False, draws_diagrams=True))
         self.site: Site = open_site(self.index, str(root / ".concordance/book"))
 
     def page(self, subject: str) -> str:
@@ -211,10 +211,10 @@ def test_cards(made: Made) -> None:
 def test_every_link_to_a_definition_leads_somewhere(made: Made) -> None:
     addresses = {made.site.addresses.page(Ref(To.DEFINITION, *one.split("#"))) for one in definition.subjects(made.index)}
     seen = set()
-    for meant in made.site.places.all():
+    for meant in made.site.places.all_routes():
         if meant.kind not in ("source", "definition", "file"):
             continue
-        for address, answered in made.site.made(meant):
+        for address, answered in made.site.files_of(meant):
             if not address.endswith(".html"):
                 continue
             for link in re.findall(r'href="([^"#]*_defs/def-[^"#]*)', answered.data.decode()):

@@ -26,7 +26,7 @@ from concordance.query.diff.dependencies import (
 from concordance.query.diff.moves import UnpairedSymbols, find_moves, pair_equal_files, pair_similar_files
 from concordance.query.diff.symbol_pairs import differing_aspects, pair_symbols
 from concordance.query.diff.symbols import ComparableSymbol, comparable_symbols, line_digests
-from concordance.workflow import builds
+from concordance.workflow import store_update
 from tests.support import program
 
 Row = dict[str, Any]
@@ -174,7 +174,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         commit(folder, {**SECOND, "app/new_name.py": str(FIRST["app/old_name.py"]) + "\nLAST = 1\n"})
         program.git(folder, "tag", "two")
         program.age(folder)
-        builds.build(str(folder))
+        store_update.build(str(folder))
         yield folder
 
 

@@ -21,7 +21,7 @@ from concordance.render.site import addresses
 from concordance.render.site import source_listing as rendered
 from concordance.render.site.addresses import SiteAddresses
 from concordance.render.site.source_listing import render
-from concordance.workflow import builds
+from concordance.workflow import store_update
 
 SAMPLE = Path(__file__).parents[1] / "sample"
 
@@ -30,7 +30,7 @@ class Shown:
     """A repository's source pages."""
 
     def __init__(self, root: Path) -> None:
-        builds.build(str(root))
+        store_update.build(str(root))
         self.repository = api.Repository(root, update=False)
         self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False))
         self.paths = [row[1] for row in self.index.bases]

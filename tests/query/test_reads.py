@@ -15,7 +15,7 @@ from concordance.facts.read import Facts
 from concordance.facts.updates.page_reads import Subject
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from concordance.workflow.stages import page_writer
 from tests.support import books, editrepo
 from tests.support.program import TREE, write
@@ -32,7 +32,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         root = books.copied(home) if request.param == "sample" else home / "mixed"
         if request.param == "mixed":
             write(root, editrepo.OTHERS)
-        builds.build(str(root), 1)
+        store_update.build(str(root), 1)
         with Facts(str(root / ".concordance")) as facts:
             yield lambda: Index(facts, str(root), Book())
 
@@ -88,19 +88,19 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
 ) -> None:
     """A page made beforehand, for what it asks of the whole, left its result to the worker without what it had read."""
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(page_writer, "FEW", 0)  # workers are forked for every update, as for one of many pages
+    monkeypatch.setattr(page_writer, "MAX_PAGES_RENDERED_HERE", 0)  # workers are forked for every update, as for one of many pages
     root, out = tmp_path / "repo", tmp_path / "repo/.concordance/book"
     weird = "def weird():\n    return 1\n"
     write(root, {f"p{n % 6}/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(60)})
     for more in ({}, {"x/one.py": weird}, {"y/two.py": weird}):
         write(root, more)
-        builds.book(str(root), str(out), Book(), 2)
+        builds.write_book(str(root), str(out), Book(), 2)
     ours = books.contents(out)
     assert "weird" in ours["x/one.py_docs.md"].decode()
     clean = tmp_path / "clean" / "repo"
     for path in books.sources(root, out):
         write(clean, {path: (root / path).read_text()})
-    builds.book(str(clean), str(clean / ".concordance/book"), Book(), 2)
+    builds.write_book(str(clean), str(clean / ".concordance/book"), Book(), 2)
     assert [page for page, data in books.contents(clean / ".concordance/book").items() if data != ours[page]] == []
 
 

@@ -144,7 +144,7 @@ def test_it_goes_on_where_a_function_is_added(bench: Callable[[int], edits.Bench
     before = index.base_of("src/pear/core.py")
     desk = Desk(one.root, 20_000)
     desk.put("src/pear/core.py", desk.text("src/pear/core.py") + "\n\ndef quite_fresh():\n    return grow()\n")
-    edits.builds.build(str(one.root), 1)
+    edits.store_update.build(str(one.root), 1)
     facts = Facts(store)
     assert facts.touched_since(int(index.facts.meta()["update"]))[Aspect.NAME] == {"quite_fresh"}
     assert refresh_index(index, facts)
@@ -158,7 +158,7 @@ def test_it_does_not_go_on_where_there_is_another_file(bench: Callable[[int], ed
     store = str(one.root / ".concordance")
     index = Index(Facts(store), str(one.root))
     Desk(one.root, 30_000).put("src/pear/quite_new.py", "def fresh():\n    return 1\n")
-    edits.builds.build(str(one.root), 1)
+    edits.store_update.build(str(one.root), 1)
     assert not refresh_index(index, Facts(store))
 
 
@@ -195,7 +195,7 @@ def test_tests_that_have_other_ids_are_the_same(tmp_path: Path, monkeypatch: pyt
     ids, numbers = [], []
     for more in ("", "\n\ndef helper():\n    pass\n", "\n\ndef test_more():\n    grow()\n"):
         write(root, {"tests/test_a.py": tests + more})
-        edits.builds.build(str(root), 1)
+        edits.store_update.build(str(root), 1)
         with Facts(str(root / ".concordance")) as facts:
             index = Index(facts, str(root))
             ids.append(index.tests_of("a.py").near)

@@ -119,9 +119,9 @@ def test_the_map_counts_every_line(grown: Path) -> None:
     index, addresses = _opened(grown)
     page = _only(map.pages(index, ""))
     by_size, by_changes, by_rank = (block for block in page.blocks if isinstance(block, Treemap))
-    assert {tile.label: tile.said for tile in by_size.tiles} == {"a": "1 line", "pkg/": "10 lines"}
-    assert {tile.label: tile.said for tile in by_changes.tiles} == {"a": "4 changes", "pkg/": "3 changes"}
-    assert all(tile.said.endswith("% of the total rank") for tile in by_rank.tiles)
+    assert {tile.label: tile.description for tile in by_size.tiles} == {"a": "1 line", "pkg/": "10 lines"}
+    assert {tile.label: tile.description for tile in by_changes.tiles} == {"a": "4 changes", "pkg/": "3 changes"}
+    assert all(tile.description.endswith("% of the total rank") for tile in by_rank.tiles)
     inside = next(tile for tile in by_size.tiles if tile.label == "pkg/").tiles
     assert {tile.label for tile in inside} == {"b", "in/"}
     read = webpages.Read(html.render(page, addresses).html)
@@ -137,7 +137,7 @@ def test_small_parts_are_counted_together(folder: Path) -> None:
         (folder / f"small{number}.txt").write_text("y\n")
     index, _ = _opened(folder)
     tiles = next(block for block in _only(map.pages(index, "")).blocks if isinstance(block, Treemap)).tiles
-    assert [(tile.label, tile.said) for tile in tiles] == [("large.txt", "40,000 lines"), ("30 smaller items", "30 lines")]
+    assert [(tile.label, tile.description) for tile in tiles] == [("large.txt", "40,000 lines"), ("30 smaller items", "30 lines")]
     index.facts.close()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from concordance import api
 from concordance.query.names.resolver import UnknownName
-from concordance.workflow import builds
+from concordance.workflow import store_update
 
 FILES = {
     "CMakeLists.txt": 'option(USE_FAST "the fast one" ON)\nif(USE_FAST)\nendif()\n',
@@ -22,7 +22,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> api.Repository:
         (root / path).write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        builds.build(str(root))
+        store_update.build(str(root))
     return api.Repository(str(root))
 
 

@@ -353,15 +353,15 @@ def test_claims_lie_beside_their_pages(repo: Path) -> None:
 
 
 def test_the_default_place(repo: Path) -> None:
-    _, written = builds.book(str(repo))
+    _, written = builds.write_book(str(repo))
     assert written.out == str(repo / ".concordance/book")
     assert api.Repository(str(repo)).verify() == []
 
 
 def test_a_file_that_a_killed_run_left_is_removed_by_one_that_writes_nothing(repo: Path) -> None:
-    _, written = builds.book(str(repo))
+    _, written = builds.write_book(str(repo))
     left = Path(written.out, ".claims", "123.new")
     left.write_text("half")
-    _, again = builds.book(str(repo))
+    _, again = builds.write_book(str(repo))
     assert not again.written
     assert not left.exists()

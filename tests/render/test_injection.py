@@ -94,7 +94,7 @@ def test_a_book_of_a_repository_that_is_all_markup(folder: Path) -> None:
         author = re.sub(r"[<>\n\0]", "", evil) or "x"
         env = {"GIT_AUTHOR_NAME": f"{author} [x](javascript:x)", "GIT_AUTHOR_EMAIL": "](javascript:x)"}
         subprocess.run(["git", "commit", "-q", "-m", evil], cwd=folder, env={**os.environ, **env}, check=True)
-    _, written = builds.book(str(folder), None, Book(history=True), 2)
+    _, written = builds.write_book(str(folder), None, Book(history=True), 2)
     assert written.failed == []
     out = folder / ".concordance/book"
     assert books.problems(folder, out) == []

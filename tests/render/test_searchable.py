@@ -15,12 +15,12 @@ from concordance.query.index.repository import Index
 from concordance.render.site import search_files
 from concordance.render.site.files import open_site
 from concordance.render.site.search_files import keys, shards
-from concordance.workflow import builds
+from concordance.workflow import store_update
 from tests.support import books
 
 
 def written(root: Path) -> tuple[Index, dict[str, Any]]:
-    builds.build(str(root), 1)
+    store_update.build(str(root), 1)
     index = Index(Facts(str(root / ".concordance")), str(root))
     site = open_site(index, str(root / ".concordance/book"))
     found = {}

@@ -54,7 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(root, {"search.html/x.py": "y = 1\n", "assets/site.css": "p {}\n", "llms.txt/z.py": "z = 1\n"})
     write(root, {"odd/use.py": "from abacus.ledger import Ledger\n\nLedger()\n"})
     out = tmp_path_factory.mktemp("out") / "site"
-    _, written = builds.book(str(root), str(out), jobs=1, form="html")
+    _, written = builds.write_book(str(root), str(out), jobs=1, form="html")
     assert not written.failed
     assert written.pages == written.written == len([path for path in out.rglob("*") if path.is_file()]) - 1
     patch.undo()
@@ -107,11 +107,11 @@ def test_a_second_run_changes_what_changed(folder: Path, tmp_path: Path) -> None
     (out / "CNAME").write_text("docs.example\n")
     page = out / "gone.py_kw.html"
     page.write_text(page.read_text().replace("</h1>", "</h1><p>edited by somebody"))
-    _, again = builds.book(str(folder), str(out), jobs=1, form="html")
+    _, again = builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert again.changed == ["gone.py_kw.html"]
     (folder / "gone.py").unlink()
     (out / "gone.py_docs.md").write_text("replaced by somebody\n")
-    _, last = builds.book(str(folder), str(out), jobs=1, form="html")
+    _, last = builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert last.removed
     assert not (out / "gone.py_docs.html").exists()
     assert (out / "gone.py_docs.md").read_text() == "replaced by somebody\n"
@@ -125,48 +125,48 @@ def test_a_folder_that_holds_other_things_is_left(folder: Path, tmp_path: Path) 
     out = tmp_path / "site"
     write(out, {"thesis.tex": "years of work\n"})
     with pytest.raises(UserError, match=r"did not write \(thesis.tex\)"):
-        builds.book(str(folder), str(out), jobs=1, form="html")
+        builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
     book = tmp_path / "book"
     books.write(folder, book)
     with pytest.raises(UserError, match="contains a book in Markdown"):
-        builds.book(str(folder), str(book), jobs=1, form="html")
+        builds.write_book(str(folder), str(book), jobs=1, form="html")
 
 
 @pytest.mark.parametrize("name", ["a.py_docs.html", "a.py_docs.md", "search/names.js", "tree.js", "assets/site.css", "llms.txt"])
 def test_files_and_links_of_others_are_not_written_through(folder: Path, tmp_path: Path, name: str) -> None:
     write(folder, {"a.py": "x = 1\n"})
     out, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     whole = books.contents(out)
     (out / name).unlink()
     (out / name).symlink_to(elsewhere)
     with pytest.raises(UserError, match=re.escape(name)):
-        builds.book(str(folder), str(out), jobs=1, form="html")
+        builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert not elsewhere.exists()
     (out / name).unlink()
     theirs = "<!doctype html>\n<p>theirs" if name.endswith(".html") else "theirs"
     if name not in ("assets/site.css", "llms.txt"):  # nothing in these tells who wrote them
         (out / name).write_text(theirs)
         with pytest.raises(UserError, match=f"did not write.*{re.escape(name)}"):
-            builds.book(str(folder), str(out), jobs=1, form="html")
+            builds.write_book(str(folder), str(out), jobs=1, form="html")
         assert (out / name).read_text() == theirs
         (out / name).unlink()
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert books.contents(out) == whole
 
 
 def test_a_folder_that_is_a_link_is_not_followed(folder: Path, tmp_path: Path) -> None:
     write(folder, {"a.py": "x = 1\n", "sub/b.py": "y = 1\n"})
     out, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     (out / "sub").rename(elsewhere)
     (out / "sub").symlink_to(elsewhere)
     before = books.contents(elsewhere)
     with pytest.raises(UserError, match="sub"):
-        builds.book(str(folder), str(out), jobs=1, form="html")
+        builds.write_book(str(folder), str(out), jobs=1, form="html")
     (folder / "sub/b.py").unlink()
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert books.contents(elsewhere) == before
 
 
@@ -181,7 +181,7 @@ def test_a_list_that_somebody_made_up_removes_nothing_elsewhere(folder: Path, tm
     rows = {page: [manifest.digest(b"x"), 1] for page in pages}
     head = {"generator": "Concordance", "site": True, "columns": ["checksum", "size"]}
     write(out, {"manifest.json": json.dumps({**head, "pages": rows}, indent=1)})
-    assert not builds.book(str(folder), str(out), jobs=1, form="html")[1].removed
+    assert not builds.write_book(str(folder), str(out), jobs=1, form="html")[1].removed
     assert all((tmp_path / name).exists() for name in names)
     assert (out / "mine.txt").exists() and (out / "mine_docs.html").exists()
 
@@ -191,26 +191,26 @@ def test_an_updated_site_equals_a_clean_one(folder: Path, tmp_path: Path) -> Non
     heirs = "".join(f"class H{number}(B): pass\n" for number in range(30))
     write(folder, {"a.py": "class A: pass\nclass B(A): pass\nclass C(B): pass\n", "b.py": f"from a import B\n{heirs}"})
     out = tmp_path / "site"
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     write(folder, {"a.py": "class Z: pass\nclass A(Z): pass\nclass B(A): pass\nclass C(B): pass\n"})
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     shutil.rmtree(folder / ".concordance")
-    builds.book(str(folder), str(tmp_path / "clean"), jobs=1, form="html")
+    builds.write_book(str(folder), str(tmp_path / "clean"), jobs=1, form="html")
     assert books.contents(out) == books.contents(tmp_path / "clean")
 
 
 def test_a_site_of_an_earlier_version_is_updated(folder: Path, tmp_path: Path) -> None:
     write(folder, {"a.py": "x = 1\n", "gone.py": "y = 1\n"})
     out = tmp_path / "site"
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     listed = json.loads((out / "manifest.json").read_text())
     pages = {page: row[1:3] for page, row in listed["pages"].items()} | {"assets/old.css": [manifest.digest(b"p {}"), 4]}
     head = {"generator": "Concordance", "version": "0.0.9", "site": True, "columns": ["checksum", "size"]}
     write(out, {"manifest.json": json.dumps({**head, "pages": pages}, indent=1), "assets/old.css": "p {}", "assets/site.css": "q {}"})
     (folder / "gone.py").unlink()
-    _, written = builds.book(str(folder), str(out), jobs=1, form="html")
+    _, written = builds.write_book(str(folder), str(out), jobs=1, form="html")
     assert "assets/site.css" in written.changed and "a.py_source.html" not in written.changed
-    builds.book(str(folder), str(tmp_path / "clean"), jobs=1, form="html")
+    builds.write_book(str(folder), str(tmp_path / "clean"), jobs=1, form="html")
     assert books.contents(out) == books.contents(tmp_path / "clean")
     assert concord("verify", "--repo", folder, "--out", out).stdout.startswith("0 problems")
 
@@ -227,10 +227,10 @@ def test_a_run_that_was_killed_is_finished_by_the_next(folder: Path) -> None:
     left = [path for path in manifest.files(str(out)) if path.endswith("_docs.html")]
     (folder / left[0].removesuffix("_docs.html")).unlink()
     write(out, {".claims/4711.new": "half a pa", "assets/site.css": "of another version"})
-    builds.book(str(folder), str(out), jobs=1, form="html")
+    builds.write_book(str(folder), str(out), jobs=1, form="html")
     clean = folder.parent / "clean" / folder.name
     shutil.copytree(folder, clean, ignore=shutil.ignore_patterns("site", ".concordance"))
-    builds.book(str(clean), str(clean / "site"), jobs=1, form="html")
+    builds.write_book(str(clean), str(clean / "site"), jobs=1, form="html")
     assert books.contents(out) == books.contents(clean / "site")
 
 
@@ -249,10 +249,10 @@ def test_the_server_is_not_needed() -> None:
 def test_a_site_in_the_repository_is_no_part_of_it(folder: Path) -> None:
     write(folder, {"a.py": "x = 1\n", "site/mine.html": "<p>mine</p>\n"})
     (folder / "site" / "mine.html").unlink()
-    builds.book(str(folder), str(folder / "site"), jobs=1, form="html")
+    builds.write_book(str(folder), str(folder / "site"), jobs=1, form="html")
     write(folder, {"site/mine.html": "<p>mine</p>\n"})
     assert [entry.path for entry in walk.walk_with_counts(str(folder))[0]] == ["a.py", "site/mine.html"]
-    _, again = builds.book(str(folder), str(folder / "site"), jobs=1, form="html")
+    _, again = builds.write_book(str(folder), str(folder / "site"), jobs=1, form="html")
     assert not again.failed
     assert (folder / "site" / "mine.html").exists()
     assert not (folder / "site" / "site").joinpath("index.html_docs.html").exists()

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from concordance.workflow import builds
+from concordance.workflow import store_update
 from tests.support import books, browser, program
 
 KINDS = [  # a page of each kind, small ones: axe looks at every word
@@ -29,7 +29,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
         made = browser.repository(tmp_path_factory.mktemp("site"))
-        builds.build(str(made), 1)
+        store_update.build(str(made), 1)
         return made
 
 
@@ -386,7 +386,7 @@ def test_an_edit_shows_without_losing_the_place(chromium: Browser, root: Path, t
     made.mkdir()
     lines = [f"def f{number}():\n    return {number}\n\n" for number in range(200)]
     program.write(made, {"many.py": "".join(lines)})
-    builds.build(str(made), 1)
+    store_update.build(str(made), 1)
     with browser.served(made, "--watch") as address, browser.reading(chromium, address) as reader:
         page = reader.open("many.py_source.html#L301")
         page.wait_for_selector("html[data-heard]")  # it listens before there is something to hear

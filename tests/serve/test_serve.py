@@ -34,8 +34,8 @@ from concordance.serve.http_api import answer_request
 from concordance.serve.messages import Question, ReaderReply, encode_message, read_question
 from concordance.serve.reader import StoreReader
 from concordance.serve.reader_pool import PAGE, SEARCH, ReaderPool
-from concordance.workflow import builds
-from concordance.workflow.watch import server_processes
+from concordance.tasks.serve import site_settings
+from concordance.workflow import builds, store_update
 from tests.support import golden_files, program
 from tests.support.program import concord, started
 
@@ -429,7 +429,7 @@ async def _answered_by(server: serve_server.Server, silent: int, requests: int) 
         others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(silent)]
         for _, writer in others:
             writer.write(b"GET /assets/site.css HT")
-        while len(server._silent) < min(silent, server._most):
+        while len(server._silent) < min(silent, server._max_connections):
             await asyncio.sleep(0.001)
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for _ in range(requests):
@@ -446,7 +446,7 @@ async def _answered_by(server: serve_server.Server, silent: int, requests: int) 
 
 def test_silent_connections_lock_nobody_out(tmp_path: Path) -> None:
     server = serve_server.Server(str(tmp_path), str(tmp_path / "index.db"), lambda end: None, 0, "127.0.0.1", False, lambda word: None)
-    server._most = 8
+    server._max_connections = 8
     said, left = asyncio.run(_answered_by(server, 20, 1))
     assert said.startswith(b"HTTP/1.1 200 OK")
     assert left < 8
@@ -552,12 +552,12 @@ def test_it_builds_where_there_is_no_store_and_follows_edits(own: Path) -> None:
 
 
 def test_a_build_beside_is_seen_and_a_dead_reader_is_replaced(own: Path) -> None:
-    builds.build(str(own), 1)
+    store_update.build(str(own), 1)
     server = Server(own, "--no-update")
     try:
         assert "Tree" in server.get("/a.py_docs.html").text
         (own / "a.py").write_text("class Shrub:\n    pass\n")
-        builds.build(str(own), 1)
+        store_update.build(str(own), 1)
         _until(server, "/a.py_docs.html", "Shrub")
         assert server.ask("search?q=Shrub")[0]["path"] == "a.py"
         for _ in range(2):
@@ -567,9 +567,9 @@ def test_a_build_beside_is_seen_and_a_dead_reader_is_replaced(own: Path) -> None
         _until(server, "/lib/b.py_docs.html", "plant")
         for path in (own / ".concordance").glob("index.db*"):
             path.unlink()
-        builds.build(str(own), 1)
+        store_update.build(str(own), 1)
         (own / "a.py").write_text("class Bush:\n    pass\n")
-        builds.build(str(own), 1)
+        store_update.build(str(own), 1)
         _until(server, "/a.py_docs.html", "Bush")
         readers = server.readers()
     finally:
@@ -583,10 +583,10 @@ def test_a_build_beside_is_seen_and_a_dead_reader_is_replaced(own: Path) -> None
 
 
 def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
-    builds.build(str(own), 1)
+    store_update.build(str(own), 1)
     for text in (program.SAMPLE["README.md"], "# Other\n\nSomething else.\n"):
         (own / "README.md").write_text(text)
-        builds.build(str(own), 1)
+        store_update.build(str(own), 1)
         server = Server(own, "--no-update")
         try:
             assert text.split("\n")[0][2:] in server.get("/").text
@@ -600,7 +600,7 @@ def test_the_front_page_is_kept_for_exactly_this_store(own: Path) -> None:
 
 
 def test_settings_that_are_wrong_are_told(own: Path) -> None:
-    builds.build(str(own), 1)
+    store_update.build(str(own), 1)
     (own / "concordance.toml").write_text('out = "docs')
     server = Server(own, "--no-update")
     try:
@@ -615,7 +615,7 @@ def test_settings_that_are_wrong_are_told(own: Path) -> None:
 def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
     assert "not a store" in concord("serve", own, "--no-browser", "--no-update", code=1).stderr
     assert concord("serve", tmp_path / "nowhere", "--no-browser", code=2).stderr
-    builds.build(str(own), 1)
+    store_update.build(str(own), 1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -625,23 +625,23 @@ def test_wrong_places_are_told(own: Path, tmp_path: Path) -> None:
 
 
 def test_a_build_leaves_the_front_page_that_a_reader_would_make(own: Path) -> None:
-    builds.book(str(own), jobs=1)
+    builds.write_book(str(own), jobs=1)
     for live in (False, True):
-        desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.site_settings, str(own)), {}, live)
+        desk = StoreReader(str(own), str(own / ".concordance"), partial(site_settings, str(own)), {}, live)
         opened = desk.answer(Question("renew"))
         kept = front_page.cached_front_page(str(own), opened.version, live)
         assert kept is not None
         assert kept == desk.answer(Question("page", b"index.html"))
     (own / "a.py").write_text("class Other: ...\n")
-    builds.build(str(own), 1)
+    store_update.build(str(own), 1)
     assert desk.answer(Question("renew")).version != opened.version
     assert b"Other" in gzip.decompress(desk.answer(Question("page", b"a.py_docs.html")).data)
     assert front_page.cached_front_page(str(own), desk.version, True) is None
 
 
 def test_a_fault_of_ours_is_an_answer(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    builds.build(str(own), 1)
-    desk = StoreReader(str(own), str(own / ".concordance"), partial(server_processes.site_settings, str(own)), {}, False)
+    store_update.build(str(own), 1)
+    desk = StoreReader(str(own), str(own / ".concordance"), partial(site_settings, str(own)), {}, False)
     assert desk.answer(Question("page", b"index.html")).status == 503
     desk.answer(Question("renew"))
 
@@ -699,12 +699,12 @@ def test_commits_of_lines_are_kept_until_the_next_commit(tmp_path: Path) -> None
 
     async def asked() -> None:
         server = serve_server.Server(str(tmp_path), str(tmp_path / "store"), reader, 2, "localhost", False, lambda word: None)
-        server.crew.start()
+        server.readers.start()
         for head, times in (("one", 1), ("one", 1), ("two", 2), ("one", 2)):
             (tmp_path / "head").write_text(head)
-            both = await asyncio.gather(*(server._found("a_blame.js", "") for _ in range(3)))
+            both = await asyncio.gather(*(server._answer("a_blame.js", "") for _ in range(3)))
             assert {found.data for found in both} == {b"a_blame.js"}
             assert (tmp_path / "log").read_text().count("page") == times
-        server.crew.close()
+        server.readers.close()
 
     asyncio.run(asked())

@@ -1,22 +1,27 @@
-"""Writes `docs/architecture.md` from the modules' own docstrings, so that it cannot fall behind them."""
+"""Writes `docs/architecture.md` from the text below and `docs/modules.md` from the modules' docstrings.
+
+The names of functions in the text become links to their files, so a name that no longer exists is found by a test.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "concordance"
 EXTENSION = ROOT / "concordance_torch"
-PAGE = ROOT / "docs" / "architecture.md"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+MODULES = ROOT / "docs" / "modules.md"
 
 STAGES = ("base", "collect", "extract", "facts", "link", "passes", "query", "render", "serve", "workflow", "tasks")
+NAME = re.compile(rf"`((?:{'|'.join((*STAGES, 'api', 'cli', 'entry'))})(?:\.\w+)+)`")
 # `test_docs.py` checks that every dotted name in this text exists.
-OPENING = """# Architecture
+WALKS = """# Architecture
 
-*Generated from the modules' docstrings by `make golden`; a test checks that it is current. The text above the list of
-modules stands in `tests/support/architecture.py`. [glossary.md](glossary.md) explains the terms, [extending.md](extending.md)
-how to add to the program.*
+*`make golden` writes this page from `tests/support/architecture.py`, with a link for each name. [modules.md](modules.md)
+lists every module, [glossary.md](glossary.md) explains the terms, [extending.md](extending.md) how to add to the program.*
 
 ## The stages
 
@@ -43,7 +48,8 @@ how to add to the program.*
 `base` holds what all stages share. `workflow` runs the stages: worker processes, incremental updates, watching. `tasks`
 holds the commands that are not questions, `api.py` the Python interface and `cli.py` the command line.
 
-The packages are sorted in the order in which the data flows, and a package imports only packages to its left:
+The packages are sorted in the order in which the data flows; the arrows show that order. A package may import anything
+before it in this list, and nothing after it:
 
     base → collect → extract → facts → link → passes → query → render → serve → workflow → api → tasks → cli
 
@@ -56,12 +62,17 @@ Three types are the only interfaces between the large parts: `FileFacts` (betwee
 What `concord build` does with one file `lib/shop.py`. Names are given without the leading `concordance.`.
 
 1. **Start.** `entry.main` removes the current folder from the module path (`base.startup.harden`) and runs `cli.main`,
-   which finds `tasks.build.command`. It calls `workflow.builds.book`, which runs the steps in
+   which finds `tasks.build.command`. It calls `workflow.builds.write_book`, which runs the steps in
    `workflow.pipeline.Build.run` and then writes the pages.
 2. **Collect.** `collect.walk.walk_with_counts` lists the files: `git ls-files`, or the folder where there is no git.
    `collect.path_patterns.select_entries` applies `include` and `exclude`. `workflow.resident.read_last_build`
    reads what the last build stored, and `workflow.changed_files.find_changes` selects the files that differ from it.
-3. **Extract.** In a worker process, `workflow.stages.extract.extract_files` reads the file's bytes
+3. **Learn.** A C file can only be parsed if the macros that it uses are known, wherever they are defined. So
+   `workflow.stages.extract.learn_macros` first collects the macros of the changed C files in worker processes, and
+   `extract.cfamily.macros.merge` joins them with those of all other files into one table, which
+   `workflow.stages.extract.save_macros` leaves for the workers. If the table has changed, all C files are extracted
+   again, most of them from the cache. Our Python file passes this step by.
+4. **Extract.** In a worker process, `workflow.stages.extract.extract_files` reads the file's bytes
    (`collect.walk.read`); `collect.classify.Classifier.read_text` determines language, category and encoding and decodes
    the text. If these bytes were read before, the facts come from the cache (`facts.cache.Cache.get`). Otherwise
    `extract.engine.extract` calls the language's reader, `extract.languages.python.read`, which returns an
@@ -69,22 +80,22 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    (`extract.ruleset.findings`), the ends of bridges (`extract.bridges.find_bridge_ends`), the patterns
    (`extract.patterns.find_patterns`) and the terms (`extract.terms.terms.extract_terms`): together one
    `base.model.FileFacts`. `facts.fulltext.index.prepare_file` prepares the words for the full-text search.
-4. **Store.** The parent process writes the result with `facts.write.StoreWriter.put` and
+5. **Store.** The parent process writes the result with `facts.write.StoreWriter.put` and
    `facts.fulltext.index.TextWriter.put`, and into the cache with `facts.cache.Cache.put`.
-5. **Check.** `collect.ruff.check` runs ruff on the changed Python files. `collect.history.history` runs `git log` if
+6. **Check.** `collect.ruff.check` runs ruff on the changed Python files. `collect.history.history` runs `git log` if
    the commit has changed.
-6. **Link.** `workflow.stages.link.Linking.all` links every file; after an edit `workflow.stages.link.Linking.changed`
+7. **Link.** `workflow.stages.link.Linking.link_all` links every file; after an edit `workflow.stages.link.Linking.link_changed`
    links only the files that `link.invalidation.Invalidation.find` returns. For each, `link.linker.Linker.link` resolves
    imports (`link.languages.python.imports`) and names (`link.languages.python.names`).
    `facts.write.StoreWriter.put_links` or `facts.write.StoreWriter.relink` stores the links.
-7. **Join and analyse.** `workflow.stages.bridges.run` joins the ends of bridges, `workflow.stages.passes.run` computes
+8. **Join and analyse.** `workflow.stages.bridges.run` joins the ends of bridges, `workflow.stages.passes.run` computes
    ranks, layers and the like, and `workflow.stages.public_names.run` finds the names by which users import definitions;
    each has an `update` for later builds. `facts.write.StoreWriter.commit` makes the new store visible, in one
    transaction.
-8. **Choose pages.** `workflow.stages.pages.write` opens the store (`facts.read.Facts`) and an index over it
+9. **Choose pages.** `workflow.stages.pages.write` opens the store (`facts.read.Facts`) and an index over it
    (`query.index.repository.Index`). `query.index.updates.stale_pages.StalePages.choice` selects the pages that read
    something that has changed since they were written.
-9. **Write the page.** `query.pages.file.pages` builds the page from blocks; its sections come from
+10. **Write the page.** `query.pages.file.pages` builds the page from blocks; its sections come from
    `query.sections.file_page.sections`. `render.formats.markdown.render` turns the blocks into Markdown and collects
    the source lines that they cite, which `render.claims.encode_claims` stores beside the page.
    `workflow.stages.page_writer.PageWriter.write` renders pages in workers; in each,
@@ -92,7 +103,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    `render.output.page_sink.PageSink.finish` writes the manifest. `workflow.stages.site.publish` writes the files of a
    site with the same writer.
 
-On a server, steps 8 and 9 are replaced by `render.site.files.Site.answer`, which builds the page that is requested.
+On a server, steps 9 and 10 are replaced by `render.site.files.Site.answer`, which builds the page that is requested.
 
 ## From a question to its answer
 
@@ -111,12 +122,54 @@ What happens on `concord define shop.Cart`.
    an `query.answers.Answer`.
 6. `cli` prints the rows as JSON, or as a table with `workflow.terminal.print_table`. `concordance.open(…).define(…)`
    returns the same rows, and `serve.http_api` sends them at `/api/define?q=…`.
+
+## From a saved edit to its pages
+
+What `concord watch` does when `lib/shop.py` is saved. The steps are those of a build; this is what makes them short.
+[updating.md](updating.md) gives the reasons.
+
+1. **Notice.** `workflow.watch.file_watcher.NotifyingWatcher.changes` collects the paths that the operating system
+   reports, until it has been quiet for a moment. `workflow.watch.watch.Watch.run` hands them to
+   `workflow.watch.watch.CurrentBook.update`, and `collect.walk.update_listing` lists these paths again instead of all.
+2. **Compare with the last build.** Its ledger, its macros and the linker's tables are still in memory
+   (`workflow.resident.StoreState`), if the store is the one that this process wrote.
+3. **Extract** this one file, in a forked worker that is ready at once. When `facts.write.StoreWriter.put` replaces the
+   file's rows, it compares them with the new ones and records what changed as *aspects*
+   (`facts.updates.store_delta.Aspect`): the text, the names, what other pages say of its symbols.
+4. **Link.** `link.interface_digest.FileInterface` describes what other files can see of a file. If the edit changed
+   only the body of a function, the interface is the same, and only this file is linked. Otherwise
+   `link.invalidation.Invalidation.find` adds the files that mention a name that now leads elsewhere, and
+   `facts.write.StoreWriter.relink` compares their links with the old ones, again by aspect.
+5. **Join and analyse.** `workflow.stages.bridges.update`, `workflow.stages.passes.update` and
+   `workflow.stages.public_names.update` do nothing unless something that they read has changed.
+6. **Choose pages.** `query.index.updates.refresh.refresh_index` brings the index of the last update up to date. While
+   a page was made, each access to the store was recorded as a *slot*, so
+   `query.index.updates.stale_pages.StalePages.choice` only has to look up which pages read a slot that changed: that of
+   the file, those of the folders above it, and those that show what changed.
+7. **Write.** A few pages are rendered in the process itself, and `render.output.page_sink.PageSink.put` leaves a file
+   alone whose content is the same. The result equals that of a clean build, byte for byte.
 """
 
 
-def page() -> str:
-    """The page's text: every package, and in it every module with the first line of its docstring."""
-    parts = [OPENING, "## Entry points\n", *map(_module, sorted(PACKAGE.glob("*.py")))]
+def architecture_page() -> str:
+    """The text above, with a link from every name to the file that defines it."""
+    return NAME.sub(lambda found: f"[`{found[1]}`](../{_file_of(found[1])})" if _file_of(found[1]) else found[0], WALKS)
+
+
+def _file_of(name: str) -> str:
+    """Return the file of the module that a dotted name begins with, or "" if there is none."""
+    parts = ["concordance", *name.split(".")]
+    for length in range(len(parts), 1, -1):
+        for path in ("/".join(parts[:length]) + ".py", "/".join([*parts[:length], "__init__.py"])):
+            if (ROOT / path).exists():
+                return path
+    return ""
+
+
+def modules_page() -> str:
+    """Every package, and in it every module with the first line of its docstring."""
+    opening = "# Modules\n\n*`make golden` writes this page from the modules' docstrings. [architecture.md](architecture.md) shows how\nthey work together.*\n"
+    parts = [opening, "## Entry points\n", *map(_module, sorted(PACKAGE.glob("*.py")))]
     for stage in STAGES:
         parts += _folder(PACKAGE / stage, 2)
     parts += _folder(EXTENSION, 2)

@@ -35,7 +35,7 @@ def copied(folder: Path) -> Path:
 
 def write(root: Path, out: Path, jobs: int = 1, generated: bool = False) -> Any:
     """Builds and writes the book of a repository; every page can be made."""
-    _, written = builds.book(str(root), str(out), Book(generated=generated), jobs, ignore_progress)
+    _, written = builds.write_book(str(root), str(out), Book(generated=generated), jobs, ignore_progress)
     assert not written.failed
     return written
 

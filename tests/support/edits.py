@@ -28,7 +28,7 @@ from concordance import api
 from concordance.base.config import Book
 from concordance.base.progress import ignore_progress
 from concordance.render.output import manifest
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from concordance.workflow.stages import page_writer
 from concordance.workflow.watch.watch import CurrentBook
 from tests.support import editrepo, editsteps
@@ -71,7 +71,7 @@ class Bench:
         desk.git("add", "-A")
         desk.git("commit", "-q", "-m", "first")
         self._clock = desk.clock
-        builds.book(str(self.root), None, Book(), 1)
+        builds.write_book(str(self.root), None, Book(), 1)
         shutil.copytree(self.root, self._kept, symlinks=True)
 
     def run(self, steps: list[Step], always: bool) -> None:
@@ -84,7 +84,7 @@ class Bench:
             if step.what in EDITS:
                 EDITS[step.what](desk, random.Random(step.seed))
             elif step.what == "store":
-                builds.build(str(self.root), 1)
+                store_update.build(str(self.root), 1)
             elif step.what == "ask":
                 api.Repository(str(self.root)).close()
             else:
@@ -155,15 +155,15 @@ class _Kept:
 @contextmanager
 def _forking(always: bool) -> Iterator[None]:
     """Lets two processes make the pages of every update, as they do in a large repository, or of large ones only."""
-    few, page_writer.FEW = page_writer.FEW, 0 if always else page_writer.FEW
+    few, page_writer.MAX_PAGES_RENDERED_HERE = page_writer.MAX_PAGES_RENDERED_HERE, 0 if always else page_writer.MAX_PAGES_RENDERED_HERE
     try:
         yield
     finally:
-        page_writer.FEW = few
+        page_writer.MAX_PAGES_RENDERED_HERE = few
 
 
 def _written(root: Path, out: Path, wishes: Book, jobs: int = 1) -> None:
-    _, written = builds.book(str(root), str(root / out), wishes, jobs)
+    _, written = builds.write_book(str(root), str(root / out), wishes, jobs)
     if written.failed:
         raise Differs(f"pages failed: {written.failed}")
 

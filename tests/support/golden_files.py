@@ -99,7 +99,7 @@ PAGES = (
 def book(root: Path) -> str:
     """Some pages of the sample's book, one of each kind, without sources; and the names of all."""
     out = root / "site"
-    _, written = builds.book(str(root), str(out), Book(), 1)
+    _, written = builds.write_book(str(root), str(out), Book(), 1)
     assert not written.failed
     listed = sorted(manifest.read(str(out)).pages)
     shown = []

@@ -33,9 +33,9 @@ class _Here(Linking):
 
     linked: set[str] | None = None
 
-    def _some(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
+    def _link_some(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
         self.linked = {linker.world.files[number].path for number in numbers}
-        return super()._some(linker, numbers)
+        return super()._link_some(linker, numbers)
 
     def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
         linker.world.use_flow_source(self.writer.asked.spooled().flow)
@@ -109,23 +109,23 @@ class Book:
                 writer.remove(path)
             work = _Here(str(self.root), writer, 1, 60.0, lambda done, total: None, _raise, Config().roots)
             if not fresh:
-                work.rows, work.kept = self.rows, self.tables
+                work.rows, work.c_tables = self.rows, self.tables
             if fresh:
-                work.all()
+                work.link_all()
             else:
-                work.changed()
-            join = stages_bridges.run if work.whole else stages_bridges.update
+                work.link_changed()
+            join = stages_bridges.run if work.linked_all else stages_bridges.update
             writer.index()
             bridges = join(writer, str(self.root), Config().roots, _raise)
-            if work.whole:
-                stages_passes.run(writer, bridges.every)
+            if work.linked_all:
+                stages_passes.run(writer, bridges.all_edges)
                 public_names.run(writer)
             else:
-                stages_passes.update(writer, work.refiled, bridges.gone, bridges.come)
-                public_names.update(writer, work.refiled)
+                stages_passes.update(writer, work.file_list_changed, bridges.removed, bridges.added)
+                public_names.update(writer, work.file_list_changed)
             if not fresh:
                 self.linked, self.moved = work.linked or set(), writer.moved
-                self.rows, self.tables = (work.rows, work.kept) if self.keeps else (None, None)
+                self.rows, self.tables = (work.rows, work.c_tables) if self.keeps else (None, None)
             writer.commit({"started": "0"})
         except BaseException:
             writer.abandon()

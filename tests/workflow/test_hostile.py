@@ -13,7 +13,7 @@ import pytest
 
 from concordance.base.config import Book
 from concordance.collect import walk
-from concordance.workflow import builds
+from concordance.workflow import builds, store_update
 from tests.support import books, hostile, program
 from tests.support.linked import Repository
 from tests.support.program import git, ledger, write
@@ -182,7 +182,7 @@ def test_files_that_change_between_the_list_and_the_reading(folder: Path, how: s
 def test_files_that_change_between_the_store_and_the_pages(folder: Path, how: str, tmp_path: Path) -> None:
     write(folder, program.SAMPLE)
     program.age(folder)
-    summary = builds.build(str(folder))
+    summary = store_update.build(str(folder))
     harm(folder, how, tmp_path)
     from concordance.base.config import Config
 

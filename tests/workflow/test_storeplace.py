@@ -56,7 +56,7 @@ def test_a_repository_that_may_only_be_read(repo: Path, tmp_path: Path) -> None:
 
 def test_the_book_is_beside_the_store(plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(store_location.VARIABLE, str(tmp_path / "store"))
-    _, written = builds.book(str(plain), jobs=1)
+    _, written = builds.write_book(str(plain), jobs=1)
     assert written.out == str(tmp_path / "store/book")
     assert not builds.check(str(plain), jobs=1).is_stale
     assert builds.verify(str(plain), jobs=1).problems == []

@@ -125,7 +125,7 @@ def followed(repo: Path) -> Iterator[Callable[[], file_watcher.FileChanges]]:
     def following_changes() -> file_watcher.FileChanges:
         while True:
             found = follower.changes(LONG)
-            if found.paths or found.whole:
+            if found.paths or found.recheck_all:
                 return found
 
     yield following_changes
@@ -145,12 +145,12 @@ def test_files_are_followed(repo: Path, followed: Callable[[], file_watcher.File
 
 def test_new_folders_are_followed(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     (repo / "new/deep").mkdir(parents=True)
-    assert followed().whole
+    assert followed().recheck_all
     (repo / "new/deep/a.py").write_text("")
     assert followed() == ({"new/deep/a.py"}, False)
     shutil.rmtree(repo / "lib")
     (repo / "lib").mkdir()
-    assert followed().whole
+    assert followed().recheck_all
     (repo / "lib/again.py").write_text("")
     assert followed() == ({"lib/again.py"}, False)
 
@@ -183,7 +183,7 @@ def test_git_is_followed(repo: Path, followed: Callable[[], file_watcher.FileCha
 
 def test_rules_of_git_are_followed(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     (repo / ".gitignore").write_text("*.o\n")
-    assert followed().whole
+    assert followed().recheck_all
     (repo / "build/made.py").write_text("x = 2\n")  # no longer ignored
     assert followed().paths == {"build/made.py"}
 
@@ -191,24 +191,24 @@ def test_rules_of_git_are_followed(repo: Path, followed: Callable[[], file_watch
 def test_a_name_that_is_no_text(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
     with open(os.fsencode(repo) + b"/caf\xe9.py", "w"):
         pass
-    assert followed().whole
+    assert followed().recheck_all
 
 
 def test_a_work_tree_beside_its_repository(repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "beside"))
     follower = NotifyingWatcher(str(tmp_path / "beside"), str(tmp_path / "book"))
     git(tmp_path / "beside", "commit", "-q", "--allow-empty", "-m", "second")
-    assert wait_for(lambda: follower.changes(1.0).whole, LONG)
+    assert wait_for(lambda: follower.changes(1.0).recheck_all, LONG)
     follower.close()
 
 
 def test_without_notifications_the_disk_is_looked_at(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_watcher, "POLL", 0.05)
     follower = PollingWatcher(lambda: walk.walk_with_counts(str(repo)))
-    assert not follower.changes(0.2).whole
+    assert not follower.changes(0.2).recheck_all
     (repo / "new.py").write_text("")
-    assert follower.changes(LONG).whole
-    assert not follower.changes(0.2).whole
+    assert follower.changes(LONG).recheck_all
+    assert not follower.changes(0.2).recheck_all
 
 
 # Updates
@@ -367,7 +367,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
         KeyError("x"),
     ]
     said: list[str] = []
-    book = builds.book
+    book = builds.write_book
 
     def failing(*args: Any) -> Any:
         error = errors.pop(0) if errors else None
@@ -381,7 +381,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
         (repo / "new.py").write_text("")
 
     monkeypatch.setattr(builds, "book", failing)
-    monkeypatch.setattr(watch, "AGAIN", 0.05)
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.05)
     current = CurrentBook(
         str(repo), None, Book, 1, lambda step, done, total, word: said.append(word) if step == "say" else None
     )

@@ -20,7 +20,7 @@ from concordance.extract.reading.rule_context import RuleContext
 PACKAGE = "concordance.extract.bridges"
 # The most ends that one plug-in may find in a file: a fixed number, plus one per so many bytes. A makefile rule yields
 # its targets times its prerequisites, which can explode; real files stay far below the limit.
-_MOST = 5000
+_MAX_ENDS = 5000
 _BYTES_PER_END = 32
 
 
@@ -45,7 +45,7 @@ class BridgeReader(Protocol):
     def WORDS(self) -> Sequence[bytes]:
         """A file that has none of these is not read."""
 
-    def ends(self, look: RuleContext) -> Iterable[BridgeEnd]:
+    def ends(self, context: RuleContext) -> Iterable[BridgeEnd]:
         """Yield what the file states."""
 
 
@@ -67,12 +67,12 @@ def find_bridge_ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
     ]
     if not asked:
         return ()
-    look = RuleContext(draft, facts.imports)
+    context = RuleContext(draft, facts.imports)
     starts = [symbol.start_line for symbol in facts.symbols]
     found = []
-    most = _MOST + len(data) // _BYTES_PER_END
+    most = _MAX_ENDS + len(data) // _BYTES_PER_END
     for name, module in asked:
-        for number, said in enumerate(module.ends(look)):
+        for number, said in enumerate(module.ends(context)):
             if number == most:
                 raise ValueError(f"{name} found more than {most:,} in one file")
             line, col = source.position(said.at)

@@ -68,11 +68,11 @@ _DEEPEST = 3
 _FARTHEST = 3000  # tokens of one Meson call that are read
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield all sources of all targets."""
-    reader = _READERS[look.language]
+    reader = _READERS[context.language]
     seen = set()
-    for target, at, word, how in reader(look):
+    for target, at, word, how in reader(context):
         if word and (target, at, how) not in seen:
             seen.add((target, at, how))
             yield BridgeEnd(at, "builds", target, word, (("how", how),))
@@ -81,33 +81,33 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 _Found = Iterator[tuple[str, int, str, str]]
 
 
-def _cmake(look: RuleContext) -> _Found:
-    yield from cmake_sources(look.data)
+def _cmake(context: RuleContext) -> _Found:
+    yield from cmake_sources(context.data)
 
 
-def _starlark(look: RuleContext) -> _Found:
+def _starlark(context: RuleContext) -> _Found:
     """Yield the source lists of rules, following patterns of `glob` and lists that the file assigns to a variable."""
-    for match in _LISTS.finditer(look.data):
-        path = look.path(match.start())
+    for match in _LISTS.finditer(context.data):
+        path = context.path(match.start())
         if len(path) < 3 or path[-2].type != "keyword_argument" or path[-3].type != "argument_list":
             continue
-        target = _named(look, path[-3])
+        target = _named(context, path[-3])
         value = path[-2].child_by_field_name("value")
         if target and value is not None:
-            for at, word, how in _texts(look, value, 0):
+            for at, word, how in _texts(context, value, 0):
                 yield target, at, word, how
 
 
-def _named(look: RuleContext, given: Node) -> str:
+def _named(context: RuleContext, arguments: Node) -> str:
     """Return the name that a rule gives its target."""
-    for one in given.named_children:
+    for one in arguments.named_children:
         key = one.child_by_field_name("name") if one.type == "keyword_argument" else None
-        if key is not None and look.text(key) == "name":
-            return look.text(one.child_by_field_name("value")).strip("\"'")
+        if key is not None and context.text(key) == "name":
+            return context.text(one.child_by_field_name("value")).strip("\"'")
     return ""
 
 
-def _texts(look: RuleContext, node: Node, depth: int, how: str = "path") -> Iterator[tuple[int, str, str]]:
+def _texts(context: RuleContext, node: Node, depth: int, how: str = "path") -> Iterator[tuple[int, str, str]]:
     """Yield the strings in an expression that makes a list.
 
     That may be a list, a sum of lists, a conditional, `glob`, `join`, or a variable of the file that holds one of
@@ -115,110 +115,110 @@ def _texts(look: RuleContext, node: Node, depth: int, how: str = "path") -> Iter
     """
     kind = node.type
     if kind in ("string", "concatenated_string"):
-        yield node.start_byte, _plain(look, node), how
+        yield node.start_byte, _plain(context, node), how
     elif kind == "identifier" and depth < _DEEPEST:
-        held = _assigned_value(look, node)
+        held = _assigned_value(context, node)
         if held is not None:
-            yield from _texts(look, held, depth + 1, how)
+            yield from _texts(context, held, depth + 1, how)
     elif kind == "call":
-        yield from _called(look, node, depth, how)
+        yield from _called(context, node, depth, how)
     elif kind == "pair":
         value = node.child_by_field_name("value")
         if value is not None:
-            yield from _texts(look, value, depth, how)
+            yield from _texts(context, value, depth, how)
     elif kind in _HOLDERS:
         for child in node.named_children:
-            yield from _texts(look, child, depth, how)
+            yield from _texts(context, child, depth, how)
 
 
-def _called(look: RuleContext, node: Node, depth: int, how: str) -> Iterator[tuple[int, str, str]]:
-    function = look.text(node.child_by_field_name("function"))
+def _called(context: RuleContext, node: Node, depth: int, how: str) -> Iterator[tuple[int, str, str]]:
+    function = context.text(node.child_by_field_name("function"))
     given = arguments(node)
     if function.rpartition(".")[2] == "subdir_glob":
-        yield from _below_folders(look, given)
+        yield from _below_folders(context, given)
     elif function.rpartition(".")[2] in ("glob", "iglob", "native_glob"):
         for one in given:
-            key = look.text(one.child_by_field_name("name")) if one.type == "keyword_argument" else ""
+            key = context.text(one.child_by_field_name("name")) if one.type == "keyword_argument" else ""
             value = one.child_by_field_name("value") if key else one
             if value is not None and key in ("", "include", "exclude", "excludes"):
-                yield from _texts(look, value, depth, "without" if key.startswith("exclude") else "glob")
+                yield from _texts(context, value, depth, "without" if key.startswith("exclude") else "glob")
     elif function.rpartition(".")[2] == "join" and len(given) > 1:
-        parts = [_plain(look, one) for one in given if one.type == "string"]
+        parts = [_plain(context, one) for one in given if one.type == "string"]
         if len(parts) == len(given):
             yield node.start_byte, "/".join(parts), how
     elif function in ("select", "sorted", "list", "cythonize"):
         for one in given[:1]:
-            yield from _texts(look, one, depth, how)
+            yield from _texts(context, one, depth, how)
 
 
-def _below_folders(look: RuleContext, given: list[Node]) -> Iterator[tuple[int, str, str]]:
+def _below_folders(context: RuleContext, given: list[Node]) -> Iterator[tuple[int, str, str]]:
     """Yield Buck's pairs of a folder and a pattern below it."""
     for one in (pair for listed in given[:1] for pair in listed.named_children if pair.type == "tuple"):
-        parts = [_plain(look, part) for part in one.named_children if part.type == "string"]
+        parts = [_plain(context, part) for part in one.named_children if part.type == "string"]
         if len(parts) == 2 and len(one.named_children) == 2:
             yield one.start_byte, "/".join(filter(None, parts)), "glob"
 
 
-def _plain(look: RuleContext, node: Node) -> str:
-    text = look.text(node)
+def _plain(context: RuleContext, node: Node) -> str:
+    text = context.text(node)
     return text[1:-1] if text[:1] in "\"'" and text[:3] not in ('"""', "'''") and "{" not in text else ""
 
 
-def _assigned_value(look: RuleContext, name: Node) -> Node | None:
+def _assigned_value(context: RuleContext, name: Node) -> Node | None:
     """Return the expression that the file assigns to a name, if it does so exactly once."""
-    pattern = rb"^[ \t]*%s[ \t]*=[ \t]*(?=[\[(\w])" % re.escape(look.data[name.start_byte : name.end_byte])
-    found = list(re.finditer(pattern, look.data, re.M))
+    pattern = rb"^[ \t]*%s[ \t]*=[ \t]*(?=[\[(\w])" % re.escape(context.data[name.start_byte : name.end_byte])
+    found = list(re.finditer(pattern, context.data, re.M))
     if len(found) != 1:
         return None
-    assigned = next((one for one in reversed(look.path(found[0].end())) if one.type == "assignment"), None)
+    assigned = next((one for one in reversed(context.path(found[0].end())) if one.type == "assignment"), None)
     return assigned.child_by_field_name("right") if assigned is not None else None
 
 
-def _python(look: RuleContext) -> _Found:
+def _python(context: RuleContext) -> _Found:
     """Yield the sources of extensions: the second argument, or the one named `cmake_sources`."""
-    named = any(word in look.data for word in (b"Extension(", b"_extension(", b"add_library(", b"_library("))
-    for match in _EXTENSION.finditer(look.data) if named else ():
-        call = next((one for one in reversed(look.path(match.end() - 1)) if one.type == "call"), None)
+    named = any(word in context.data for word in (b"Extension(", b"_extension(", b"add_library(", b"_library("))
+    for match in _EXTENSION.finditer(context.data) if named else ():
+        call = next((one for one in reversed(context.path(match.end() - 1)) if one.type == "call"), None)
         given = arguments(call) if call is not None else []
         keyed = {
-            look.text(one.child_by_field_name("name")): one.child_by_field_name("value")
+            context.text(one.child_by_field_name("name")): one.child_by_field_name("value")
             for one in given
             if one.type == "keyword_argument"
         }
         plain = [one for one in given if one.type not in ("keyword_argument", "dictionary_splat", "list_splat")]
         name = plain[0] if plain else keyed.get("name")
         listed = plain[1] if len(plain) > 1 else keyed.get("sources")
-        target = _plain(look, name) if name is not None and name.type == "string" else ""
-        for at, word, how in _texts(look, listed, 0) if target and listed is not None else ():
+        target = _plain(context, name) if name is not None and name.type == "string" else ""
+        for at, word, how in _texts(context, listed, 0) if target and listed is not None else ():
             if _ENDING.search(word):
                 yield target, at, word, how
 
 
-def _make(look: RuleContext) -> _Found:
+def _make(context: RuleContext) -> _Found:
     """Yield the prerequisites of rules that are written out, and the objects of the Linux kernel's lists."""
-    for match in _RULE.finditer(look.data):
-        if look.data[match.start() : match.start() + 1] == b"\t" or b".PHONY" in match["targets"]:
+    for match in _RULE.finditer(context.data):
+        if context.data[match.start() : match.start() + 1] == b"\t" or b".PHONY" in match["targets"]:
             continue
         for target in match["targets"].decode("utf-8", "replace").split():
-            for word in _NEEDED.finditer(look.data, match.start("needs"), match.end("needs")):
+            for word in _NEEDED.finditer(context.data, match.start("needs"), match.end("needs")):
                 if b"." in word[0] and not re.search(rb"[$%*?()=:]", word[0]):
                     yield target, word.start(), word[0].decode("utf-8", "replace"), "path"
-    for match in _KBUILD.finditer(look.data):
+    for match in _KBUILD.finditer(context.data):
         for word in _OBJECT.finditer(match["objects"]):
             yield match["list"].decode(), match.start("objects") + word.start(), word[0].decode(), "object"
 
 
-def _meson(look: RuleContext) -> _Found:
+def _meson(context: RuleContext) -> _Found:
     """Yield the strings in a call, and those in lists that the file assigns to a variable."""
     until = 0
-    for match in _MESON.finditer(look.data):
+    for match in _MESON.finditer(context.data):
         if match.start() < until:
             continue
-        words = list(_meson_words(look.data, match.end(), 1))
+        words = list(_meson_words(context.data, match.end(), 1))
         until = words[-1][0] if words else until
         if words and words[0][1]:
             for at, text, name in words[1:]:
-                for place, word in [(at, text)] if text else _meson_held(look.data, name):
+                for place, word in [(at, text)] if text else _meson_values(context.data, name):
                     if _ENDING.search(word):
                         yield words[0][1], place, word, "path"
 
@@ -240,7 +240,7 @@ def _meson_words(data: bytes, at: int, depth: int) -> Iterator[tuple[int, str, s
             yield token.start() + (token["text"] is not None), text, name
 
 
-def _meson_held(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, str]]:
+def _meson_values(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, str]]:
     """Yield the strings that the file assigns to a name, following other names."""
     pattern = rb"^[ \t]*%s[ \t]*\+?=(?!=)[ \t]*" % re.escape(name.encode())
     for match in re.finditer(pattern, data, re.M) if name and depth < _DEEPEST else ():
@@ -248,7 +248,7 @@ def _meson_held(data: bytes, name: str, depth: int = 0) -> Iterator[tuple[int, s
             if text:
                 yield at, text
             elif other != name:
-                yield from _meson_held(data, other, depth + 1)
+                yield from _meson_values(data, other, depth + 1)
 
 
 _READERS = {"cmake": _cmake, "starlark": _starlark, "python": _python, "make": _make, "meson": _meson}
@@ -297,22 +297,22 @@ def cmake_sources(data: bytes) -> Iterator[TargetSource]:
                 yield TargetSource(target.decode("utf-8", "replace"), item.at, word, item.how)
 
 
-def _record_values(held: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
+def _record_values(values: dict[bytes, list[_Item]], name: str, variable: bytes, words: list[_Item]) -> None:
     """Record the values that `set` or a loop gives a variable, in addition to those of other branches."""
     stop = next((n for n, one in enumerate(words) if one.word in (b"CACHE", b"PARENT_SCOPE")), len(words))
     if name == "foreach":
-        held.setdefault(variable, []).extend(one for one in words if one.word not in (b"IN", b"LISTS", b"ITEMS"))
+        values.setdefault(variable, []).extend(one for one in words if one.word not in (b"IN", b"LISTS", b"ITEMS"))
         for at, one in enumerate(words):  # `IN LISTS a b` names variables without `${}`
             if one.word == b"LISTS":
-                held[variable] += [_Item(w.at, b"${%s}" % w.word, "path") for w in words[at + 1 :]]
+                values[variable] += [_Item(w.at, b"${%s}" % w.word, "path") for w in words[at + 1 :]]
     else:
-        held.setdefault(variable, []).extend(words[:stop])
+        values.setdefault(variable, []).extend(words[:stop])
 
 
-def _apply_change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_Item]) -> None:
+def _apply_change(values: dict[bytes, list[_Item]], name: str, verb: bytes, rest: list[_Item]) -> None:
     """Record what `list` and `file` do to a variable."""
     verb = verb.upper()
-    items = held.setdefault(rest[0].word, [])
+    items = values.setdefault(rest[0].word, [])
     if name == "list" and verb in (b"APPEND", b"PREPEND", b"INSERT"):
         items += rest[1:]
     elif name == "list" and verb == b"REMOVE_ITEM":
@@ -322,7 +322,7 @@ def _apply_change(held: dict[bytes, list[_Item]], name: str, verb: bytes, rest: 
         items += [one._replace(how=how) for one in rest[1:]]
 
 
-def _expand_variables(words: list[_Item], held: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:
+def _expand_variables(words: list[_Item], values: dict[bytes, list[_Item]], depth: int) -> Iterator[_Item]:
     """Yield the words, replacing variables by their values."""
     for item in words:
         use = _USE.match(item.word)
@@ -330,7 +330,7 @@ def _expand_variables(words: list[_Item], held: dict[bytes, list[_Item]], depth:
             if item.word not in _NO_SOURCE and b"$<" not in item.word:
                 yield item
         elif depth < _DEEPEST_VARIABLE:
-            inner = _expand_variables(held.get(use[1], []), held, depth + 1)
+            inner = _expand_variables(values.get(use[1], []), values, depth + 1)
             yield from (one._replace(how="without") for one in inner) if item.how == "without" else inner
 
 

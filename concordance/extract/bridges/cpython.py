@@ -13,6 +13,6 @@ LANGUAGES = C_FAMILY
 WORDS = CPYTHON_WORDS
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in tables, and the modules that it creates and returns."""
-    return (said for bridge, said in look.once(find_bindings) if bridge == CPYTHON)
+    return (said for bridge, said in context.once(find_bindings) if bridge == CPYTHON)

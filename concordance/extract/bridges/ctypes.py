@@ -18,9 +18,9 @@ from concordance.extract.reading.rule_context import RuleContext
 LANGUAGES = ("python", *C_FAMILY)
 WORDS = (b"ctypes", b"cffi", b"cdef", b'extern "C"')
 _OPENS = rb"(?:CDLL|PyDLL|WinDLL|OleDLL|LoadLibrary|load_library|dlopen)"
-_HELD = re.compile(rb"(?m)^[ \t]*([\w.]+)(?:[ \t]*+:[^=\n]++)?+[ \t]*+=[ \t]*(?:\w+\.)*?(\w+)\(([^\n]*)")
+_ASSIGNED_CALL = re.compile(rb"(?m)^[ \t]*([\w.]+)(?:[ \t]*+:[^=\n]++)?+[ \t]*+=[ \t]*(?:\w+\.)*?(\w+)\(([^\n]*)")
 _OPENED = re.compile(rb"\b" + _OPENS + rb"\b")
-_GIVEN = re.compile(rb"\breturn[ \t]+(?:\w+\.)*(" + _OPENS + rb")[ \t]*\(")
+_RETURNED_LIBRARY = re.compile(rb"\breturn[ \t]+(?:\w+\.)*(" + _OPENS + rb")[ \t]*\(")
 _TEXT = re.compile(rb"[\"']([^\"'\n]*)[\"']")
 _CDEF = re.compile(rb"\.cdef\(\s*[rfbuRFBU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
 _DECLARED = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\([^;{}]{0,500}\)\s*+;")
@@ -29,15 +29,15 @@ _SYSTEM = re.compile(r"(?:lib)?(?:c|m|dl|rt|pthread|kernel32|user32|ntdll|advapi
 _DESCRIBES = (b".argtypes", b".restype", b".errcheck")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the library functions that a Python file uses, or the C++ functions with C linkage."""
-    if look.language != "python":
-        yield from _plain_names(look)
+    if context.language != "python":
+        yield from _plain_names(context)
         return
-    held = _libraries(look)
+    held = _libraries(context)
     for holder, library in held.items():
-        yield from _used(look, holder, library)
-    for match in _CDEF.finditer(look.data):
+        yield from _used(context, holder, library)
+    for match in _CDEF.finditer(context.data):
         text = _COMMENT.sub(lambda found: b" " * len(found[0]), match[2])
         for declared in _DECLARED.finditer(text):
             statement = text[: declared.start()].rpartition(b";")[2]
@@ -46,29 +46,29 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
                 yield BridgeEnd(match.start(2) + declared.start(), "declares", name, name, (("library", ""),))
 
 
-def _libraries(look: RuleContext) -> dict[bytes, str]:
+def _libraries(context: RuleContext) -> dict[bytes, str]:
     """Return the names that hold a library, each with the library's file name if that is a literal."""
-    data, names = look.data, look.draft.ends
+    data, names = context.data, context.draft.ends
     found: dict[bytes, str] = {}
     givers = {}
-    for match in _GIVEN.finditer(data):
+    for match in _RETURNED_LIBRARY.finditer(data):
         if match.start(1) in names:
-            around = [d for d in look.draft.definitions if d.start <= match.start() < d.end and d.kind == "function"]
+            around = [d for d in context.draft.definitions if d.start <= match.start() < d.end and d.kind == "function"]
             if around:
                 givers[max(around, key=lambda d: d.start).name.encode()] = _literal(data, match.end())
-    for match in _HELD.finditer(data):
+    for match in _ASSIGNED_CALL.finditer(data):
         if match.start(2) not in names:
             continue
         if _OPENED.fullmatch(match[2]):
             found[match[1]] = _literal(data, match.start(3))
         elif match[2] in givers:
             found[match[1]] = givers[match[2]]
-    bound = look.bound
+    bound = context.bound
     for name, meaning in bound.items():
         home, _, last = meaning.rpartition(".")
         if last == "lib" and f"{home}.ffi" in bound.values():
             found[name.encode()] = ""
-    for row in look.imports:  # a library that another file holds; that file is looked up after all have been read
+    for row in context.imports:  # a library that another file holds; that file is looked up after all have been read
         holder = (row.alias or row.name).encode()
         if row.name and row.name.lower().strip("_") in ("lib", "dll", "clib") and holder not in found:
             found[holder] = f"{row.module}:{row.name}"
@@ -81,10 +81,10 @@ def _literal(data: bytes, at: int) -> str:
     return text[1].decode("utf-8", "replace").rpartition("/")[2] if text else ""
 
 
-def _used(look: RuleContext, holder: bytes, library: str) -> Iterator[BridgeEnd]:
+def _used(context: RuleContext, holder: bytes, library: str) -> Iterator[BridgeEnd]:
     if _SYSTEM.match(library):
         return
-    data, names = look.data, look.draft.ends
+    data, names = context.data, context.draft.ends
     more = (("library", library),)
     if ":" not in library:
         yield BridgeEnd(max(0, data.find(holder)), "library", holder.decode("utf-8", "replace"), library)
@@ -99,11 +99,11 @@ def _used(look: RuleContext, holder: bytes, library: str) -> Iterator[BridgeEnd]
             yield BridgeEnd(match.start(1), "reads", match[1].decode(), match[0].decode("utf-8", "replace"), more)
 
 
-def _plain_names(look: RuleContext) -> Iterator[BridgeEnd]:
+def _plain_names(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the functions that are declared or defined as `extern "C"`."""
-    if look.language == "c" or b'extern "C"' not in look.data:
+    if context.language == "c" or b'extern "C"' not in context.data:
         return
-    tokens = Tokens(look.data)
+    tokens = Tokens(context.data)
     spans = []
     for place in range(len(tokens) - 2):
         if tokens.text[place] == "extern" and tokens.text[place + 1] == '"C"':
@@ -113,6 +113,6 @@ def _plain_names(look: RuleContext) -> Iterator[BridgeEnd]:
             closed = tokens.partner[end] if end < len(tokens) and tokens.text[end] == "{" else end
             if closed > place and closed < len(tokens):
                 spans.append((tokens.at[place], tokens.at[closed]))
-    for one in look.draft.definitions:
+    for one in context.draft.definitions:
         if one.kind == "function" and any(start <= one.at < end for start, end in spans):
             yield BridgeEnd(one.at, "plain", one.name, one.name)

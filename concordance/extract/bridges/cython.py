@@ -29,28 +29,28 @@ class _Statement(NamedTuple):
     text: str
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the names of a file that Python can see, and the C names that it declares."""
     outer: list[tuple[int, str]] = []  # enclosing classes, and "" for functions, by indentation
     extern: tuple[int, str] | None = None
     block = -1
-    for one in _statements(look.source.text):
+    for one in _statements(context.source.text):
         while outer and outer[-1][0] >= one.indent:
             outer.pop()
         if extern is not None and one.indent > extern[0]:
             block = one.indent if block < 0 else block
             if one.indent == block:
-                yield from _declared(look, one, extern[1])
+                yield from _declared(context, one, extern[1])
             continue
         extern, block = None, -1
         opened = _EXTERN.match(one.text)
         if opened is not None:
             extern = (one.indent, opened[1] or "")
             continue
-        yield from _offered(look, one, outer)
+        yield from _offered(context, one, outer)
 
 
-def _offered(look: RuleContext, one: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
+def _offered(context: RuleContext, one: _Statement, outer: list[tuple[int, str]]) -> Iterator[BridgeEnd]:
     found = _OFFERED.match(one.text)
     if found is None:
         if re.match(r"cdef\s.*\)\s*+(?:\w++\s*+)*+:|cdef\s.*:\s*$", one.text, re.S):
@@ -63,16 +63,16 @@ def _offered(look: RuleContext, one: _Statement, outer: list[tuple[int, str]]) -
     homes = [home for _, home in outer]
     outer.append((one.indent, name if found["class"] else ""))
     if all(homes):
-        at = len(look.source.text[: one.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
+        at = len(context.source.text[: one.at + found.start("rest") + called.start()].encode("utf-8", "replace"))
         kind = "class" if found["class"] else "function"
         yield BridgeEnd(at, "binds", ".".join((*homes, name)), name, (("as", kind),))
 
 
-def _declared(look: RuleContext, one: _Statement, header: str) -> Iterator[BridgeEnd]:
+def _declared(context: RuleContext, one: _Statement, header: str) -> Iterator[BridgeEnd]:
     found = _FUNCTION.search(one.text)
     if found is None or _NO_FUNCTION.match(one.text) or found.start() == 0 or "(*" in one.text[: found.end()]:
         return
-    at = len(look.source.text[: one.at + found.start()].encode("utf-8", "replace"))
+    at = len(context.source.text[: one.at + found.start()].encode("utf-8", "replace"))
     yield BridgeEnd(at, "declares", found[2] or found[1], found[1], (("header", header),) if header else ())
 
 

@@ -59,16 +59,16 @@ _DOCUMENTED = frozenset((Kind.FUNCTION, Kind.CLASS, Kind.METHOD, Kind.PROPERTY, 
 _LONGEST = 2_000_000  # longer documents are not searched (characters)
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the code names in a document, or the names that a package re-exports."""
-    if look.language == "python":
-        yield from _reexports(look)
+    if context.language == "python":
+        yield from _reexports(context)
         return
-    text = look.source.text
-    if len(text) > _LONGEST or (look.language == "text" and not _MARKED.search(text)):
+    text = context.source.text
+    if len(text) > _LONGEST or (context.language == "text" and not _MARKED.search(text)):
         return
     seen = set()
-    for at, says, name, how, module in _code_references(look, text):
+    for at, says, name, how, module in _code_references(context, text):
         if at not in seen:
             seen.add(at)
             more = (("how", how), ("module", module)) if module else (("how", how),)
@@ -78,9 +78,9 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
 _Spoken = Iterator[tuple[int, str, str, str, str]]
 
 
-def _code_references(look: RuleContext, text: str) -> _Spoken:
+def _code_references(context: RuleContext, text: str) -> _Spoken:
     """Yield each name with its offset, its relation, the kind of reference, and the current module."""
-    offset = _offsets(look, text)
+    offset = _offsets(context, text)
     current = [(match.start(), match[1]) for match in _CURRENT.finditer(text)]
     starts = [at for at, _ in current]
 
@@ -88,13 +88,13 @@ def _code_references(look: RuleContext, text: str) -> _Spoken:
         place = bisect_right(starts, at) - 1
         return current[place][1] if place >= 0 else ""
 
-    for at, row in look.draft.imports:
+    for at, row in context.draft.imports:
         if row.form.startswith(_AUTO):
             name = row.name.partition("(")[0].strip()
             how = "module" if row.form == "automodule" else "directive"
             yield at, "documents", name or row.module, how, row.module if name else ""
-    for at, name in _directives(look):
-        yield at, "documents", name, "directive", module(look.source.offset(at))
+    for at, name in _directives(context):
+        yield at, "documents", name, "directive", module(context.source.offset(at))
     for match in _ROLE.finditer(text):
         target, at = _target(match)
         if target:
@@ -118,9 +118,9 @@ def _how(word: str) -> str:
     return "qualified" if _QUALIFIED.match(word) else "dotted" if _DOTTED.match(word) else ""
 
 
-def _offsets(look: RuleContext, text: str) -> Callable[[int], int]:
+def _offsets(context: RuleContext, text: str) -> Callable[[int], int]:
     """Return a function that converts character offsets to byte offsets."""
-    if len(text) == len(look.data):
+    if len(text) == len(context.data):
         return lambda at: at
     starts, lengths = [0], [0]
     for line in text.splitlines(keepends=True):
@@ -146,15 +146,15 @@ def _target(match: re.Match[str]) -> tuple[str, int]:
     return (bare, at + len(word) - len(word.lstrip("~."))) if re.fullmatch(r"[A-Za-z_][\w.]*", bare) else ("", 0)
 
 
-def _directives(look: RuleContext) -> Iterator[tuple[int, str]]:
+def _directives(context: RuleContext) -> Iterator[tuple[int, str]]:
     """Yield what directives document by hand: `.. function:: f(x)`; a method is qualified with its class."""
-    if look.language == "text":
-        yield from _directives_in_text(look.data)
-    if look.language != "rst":
+    if context.language == "text":
+        yield from _directives_in_text(context.data)
+    if context.language != "rst":
         return
-    classes = [d for d in look.draft.definitions if d.kind == Kind.CLASS]
-    for one in look.draft.definitions:
-        if one.kind in _DOCUMENTED and b"::" in look.data[one.start : one.at]:
+    classes = [d for d in context.draft.definitions if d.kind == Kind.CLASS]
+    for one in context.draft.definitions:
+        if one.kind in _DOCUMENTED and b"::" in context.data[one.start : one.at]:
             around = [d for d in classes if d is not one and d.start < one.start and one.end <= d.end]
             inner = one.kind in (Kind.METHOD, Kind.PROPERTY, Kind.FIELD) and around and "." not in one.name
             yield one.at, f"{around[-1].name}.{one.name}" if inner else one.name
@@ -194,14 +194,14 @@ def _examples(text: str) -> Iterator[tuple[int, str]]:
                 yield match.start(), known[match[1]] + match[2]
 
 
-def _reexports(look: RuleContext) -> Iterator[BridgeEnd]:
+def _reexports(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the names that a module imports at its top level, if it looks like a package's `__init__.py`."""
-    data = look.data
+    data = context.data
     if b"__all__" not in data and b"\nfrom ." not in data and not data.startswith(b"from ."):
         return
-    lines = {row.line for row in look.imports if not row.scope}
+    lines = {row.line for row in context.imports if not row.scope}
     for match in _HANDED.finditer(data):
-        if look.source.line(match.start(1)) not in lines:
+        if context.source.line(match.start(1)) not in lines:
             continue
         for name in _NAME.finditer(data, *match.span(2)):
             if name[1]:

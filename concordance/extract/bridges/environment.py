@@ -51,8 +51,10 @@ _CODE_IN_TEXT = frozenset(("interpolation", "template_substitution", "string_exp
 _COPY = re.compile(rb"=\s*(?:dict\s*\(\s*)?os\.environ\b(?:\s*\.\s*copy\s*\(\s*\))?(?:\s*+\))?[ \t]*+(?:\r?\n|;|#|\Z)")
 _PREFIXES = frozenset((b"", b"_", b"_w", b"secure_", b"__secure_"))  # of the system's own functions
 _HOME = re.compile(rb"(?<![\w.])([\w.]+)\s*\.\s*\Z")
-_HELD = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\Z")
-_GIVEN = re.compile(rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}")
+_NAME_BEFORE = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\Z")
+_PATCHED_ENVIRONMENT = re.compile(
+    rb"\bpatch\.dict\s*\(\s*(?:os\.environ|[\"']os\.environ[\"'])\s*,\s*(?:values\s*=\s*)?\{([^{}]*)\}"
+)
 _KEYS = re.compile(rb"[\"']([A-Za-z_]\w*)[\"']\s*:")
 _SHELL_USE = re.compile(rb"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)(?![A-Za-z0-9_])")
 _SHELL_SET = re.compile(
@@ -77,16 +79,16 @@ _LISTS = (
 _EXPRESSION = re.compile(rb"\$\{\{(?:[^}$]|\$(?!\{\{))*?\benv\.([A-Za-z_]\w*)")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield every access to and mention of a variable or option in a file."""
-    accesses, marks = _accesses_of(look.language)
-    if any(mark in look.data for mark in marks):
-        yield from _accesses(look, accesses)
-    reader = _READERS.get(look.language)
+    accesses, marks = _accesses_of(context.language)
+    if any(mark in context.data for mark in marks):
+        yield from _accesses(context, accesses)
+    reader = _READERS.get(context.language)
     if reader is not None:
-        yield from reader(look)
-    elif accesses and _mentions_variables(look.data):
-        yield from _documented(look)
+        yield from reader(context)
+    elif accesses and _mentions_variables(context.data):
+        yield from _documented(context)
 
 
 @cache
@@ -107,35 +109,41 @@ def _mentions_variables(data: bytes) -> bool:
     )
 
 
-def _is_code(look: RuleContext, at: int) -> bool:
+def _is_code(context: RuleContext, at: int) -> bool:
     """True if the text at an offset is code: not in a comment or string, unless in an expression inside a string."""
-    for node in reversed(look.path(at)):
+    for node in reversed(context.path(at)):
         if node.type in _CODE_IN_TEXT:
             return True
         if node.type in _TEXTS:
             return node.start_byte == at  # the literal itself
-    return not look.in_comment(at)
+    return not context.in_comment(at)
 
 
-def _accesses(look: RuleContext, accesses: tuple[tuple[str, re.Pattern[bytes], bytes], ...]) -> Iterator[BridgeEnd]:
+def _accesses(context: RuleContext, accesses: tuple[tuple[str, re.Pattern[bytes], bytes], ...]) -> Iterator[BridgeEnd]:
     """Yield the variables that a program reads, sets or removes."""
     seen = set()
     for says, pattern, mark in accesses:
-        for match in pattern.finditer(look.data) if mark in look.data else ():
-            name = _name(look, match)
+        for match in pattern.finditer(context.data) if mark in context.data else ():
+            name = _name(context, match)
             where = max(match.start(group) for group in match.groupdict())
-            known = not match[0][:1].isalpha() or _before(look.data, match.start()) in _PREFIXES
-            if name and known and where not in seen and _is_code(look, match.start()) and _is_systems(look, match):
+            known = not match[0][:1].isalpha() or _before(context.data, match.start()) in _PREFIXES
+            if (
+                name
+                and known
+                and where not in seen
+                and _is_code(context, match.start())
+                and _is_systems(context, match)
+            ):
                 seen.add(where)
                 yield BridgeEnd(match.start(), says, name, _words(match))
-    for match in WRAPPER.finditer(look.data):
-        start = match.start() - len(_before(look.data, match.start()))
-        function = look.data[start : match.end()].partition(b"(")[0].strip()
-        if function not in DIRECT and match.start("name") not in seen and _is_code(look, start):
+    for match in WRAPPER.finditer(context.data):
+        start = match.start() - len(_before(context.data, match.start()))
+        function = context.data[start : match.end()].partition(b"(")[0].strip()
+        if function not in DIRECT and match.start("name") not in seen and _is_code(context, start):
             says = REMOVES if REMOVING.match(function) else SETS if CHANGING.search(function) else READS
             yield BridgeEnd(start, says, match["name"].decode(), function.decode(), (("by", function.decode()),))
-    if look.language == "python" and b"os.environ" in look.data:
-        yield from _copies(look)
+    if context.language == "python" and b"os.environ" in context.data:
+        yield from _copies(context)
 
 
 def _before(data: bytes, at: int) -> bytes:
@@ -146,22 +154,22 @@ def _before(data: bytes, at: int) -> bytes:
     return data[start:at]
 
 
-def _is_systems(look: RuleContext, match: re.Match[bytes]) -> bool:
+def _is_systems(context: RuleContext, match: re.Match[bytes]) -> bool:
     """True if `environ` in Python is `os.environ`; WSGI servers pass a request under the same name."""
     at = match[0].rfind(b"environ")
-    if look.language != "python" or at < 0:
+    if context.language != "python" or at < 0:
         return True
-    home = _HOME.search(look.data, max(0, match.start() + at - 60), match.start() + at)
+    home = _HOME.search(context.data, max(0, match.start() + at - 60), match.start() + at)
     if home is None:
-        return look.bound.get("environ") == "os.environ"
-    return home[1] == b"os" or look.bound.get(home[1].decode("utf-8", "replace")) == "os"
+        return context.bound.get("environ") == "os.environ"
+    return home[1] == b"os" or context.bound.get(home[1].decode("utf-8", "replace")) == "os"
 
 
 def _words(match: re.Match[bytes]) -> str:
     return " ".join(match[0].decode("utf-8", "replace").split())[:80]
 
 
-def _name(look: RuleContext, match: re.Match[bytes]) -> str:
+def _name(context: RuleContext, match: re.Match[bytes]) -> str:
     """Return the variable's name: the literal, or the value of a constant that the file defines once."""
     groups = match.groupdict()
     literal = groups.get("name") or groups.get("other")
@@ -171,52 +179,55 @@ def _name(look: RuleContext, match: re.Match[bytes]) -> str:
     if not constant or not (constant.strip(b"_")[:1].isupper() or constant.startswith(b"k")):
         return ""
     given = rb"\b%s\b\s*(?::[^=\n]*)?(?:\[\])?\s*(?:=|\{)\s*[rbuL]?[\"']([A-Za-z_]\w*)[\"']" % re.escape(constant)
-    found = set(re.findall(given, look.data))
+    found = set(re.findall(given, context.data))
     return found.pop().decode() if len(found) == 1 else ""
 
 
-def _copies(look: RuleContext) -> Iterator[BridgeEnd]:
+def _copies(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what is stored in a copy of the environment, e.g. for a subprocess, or set by `patch.dict`."""
-    before = (_HELD.search(look.data, max(0, match.start() - 80), match.start()) for match in _COPY.finditer(look.data))
+    before = (
+        _NAME_BEFORE.search(context.data, max(0, match.start() - 80), match.start())
+        for match in _COPY.finditer(context.data)
+    )
     for copy in sorted({held[1] for held in before if held}):
         pattern = rb"\b%s\s*\[\s*[\"']([A-Za-z_]\w*)[\"']\s*\](\s*(?:=(?!=)|\+=))?" % re.escape(copy)
-        for match in re.finditer(pattern, look.data):
-            if _is_code(look, match.start()):
+        for match in re.finditer(pattern, context.data):
+            if _is_code(context, match.start()):
                 yield BridgeEnd(match.start(), SETS if match[2] else READS, match[1].decode(), _words(match))
-    for match in _GIVEN.finditer(look.data):
+    for match in _PATCHED_ENVIRONMENT.finditer(context.data):
         for key in _KEYS.finditer(match[1]):
-            if _is_code(look, match.start()):
+            if _is_code(context, match.start()):
                 yield BridgeEnd(match.start(1) + key.start(), SETS, key[1].decode(), _words(key))
 
 
-def _documented(look: RuleContext) -> Iterator[BridgeEnd]:
+def _documented(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the names near the words "environment variable", in comments and strings only."""
     seen = set()
-    for match in _SPOKEN.finditer(look.data):
+    for match in _SPOKEN.finditer(context.data):
         start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
-        for name in re.finditer(rb"(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?!\w|\()", look.data[start:end]):
+        for name in re.finditer(rb"(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?!\w|\()", context.data[start:end]):
             at = start + name.start()
-            if at not in seen and not _is_code(look, at):
+            if at not in seen and not _is_code(context, at):
                 seen.add(at)
                 yield BridgeEnd(at, DOCUMENTS, name[0].decode())
 
 
-def _python(look: RuleContext) -> Iterator[BridgeEnd]:
+def _python(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the documented variables, including those listed in the comment or docstring that starts the file."""
     seen = set()
-    if _mentions_variables(look.data):
-        for said in _documented(look):
+    if _mentions_variables(context.data):
+        for said in _documented(context):
             seen.add(said.at)
             yield said
-        head = _HEAD.match(look.data)
+        head = _HEAD.match(context.data)
         for match in _LISTED.finditer(head[0]) if head else ():
             if match.start(1) not in seen:
                 yield BridgeEnd(match.start(1), DOCUMENTS, match[1].decode())
 
 
-def _prose(look: RuleContext) -> Iterator[BridgeEnd]:
+def _prose(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield every name in a document that is written like a variable's."""
-    data = look.data
+    data = context.data
     at = {match.start(): match[0] for match in _NAMED.finditer(data)}
     at.update((match.start(1), match[1]) for pattern in (_CODE, _ROLE) for match in pattern.finditer(data))
     for match in _ENVVAR.finditer(data):
@@ -226,34 +237,34 @@ def _prose(look: RuleContext) -> Iterator[BridgeEnd]:
         yield BridgeEnd(place, DOCUMENTS, name.decode())
 
 
-def _shell(look: RuleContext) -> Iterator[BridgeEnd]:
+def _shell(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a script reads from its environment, and what it exports."""
-    data = look.data
+    data = context.data
     own = frozenset(_SHELLS_OWN.split())
     given = {name for found in _SHELL_SET.findall(data) for name in found if name}
     for match in _SHELL_USE.finditer(data):
         name = match[1].decode()
         array = data[match.end() : match.end() + 1] == b"["  # an environment cannot hold arrays
-        if match[1] not in given and name not in own and not array and _is_expanded(look, match.start()):
+        if match[1] not in given and name not in own and not array and _is_expanded(context, match.start()):
             asks = data[match.start() + 1 : match.start() + 2] == b"{" and _DEFAULT.match(data, match.end())
-            by = "sourcing" if look.imports and not asks else "shell"
+            by = "sourcing" if context.imports and not asks else "shell"
             yield BridgeEnd(match.start(1), READS, name, _words(match), (("by", by),))
     for match in _EXPORT.finditer(data):
         name = re.match(rb"\w+", match[1])
-        if name is not None and _is_code(look, match.start(1)):
+        if name is not None and _is_code(context, match.start(1)):
             yield BridgeEnd(match.start(1), SETS, name[0].decode(), _words(match))
 
 
-def _is_expanded(look: RuleContext, at: int) -> bool:
+def _is_expanded(context: RuleContext, at: int) -> bool:
     """True if the shell expands the text at an offset."""
-    if look.in_comment(at):
+    if context.in_comment(at):
         return False
-    return any(node.type in ("simple_expansion", "expansion", "arithmetic_expansion") for node in look.path(at)[-3:])
+    return any(node.type in ("simple_expansion", "expansion", "arithmetic_expansion") for node in context.path(at)[-3:])
 
 
-def _cmake(look: RuleContext) -> Iterator[BridgeEnd]:
+def _cmake(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield options, and names that a build file reads and that may be options."""
-    draft = look.draft
+    draft = context.draft
     declared = set()
     for one in draft.definitions:
         is_option = not {"option", "CACHE"}.isdisjoint(one.modifiers) and "INTERNAL" not in one.modifiers
@@ -263,34 +274,34 @@ def _cmake(look: RuleContext) -> Iterator[BridgeEnd]:
             yield BridgeEnd(one.at, SETS if forced else DECLARES, one.name, one.signature, (("what", "option"),))
     for start, end in draft.ends.items():
         if start not in declared and draft.roles[start] == ROLE_CODES[Role.READ]:
-            name = look.source.slice(start, end)
+            name = context.source.slice(start, end)
             if _CAPITALS.fullmatch(name) and not name.startswith(("CMAKE_", "PROJECT_")):
                 yield BridgeEnd(start, READS, name, "", (("what", "option"),))
 
 
-def _dockerfile(look: RuleContext) -> Iterator[BridgeEnd]:
-    for one in look.draft.definitions:
+def _dockerfile(context: RuleContext) -> Iterator[BridgeEnd]:
+    for one in context.draft.definitions:
         if "ENV" in one.modifiers:
             yield BridgeEnd(one.at, SETS, one.name, one.signature)
 
 
-def _starlark(look: RuleContext) -> Iterator[BridgeEnd]:
-    for match in _FLAG.finditer(look.data):
-        if not look.in_comment(match.start()):
+def _starlark(context: RuleContext) -> Iterator[BridgeEnd]:
+    for match in _FLAG.finditer(context.data):
+        if not context.in_comment(match.start()):
             yield BridgeEnd(match.start(1), DECLARES, match[1].decode(), _words(match), (("what", "option"),))
 
 
-def _yaml(look: RuleContext) -> Iterator[BridgeEnd]:
+def _yaml(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what workflows, container compositions and similar files put into an environment."""
-    for match in _EXPRESSION.finditer(look.data):
-        if not look.in_comment(match.start()):
+    for match in _EXPRESSION.finditer(context.data):
+        if not context.in_comment(match.start()):
             yield BridgeEnd(match.start(1), READS, match[1].decode(), _words(match))
-    inner = [d for d in look.draft.definitions if d.kind == Kind.KEY]
+    inner = [d for d in context.draft.definitions if d.kind == Kind.KEY]
     for holder in [d for d in inner if d.name in ("env", "environment", "variables")]:
         for one in inner:
             if holder.at < one.at and one.end <= holder.end and _CAPITALS.fullmatch(one.name):
                 yield BridgeEnd(one.at, SETS, one.name, one.signature)
-        body = look.data[holder.at : holder.end]
+        body = context.data[holder.at : holder.end]
         for pattern in _LISTS:
             for match in pattern.finditer(body):
                 yield BridgeEnd(holder.at + match.start(1), SETS, match[1].decode(), _words(match))

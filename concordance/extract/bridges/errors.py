@@ -77,34 +77,34 @@ _QUOTE = re.compile(r"(?s)[rbufRBUF]*(\"\"\"|'''|\"|')(.*)\1\Z")
 _BACK = 3000  # bytes before a call in which an assignment to the variable with its message is searched
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield every message of a file."""
-    if look.language in ("python", "cython"):
-        found = _python(look) if look.draft.root is not None else iter(())
-    elif look.language in C_FAMILY:
-        found = _of_c(look)
+    if context.language in ("python", "cython"):
+        found = _python(context) if context.draft.root is not None else iter(())
+    elif context.language in C_FAMILY:
+        found = _of_c(context)
     else:
-        found = _called(look, _PATTERNS[look.language])
+        found = _called(context, _PATTERNS[context.language])
     for at, name, message in found:
         cut = (("cut", "yes"),) if len(message) > LONGEST else ()
         yield BridgeEnd(at, "raises", name, message[:LONGEST], cut)
 
 
-def _called(look: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
+def _called(context: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, str, str]]:
     """Yield messages of calls in languages with C-like brackets; a call inside another call is part of that one."""
     until = 0
-    for match in pattern.finditer(look.data):
-        message, end = read_message(look.data, match.end()) if match.start() >= until else ("", until)
+    for match in pattern.finditer(context.data):
+        message, end = read_message(context.data, match.end()) if match.start() >= until else ("", until)
         until = end
-        if message and not _is_text(look, match.start()):
+        if message and not _is_text(context, match.start()):
             groups = match.groupdict()
             name = groups.get("thrown") or groups.get("called") or groups.get("verb") or b""
             yield match.start(), " ".join(name.decode("utf-8", "replace").split()), message
 
 
-def _of_c(look: RuleContext) -> Iterator[tuple[int, str, str]]:
+def _of_c(context: RuleContext) -> Iterator[tuple[int, str, str]]:
     """Yield messages of calls, macros and throw expressions in the C family."""
-    data = look.data
+    data = context.data
     spans = {match.end(): match.start() for word, fits in _C if word in data for match in fits.finditer(data)}
     until = 0
     for opened, start in sorted(spans.items()):
@@ -113,110 +113,110 @@ def _of_c(look: RuleContext) -> Iterator[tuple[int, str, str]]:
         if start < until:
             continue
         message, until = read_message(data, opened, streams=True)
-        if message and not _is_text(look, start) and not _is_defined(look, start):
+        if message and not _is_text(context, start) and not _is_defined(context, start):
             written = data[start : opened - 1].decode("utf-8", "replace")
             yield start, " ".join(written.removeprefix("throw").split()).removeprefix("new "), message
 
 
-def _is_text(look: RuleContext, at: int) -> bool:
-    return look.in_comment(at) or any(node.type in _TEXTS for node in look.path(at)[-2:])
+def _is_text(context: RuleContext, at: int) -> bool:
+    return context.in_comment(at) or any(node.type in _TEXTS for node in context.path(at)[-2:])
 
 
-def _is_defined(look: RuleContext, at: int) -> bool:
+def _is_defined(context: RuleContext, at: int) -> bool:
     """True if a preprocessor directive on this line defines the name, so that it is not called."""
-    line = look.data.rfind(b"\n", 0, at) + 1
-    return look.data[line:at].lstrip().startswith((b"#define", b"#include", b"# define"))
+    line = context.data.rfind(b"\n", 0, at) + 1
+    return context.data[line:at].lstrip().startswith((b"#define", b"#include", b"# define"))
 
 
-def _python(look: RuleContext) -> Iterator[tuple[int, str, str]]:
+def _python(context: RuleContext) -> Iterator[tuple[int, str, str]]:
     for word, pattern in _PYTHON:
-        for match in pattern.finditer(look.data) if word in look.data else ():
+        for match in pattern.finditer(context.data) if word in context.data else ():
             asserts = word == b"assert"
-            path = look.path(match.start() if asserts else match.end() - 1)
+            path = context.path(match.start() if asserts else match.end() - 1)
             if any(node.type in ("string_content", "string", "comment") for node in path[-2:]):
                 continue
             wanted = "assert_statement" if asserts else "call"
             node = next((one for one in reversed(path) if one.type == wanted), None)
             if node is None or (asserts and node.start_byte != match.start()):
                 continue
-            message = _of_arguments(look, node.named_children[1:2] if asserts else arguments(node))
+            message = _of_arguments(context, node.named_children[1:2] if asserts else arguments(node))
             if message:
                 function = node.child_by_field_name("function")
-                yield match.start(), "assert" if asserts else look.short(function), message
+                yield match.start(), "assert" if asserts else context.short(function), message
 
 
-def _of_arguments(look: RuleContext, values: list[Node]) -> str:
+def _of_arguments(context: RuleContext, values: list[Node]) -> str:
     """Return the message in the first argument that has one."""
     for value in values[:3]:
         inner = value.child_by_field_name("value") if value.type == "keyword_argument" else value
         if inner is None:
             continue
-        held = _assigned_value(look, inner) if inner.type == "identifier" else None
-        message = join_lines(_parts(look, held or inner))
+        held = _assigned_value(context, inner) if inner.type == "identifier" else None
+        message = join_lines(_parts(context, held or inner))
         if message:
             return message
     return ""
 
 
-def _assigned_value(look: RuleContext, name: Node) -> Node | None:
+def _assigned_value(context: RuleContext, name: Node) -> Node | None:
     """Return the expression that was last assigned to a variable before its use."""
     start = max(0, name.start_byte - _BACK)
-    word = re.escape(look.data[name.start_byte : name.end_byte])
+    word = re.escape(context.data[name.start_byte : name.end_byte])
     given = re.compile(rb"^[ \t]*%s[ \t]*=[ \t]*(?=[(\"'frbFRB_])" % word, re.M)
     last = None
-    for match in given.finditer(look.data, start, name.start_byte):
+    for match in given.finditer(context.data, start, name.start_byte):
         last = match
     if last is None:
         return None
-    node = next((one for one in reversed(look.path(last.end())) if one.type == "assignment"), None)
+    node = next((one for one in reversed(context.path(last.end())) if one.type == "assignment"), None)
     return node.child_by_field_name("right") if node is not None else None
 
 
-def _parts(look: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
+def _parts(context: RuleContext, node: Node, depth: int = 0) -> Iterator[str]:
     """Yield the parts of a Python expression that makes a string."""
     kind = node.type
     if kind == "string":
-        yield from _string(look, node)
+        yield from _string(context, node)
     elif depth > 60:
         yield PLACEHOLDER
     elif kind in ("concatenated_string", "parenthesized_expression"):
         for child in node.named_children:
             if child.type != "comment":
-                yield from _parts(look, child, depth + 1)
+                yield from _parts(context, child, depth + 1)
     elif kind == "binary_operator":
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
         if left is not None:
-            yield from _parts(look, left, depth + 1)
+            yield from _parts(context, left, depth + 1)
         if right is not None and sign is not None and sign.type == "+":
-            yield from _parts(look, right, depth + 1)
+            yield from _parts(context, right, depth + 1)
     elif kind == "call":
-        yield from _of_call(look, node, depth)
+        yield from _of_call(context, node, depth)
     else:
         yield PLACEHOLDER
 
 
-def _of_call(look: RuleContext, node: Node, depth: int) -> Iterator[str]:
+def _of_call(context: RuleContext, node: Node, depth: int) -> Iterator[str]:
     function = node.child_by_field_name("function")
-    if function is not None and function.type == "attribute" and look.text(function).endswith((".format", ".strip")):
+    if function is not None and function.type == "attribute" and context.text(function).endswith((".format", ".strip")):
         held = function.child_by_field_name("object")
         if held is not None:
-            yield from _parts(look, held, depth + 1)
+            yield from _parts(context, held, depth + 1)
             return
-    if function is not None and look.text(function) in _TRANSLATE and arguments(node):
-        yield from _parts(look, arguments(node)[0], depth + 1)
+    if function is not None and context.text(function) in _TRANSLATE and arguments(node):
+        yield from _parts(context, arguments(node)[0], depth + 1)
     else:
         yield PLACEHOLDER
 
 
-def _string(look: RuleContext, node: Node) -> Iterator[str]:
+def _string(context: RuleContext, node: Node) -> Iterator[str]:
     """Yield a literal's text, with a placeholder for each interpolated value."""
     inside = [child for child in node.named_children if child.type == "interpolation"]
     text, at = "", node.start_byte
     for child in inside:
-        text += look.source.slice(at, child.start_byte) + PLACEHOLDER
+        text += context.source.slice(at, child.start_byte) + PLACEHOLDER
         at = child.end_byte
-    text += look.source.slice(at, node.end_byte)
+    text += context.source.slice(at, node.end_byte)
     written = _QUOTE.fullmatch(text)
     if written is not None:
         yield insert_placeholders(unescape(written[2]) if not text[:2].lower().startswith("r") else written[2])

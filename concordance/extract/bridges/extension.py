@@ -24,20 +24,20 @@ _SOURCE = re.compile(rb"[\"']?(?<![\w./+-])([\w./+-]+\.(?:c|cc|cpp|cxx|cu|pyx|mm
 _LONGEST = 4000  # bytes of a call in which its sources are searched
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the extensions that a file builds, or the modules that it imports everything from."""
-    data = look.data
-    if look.language == "python":
+    data = context.data
+    if context.language == "python":
         for match in _SETUP.finditer(data):
-            if not look.in_comment(match.start()):
+            if not context.in_comment(match.start()):
                 yield _extension_end(match.start(1), match[1], _call(data, match.end()), b"")
-        for row in look.imports:
+        for row in context.imports:
             if row.name == "*":
-                yield BridgeEnd(look.source.line_bytes[row.line - 1], "takes all", row.module, row.module)
-    elif look.language == "cmake":
+                yield BridgeEnd(context.source.line_bytes[row.line - 1], "takes all", row.module, row.module)
+    elif context.language == "cmake":
         for match in _CMAKE.finditer(data):
             yield _extension_end(match.start(1), match[1], match[2] + b" ", b"")
-    elif b"extension_module" in data and look.source.language in ("meson", "text"):
+    elif b"extension_module" in data and context.source.language in ("meson", "text"):
         for match in _MESON.finditer(data):
             call = _call(data, match.end())
             home = _SUBDIR.search(call)

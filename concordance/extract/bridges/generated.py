@@ -16,41 +16,41 @@ from concordance.extract.reading.rule_context import RuleContext
 
 LANGUAGES = (*C_FAMILY, "python")
 WORDS = (b"_pb2", b".pb.h")
-_MADE = re.compile(r"(?P<path>.*?)_pb2(?P<grpc>_grpc)?\Z")
+_GENERATED_MODULE = re.compile(r"(?P<path>.*?)_pb2(?P<grpc>_grpc)?\Z")
 _CAPITAL = re.compile(rb"\b[A-Z]\w+\b")
 _TEXTS = frozenset(("comment", "string_content", "string_literal", "raw_string_literal", "preproc_include", "string",
                     "system_lib_string"))  # fmt: skip
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the names that a file may take from generated code."""
-    return _python(look) if look.language == "python" else _c(look)
+    return _python(context) if context.language == "python" else _c(context)
 
 
-def _python(look: RuleContext) -> Iterator[BridgeEnd]:
-    for alias, meaning in sorted(look.bound.items()):
+def _python(context: RuleContext) -> Iterator[BridgeEnd]:
+    for alias, meaning in sorted(context.bound.items()):
         module, _, name = meaning.rpartition(".")
-        whole = _MADE.match(meaning)
-        part = _MADE.match(module)
+        whole = _GENERATED_MODULE.match(meaning)
+        part = _GENERATED_MODULE.match(module)
         if whole is not None:
-            yield from _members(look, alias, whole["path"])
+            yield from _members(context, alias, whole["path"])
         elif part is not None:
-            for at in look.places(alias):
-                if not _is_member(look, at):
+            for at in context.places(alias):
+                if not _is_member(context, at):
                     yield BridgeEnd(at, "uses", name, alias, (("proto", _proto(part["path"])),))
 
 
-def _members(look: RuleContext, alias: str, path: str) -> Iterator[BridgeEnd]:
+def _members(context: RuleContext, alias: str, path: str) -> Iterator[BridgeEnd]:
     """Yield the attributes of a generated module that the file uses."""
-    for at in look.places(alias):
-        rest = re.compile(rb"((?:\s*\.\s*[A-Za-z_]\w*)+)").match(look.data, at + len(alias.encode()))
-        if rest is not None and not _is_member(look, at):
+    for at in context.places(alias):
+        rest = re.compile(rb"((?:\s*\.\s*[A-Za-z_]\w*)+)").match(context.data, at + len(alias.encode()))
+        if rest is not None and not _is_member(context, at):
             names = [part.strip() for part in rest[1].decode().split(".")[1:]]
             yield BridgeEnd(at, "uses", ".".join(names), f"{alias}.{'.'.join(names)}", (("proto", _proto(path)),))
 
 
-def _is_member(look: RuleContext, at: int) -> bool:
-    return look.data[max(0, at - 1) : at] == b"."
+def _is_member(context: RuleContext, at: int) -> bool:
+    return context.data[max(0, at - 1) : at] == b"."
 
 
 def _proto(module: str) -> str:
@@ -59,15 +59,15 @@ def _proto(module: str) -> str:
     return "./" * bool(level) + "../" * (level - 1) + module.lstrip(".").replace(".", "/") + ".proto"
 
 
-def _c(look: RuleContext) -> Iterator[BridgeEnd]:
-    made = [row.module.removesuffix(".pb.h") + ".proto" for row in look.imports if row.module.endswith(".pb.h")]
+def _c(context: RuleContext) -> Iterator[BridgeEnd]:
+    made = [row.module.removesuffix(".pb.h") + ".proto" for row in context.imports if row.module.endswith(".pb.h")]
     if not made:
         return
     seen = set()
-    for match in _CAPITAL.finditer(look.data):
+    for match in _CAPITAL.finditer(context.data):
         name = match[0]
-        if name not in seen and look.draft.ends.get(match.start()) == match.end():
-            if any(node.type in _TEXTS for node in look.path(match.start())[-2:]):
+        if name not in seen and context.draft.ends.get(match.start()) == match.end():
+            if any(node.type in _TEXTS for node in context.path(match.start())[-2:]):
                 continue
             seen.add(name)
             yield BridgeEnd(match.start(), "uses", name.decode(), name.decode(), (("proto", " ".join(made)),))

@@ -32,30 +32,30 @@ _NO_CODE = frozenset(("comment", "string_content", "string_literal", "raw_string
 _KEYWORDS = frozenset((b"operator", b"return", b"template", b"typename", b"sizeof"))
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the kernels that a file launches and defines."""
-    data = look.data
+    data = context.data
     if b"__global__" in data:
-        for one in look.draft.definitions:
+        for one in context.draft.definitions:
             # There may be directives between the specifier and the name.
             if one.kind == Kind.FUNCTION and b"__global__" in data[one.start : one.at]:
                 yield BridgeEnd(one.at, "is a kernel", one.name, one.name)
     for match in _SIGN.finditer(data):
-        if not _is_code(look, match.start()):
+        if not _is_code(context, match.start()):
             continue
         name = _before(data, match.start())
         if name is not None:
-            yield from _launched(look, *name)
+            yield from _launched(context, *name)
     if b"Launch" in data:
         for match in _GIVEN.finditer(data):
-            if _is_code(look, match.start()):
+            if _is_code(context, match.start()):
                 at = match.start("name") + match["name"].rfind(b":") + 1
-                yield from _launched(look, at, match.end("name"))
+                yield from _launched(context, at, match.end("name"))
 
 
-def _is_code(look: RuleContext, at: int) -> bool:
-    path = look.path(at)
-    return not look.in_comment(at) and not any(node.type in _NO_CODE for node in path[-3:])
+def _is_code(context: RuleContext, at: int) -> bool:
+    path = context.path(at)
+    return not context.in_comment(at) and not any(node.type in _NO_CODE for node in path[-3:])
 
 
 def _before(data: bytes, at: int) -> tuple[int, int] | None:
@@ -112,54 +112,54 @@ def _opening(data: bytes, at: int, least: int, opens: bytes, closes: bytes) -> i
     return None
 
 
-def _launched(look: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
+def _launched(context: RuleContext, at: int, end: int) -> Iterator[BridgeEnd]:
     """Yield the launch of a name.
 
     For a variable, also yield the kernel that was assigned to it. For a macro's parameter, yield what the file
     passes to the macro instead.
     """
-    name = look.data[at:end]
-    macro = _macro_around(look, at)
+    name = context.data[at:end]
+    macro = _macro_around(context, at)
     if macro is not None and name in macro[1]:
-        yield from _macro_arguments(look, macro[0], macro[1].index(name))
+        yield from _macro_arguments(context, macro[0], macro[1].index(name))
         return
     yield BridgeEnd(at, "launches", name.decode(), name.decode())
-    body = look.data.rfind(b"\n}", 0, at) + 1  # start of the enclosing function, to find its variables
+    body = context.data.rfind(b"\n}", 0, at) + 1  # start of the enclosing function, to find its variables
     given = rb"\b%s\s*(?:=|\{)\s*&?\s*(?:\w+\s*\?[^;]*|((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*[<;}])" % re.escape(name)
-    for match in re.finditer(given, look.data[body:at]):
+    for match in re.finditer(given, context.data[body:at]):
         if match[1]:
             last = body + match.start(1) + match[1].rfind(b":") + 1
-            word = look.data[last : body + match.end(1)].decode()
+            word = context.data[last : body + match.end(1)].decode()
             yield BridgeEnd(last, "launches", word, name.decode())
 
 
-def _macro_around(look: RuleContext, at: int) -> tuple[str, list[bytes]] | None:
+def _macro_around(context: RuleContext, at: int) -> tuple[str, list[bytes]] | None:
     """Return the name and parameters of the macro whose body contains an offset."""
-    for one in look.draft.definitions:
+    for one in context.draft.definitions:
         if one.kind == Kind.MACRO and one.start <= at < one.end:
             written = one.signature.partition("(")[2].partition(")")[0]
             return one.name, [word.strip().encode() for word in written.split(",")]
     return None
 
 
-def _macro_arguments(look: RuleContext, macro: str, place: int) -> Iterator[BridgeEnd]:
+def _macro_arguments(context: RuleContext, macro: str, place: int) -> Iterator[BridgeEnd]:
     """Yield the names that calls of a macro pass as the argument with index `place`."""
-    for match in re.finditer(rb"\b%s\s*\(" % re.escape(macro.encode()), look.data):
+    for match in re.finditer(rb"\b%s\s*\(" % re.escape(macro.encode()), context.data):
         start, depth, number = match.end(), 0, 0
-        for at in range(match.end(), min(len(look.data), match.end() + _FARTHEST)):
-            sign = look.data[at]
+        for at in range(match.end(), min(len(context.data), match.end() + _FARTHEST)):
+            sign = context.data[at]
             depth += (sign in b"([{<") - (sign in b")]}>")
             if (sign == 44 and depth == 0) or depth < 0:  # a comma, or the end
                 if number == place:
-                    yield from _argument(look, start, at)
+                    yield from _argument(context, start, at)
                     break
                 number, start = number + 1, at + 1
                 if depth < 0:
                     break
 
 
-def _argument(look: RuleContext, start: int, end: int) -> Iterator[BridgeEnd]:
-    written = _NAME.fullmatch(look.data[start:end])
-    if written and _is_code(look, start + written.start(2)) and _macro_around(look, start) is None:
+def _argument(context: RuleContext, start: int, end: int) -> Iterator[BridgeEnd]:
+    written = _NAME.fullmatch(context.data[start:end])
+    if written and _is_code(context, start + written.start(2)) and _macro_around(context, start) is None:
         name = written[2].decode()
         yield BridgeEnd(start + written.start(2), "launches", name, name)

@@ -13,6 +13,6 @@ LANGUAGES = C_FAMILY
 WORDS = PYBIND_WORDS
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file binds in chains of calls."""
-    return (said for bridge, said in look.once(find_bindings) if bridge == PYBIND)
+    return (said for bridge, said in context.once(find_bindings) if bridge == PYBIND)

@@ -59,31 +59,31 @@ _LITERAL = re.compile(
     rb"\s*(?:[rbuf]*(?P<quote>[\"'])(?P<text>(?:[^\"'\\\n]|\\.)*)(?P=quote)|(?P<name>[\w.]+))\s*(?P<end>[,\])]|\Z)"
 )
 _MOVES = re.compile(rb"(?:^|[\s;&|(])(?:cd|pushd)\s|working-directory|WORKING_DIRECTORY|\bcwd\s*=")
-_NEAR = 1500  # bytes before a command in which a change of folder is searched
+_CONTEXT_BYTES = 1500  # bytes before a command in which a change of folder is searched
 _TEXT = re.compile(rb'"((?:[^"\\]|\\(?s:.)|\\\Z)*+)(?:"|\Z)')
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the scripts and modules that a file runs."""
     seen = set()
-    for one in _READERS[look.language](look):
-        if one.at not in seen and not look.in_comment(one.at):
+    for one in _READERS[context.language](context):
+        if one.at not in seen and not context.in_comment(one.at):
             seen.add(one.at)
-            moved = _MOVES.search(look.data, max(0, one.at - _NEAR), one.at) is not None
+            moved = _MOVES.search(context.data, max(0, one.at - _CONTEXT_BYTES), one.at) is not None
             more = (("is", "module"),) if one.is_module else (("after", "cd"),) if moved else ()
             yield BridgeEnd(one.at, "runs", one.word, one.word, more)
 
 
-def _shell(look: RuleContext) -> Iterator[Run]:
-    yield from find_runs(look.data, 0, len(look.data))
+def _shell(context: RuleContext) -> Iterator[Run]:
+    yield from find_runs(context.data, 0, len(context.data))
 
 
-def _yaml(look: RuleContext) -> Iterator[Run]:
+def _yaml(context: RuleContext) -> Iterator[Run]:
     """Yield what the values of command keys run."""
-    for one in look.draft.definitions:
+    for one in context.draft.definitions:
         if one.kind == Kind.KEY and one.name in _KEYS:
-            start = look.data.find(b":", one.at, one.end) + 1
-            yield from _lines(look.data, start, one.end)
+            start = context.data.find(b":", one.at, one.end) + 1
+            yield from _lines(context.data, start, one.end)
 
 
 def _lines(data: bytes, start: int, end: int) -> Iterator[Run]:
@@ -98,54 +98,54 @@ def _lines(data: bytes, start: int, end: int) -> Iterator[Run]:
         yield from find_runs(data, at, stop)
 
 
-def _dockerfile(look: RuleContext) -> Iterator[Run]:
-    for match in _INSTRUCTION.finditer(look.data):
+def _dockerfile(context: RuleContext) -> Iterator[Run]:
+    for match in _INSTRUCTION.finditer(context.data):
         start, end = match.span("rest")
-        options = _OPTIONS.match(look.data, start, end)
+        options = _OPTIONS.match(context.data, start, end)
         start = options.end() if options else start
-        if look.data[start : start + 1] == b"[":
-            texts = _TEXT.finditer(look.data, start, end)
+        if context.data[start : start + 1] == b"[":
+            texts = _TEXT.finditer(context.data, start, end)
             yield from runs_of_command([(text.start(1), text[1].decode("utf-8", "replace")) for text in texts])
         else:
-            yield from find_runs(look.data, start, end)
+            yield from find_runs(context.data, start, end)
 
 
-def _make(look: RuleContext) -> Iterator[Run]:
-    for match in _RECIPE.finditer(look.data):
-        yield from find_runs(look.data, *match.span("rest"))
-    for match in _SHELL.finditer(look.data):
-        yield from find_runs(look.data, *match.span(1))
+def _make(context: RuleContext) -> Iterator[Run]:
+    for match in _RECIPE.finditer(context.data):
+        yield from find_runs(context.data, *match.span("rest"))
+    for match in _SHELL.finditer(context.data):
+        yield from find_runs(context.data, *match.span(1))
 
 
-def _json(look: RuleContext) -> Iterator[Run]:
+def _json(context: RuleContext) -> Iterator[Run]:
     """Yield what the commands in `scripts` run."""
-    for holder in (one for one in look.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
-        for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(look.data, holder.at, holder.end):
-            yield from find_runs(look.data, *match.span(1))
+    for holder in (one for one in context.draft.definitions if one.kind == Kind.KEY and one.name in _SCRIPTS):
+        for match in re.compile(rb':\s*"((?:[^"\\]|\\.)*)"').finditer(context.data, holder.at, holder.end):
+            yield from find_runs(context.data, *match.span(1))
 
 
-def _settings(look: RuleContext) -> Iterator[Run]:
+def _settings(context: RuleContext) -> Iterator[Run]:
     """Yield what the commands in the settings of tox and similar tools run."""
-    for one in look.draft.definitions:
+    for one in context.draft.definitions:
         if one.kind == Kind.KEY and one.name in _KEYS:
-            start = look.data.find(b"=", one.at, one.end) + 1
-            yield from find_runs(look.data, start, one.end) if start else ()
+            start = context.data.find(b"=", one.at, one.end) + 1
+            yield from find_runs(context.data, start, one.end) if start else ()
 
 
-def _cmake(look: RuleContext) -> Iterator[Run]:
-    for match in _CMAKE.finditer(look.data):
+def _cmake(context: RuleContext) -> Iterator[Run]:
+    for match in _CMAKE.finditer(context.data):
         rest = match["rest"].replace(b"\n", b" ").replace(b"\r", b" ")
         yield from (one._replace(at=match.start("rest") + one.at) for one in find_runs(rest, 0, len(rest)))
 
 
-def _python(look: RuleContext) -> Iterator[Run]:
+def _python(context: RuleContext) -> Iterator[Run]:
     """Yield the programs that Python code starts, if their names are literals."""
-    for match in _STARTED.finditer(look.data):
+    for match in _STARTED.finditer(context.data):
         words: list[tuple[int, str]] = []
         at = match.end()
         listed = bool(match["open"])
         while len(words) < 12:
-            word = _LITERAL.match(look.data, at)
+            word = _LITERAL.match(context.data, at)
             if word is None:
                 break
             if word["text"] is not None:
@@ -156,7 +156,7 @@ def _python(look: RuleContext) -> Iterator[Run]:
             if word["end"] != b"," or not (listed or match["verb"] == b"run"):
                 break
         if len(words) == 1 and not listed and " " in words[0][1]:
-            yield from find_runs(look.data, words[0][0], words[0][0] + len(words[0][1].encode()))
+            yield from find_runs(context.data, words[0][0], words[0][0] + len(words[0][1].encode()))
         elif words:
             yield from runs_of_command(words)
 

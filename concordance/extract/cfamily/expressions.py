@@ -22,7 +22,7 @@ _WORD = re.compile(rb"(?:::)?[A-Za-z_]\w*")
 _JOINT = re.compile(rb"\s*(?:\.|->|::)\s*(?:template\s+)?~?[A-Za-z_]\w*")
 _STOPS = frozenset(b";),:}]{")
 _CAST = re.compile(rb"\(\s*(?:const\s+)?(?:struct\s+)?[A-Za-z_][\w:<>, ]*[\s*&]*\)")
-_HELD = (b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict")
+_TYPE_QUALIFIERS = (b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict")
 _OPERAND = re.compile(rb"\s*[A-Za-z_0-9(\"'*&~!]")
 _FARTHEST = 2000  # most bytes to search for a matching bracket
 _DEEPEST = 40
@@ -57,7 +57,7 @@ def strip_qualifiers(text: bytes) -> bytes:
     """Return the text before a declared name without qualifiers such as `const`, `*` and `&`."""
     text = text.rstrip(b" *&\n\t\r.")
     while text and text[-1] in b"tet_/":
-        for word in _HELD:
+        for word in _TYPE_QUALIFIERS:
             if text.endswith(word):
                 text = text[: -len(word)].rstrip(b" *&\n\t\r.")
                 break
@@ -131,7 +131,7 @@ class CExpressions:
             if place is not None:
                 return self.woven.use[place] if place < len(self.woven.use) else 0
             if data[end - 4 : end] == b"this":
-                return self.expression(LOOKUP, self.woven.word("this"), scope)
+                return self.expression(LOOKUP, self.woven.name_index("this"), scope)
             return 0
         self.depth += 1
         try:

@@ -50,7 +50,7 @@ _CALLED, _WRITTEN, _TYPE, _FIRST_USE = (
 )
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION))
-_HELD = frozenset((b" ", b"& ", b"* ", b" &", b" *", b"&& ", b" const& ", b" const* "))
+_PLAIN_SEPARATORS = frozenset((b" ", b"& ", b"* ", b" &", b" *", b"&& ", b" const& ", b" const* "))
 _BEGINS = re.compile(rb"\s*(=|:(?!:)|\{|\()")
 _BRACKET = re.compile(rb"\bauto[\s&]*\[\s*\Z")
 _END_OF_BRACKET = re.compile(rb"[^\]=;]*\]\s*(=|:|\{|\()")
@@ -88,7 +88,7 @@ class _CFlow:
         for place in self.declared:
             self._local(place)
         self._brought()
-        woven.more = symbol_flags.columns(self.draft, woven.symbols, self._special(), woven.word)
+        woven.more = symbol_flags.columns(self.draft, woven.symbols, self._special(), woven.name_index)
 
     # --- names -------------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class _CFlow:
         sign = data[at - 1]
         if sign == 58:  # "::"
             value = self.values.ending(at - 2, scope) if at > 2 and data[at - 3] == 62 else 0
-            return value or self.woven.expression(LOOKUP, self.woven.word("::"), 0)
+            return value or self.woven.expression(LOOKUP, self.woven.name_index("::"), 0)
         if sign == 46:  # "."
             return self.values.ending(at - 1, scope)
         if sign == 62 and data[at - 2] == 45:  # "->"
@@ -221,7 +221,7 @@ class _CFlow:
         names, data = self.woven.names, self.data
         start, before = names.starts[first], names.ends[first - 1] if first else 0
         between = data[before:start] if start - before < _LONGEST else b";"
-        text = b"" if between in _HELD else strip_qualifiers(between)
+        text = b"" if between in _PLAIN_SEPARATORS else strip_qualifiers(between)
         if not text:
             return self.values.of_name(first - 1) if first else 0
         sign = text[-1]
@@ -283,14 +283,14 @@ class _CFlow:
             first = place
             while first and names.hangs[first]:
                 first -= 1
-            woven.say(symbol, SymbolRelation.RETURNS, self._returned(first, scope))
+            woven.relate(symbol, SymbolRelation.RETURNS, self._returned(first, scope))
         elif kind in _HOLDERS:
-            woven.say(symbol, SymbolRelation.TYPE, self._declared(place, place, scope))
+            woven.relate(symbol, SymbolRelation.TYPE, self._declared(place, place, scope))
         elif kind in _CLASSES:
             if row.bases:
                 self._bases(symbol, place)
         elif kind == Kind.TYPE or (kind == Kind.NAMESPACE and "=" in row.signature):
-            woven.say(symbol, SymbolRelation.TYPE, self._meant(place, scope))
+            woven.relate(symbol, SymbolRelation.TYPE, self._meant(place, scope))
 
     def _returned(self, first: int, scope: int) -> int:
         names, data = self.woven.names, self.data
@@ -315,7 +315,7 @@ class _CFlow:
             depth += sign in b"<("
             depth -= sign in b">)"
             if (sign == 44 and not depth) or here == end:
-                self.woven.say(symbol, SymbolRelation.BASE, self.values.type(here, scope))
+                self.woven.relate(symbol, SymbolRelation.BASE, self.values.type(here, scope))
 
     def _outward(self, place: int, end: int) -> None:
         """Look up the names in a class's head in the scope around the class, because they name its bases."""
@@ -344,13 +344,13 @@ class _CFlow:
         """Bind what `using` brings into a scope."""
         woven, names = self.woven, self.woven.names
         for place in self.using:
-            woven.bind(names.scope[place], woven.word("using namespace"), woven.use[place])
+            woven.bind(names.scope[place], woven.name_index("using namespace"), woven.use[place])
         imported = ROLE_CODES[Role.IMPORT]
         at = names.role.find(imported)
         directives = set(self.using)
         while at >= 0:
             if at not in directives:
-                woven.bind(names.scope[at], woven.word("using"), woven.use[at])
+                woven.bind(names.scope[at], woven.name_index("using"), woven.use[at])
             at = names.role.find(imported, at + 1)
 
     def _special(self) -> set[int]:

@@ -24,7 +24,7 @@ from concordance.extract.reading import trees
 
 
 Edit = tuple[int, int, bytes]  # start, end, replacement
-_NEAR = 2000  # bytes around an error in which to look for its cause
+_CONTEXT_BYTES = 2000  # bytes around an error in which to look for its cause
 _BRACKET_PAIRS = re.compile(rb"[{}()]")
 _CAPITALS = re.compile(rb"\b(?:[A-Z_][A-Z0-9_]{2,}|[A-Za-z]\w*_(?:HEAD|API|EXPORT|INLINE)\w*|__\w+)\b")
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
@@ -103,7 +103,7 @@ class ErrorCauses:
         last = min(spot.last if spot.last - spot.first < 12 else spot.first, len(self.starts) - 2)
         start, end = self.starts[first], self.starts[min(last + 1 + after, len(self.starts) - 1)] - 1
         # A line may be as long as the file: the cost of looking around an error must not grow with it.
-        return max(start, spot.start - _NEAR), min(end, spot.start + _NEAR)
+        return max(start, spot.start - _CONTEXT_BYTES), min(end, spot.start + _CONTEXT_BYTES)
 
     def _conditional(self, spot: SyntaxErrorSpot) -> list[Edit]:
         """Cause: preprocessor lines in the middle of an expression or a declaration's head."""
@@ -318,7 +318,7 @@ CAUSES: tuple[Callable[[ErrorCauses, SyntaxErrorSpot], list[Edit]], ...] = (
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ROUNDS = 8
-_FAR = 60  # lines; a longer error says nothing about its cause
+_MAX_ERROR_LINES = 60  # lines; a longer error says nothing about its cause
 _BRACKETS = re.compile(rb"[{}()]")
 
 
@@ -360,7 +360,7 @@ class Repair(ErrorCauses):
                 self._apply(edit)
             mended = self._parse()
             left, now = self._spots(mended)
-            rows = {row for s in left if s.last - s.first < _FAR for row in range(s.first, s.last + 1)}
+            rows = {row for s in left if s.last - s.first < _MAX_ERROR_LINES for row in range(s.first, s.last + 1)}
             failed = [place for place, (row, _) in enumerate(edits) if row in rows]
             if now >= cost:
                 failed = list(range(len(edits)))
@@ -404,7 +404,7 @@ class Repair(ErrorCauses):
                 cost += 1 + (spot.end - spot.start) / 200
             else:
                 cost += 0.1
-        inner = [s for s in spots if s.last - s.first < _FAR]
+        inner = [s for s in spots if s.last - s.first < _MAX_ERROR_LINES]
         return inner or spots, cost
 
     def _apply(self, edit: Edit) -> None:

@@ -24,7 +24,7 @@ _HOPS = 3  # levels of variables that are defined by other variables
 Command = tuple[str, list[str]]
 _CMAKE = "CMakeLists.txt"
 _BAZEL = ("BUILD", "BUILD.bazel")
-_MOST = 400  # CMake files that are searched for the use of a variable
+_MAX_CMAKE_FILES = 400  # CMake files that are searched for the use of a variable
 _MACRO = re.compile(r"(?:[A-Z]+_)*TEST(?:_[A-Z]+)*\s*\(|(?:SCENARIO|SUBCASE)\s*\(")
 _GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
@@ -61,7 +61,7 @@ def _program(files: RunnerFiles, path: str) -> str:
             break
     else:
         return ""
-    for build in files.named(_CMAKE)[:_MOST] if held and not target else ():
+    for build in files.named(_CMAKE)[:_MAX_CMAKE_FILES] if held and not target else ():
         target, _ = cmake_target(files.parsed(build, _read_commands), path, held)
         if target:
             break

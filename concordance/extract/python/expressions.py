@@ -62,7 +62,7 @@ class PythonExpressions:
         if kind in ("await", "parenthesized_expression", "list_splat", "type", "expression_statement"):
             return self.value(node.named_children[0]) if node.named_child_count else 0
         if kind in _PLAIN:
-            return expression(Op.LITERAL, self.woven.word(_PLAIN[kind]))
+            return expression(Op.LITERAL, self.woven.name_index(_PLAIN[kind]))
         if kind in _HOLDERS:
             return self._holder(node, kind)
         if kind in ("dictionary", "dictionary_comprehension"):
@@ -90,7 +90,7 @@ class PythonExpressions:
             side, method = self.value(node.child_by_field_name("left")), _OPERATORS.get(written, "")
         if not side or not method:
             return 0
-        member = self.woven.expression(Op.MEMBER, side, self.woven.word(method))
+        member = self.woven.expression(Op.MEMBER, side, self.woven.name_index(method))
         return self.woven.expression(Op.CALL, member)
 
     def _call(self, node: Node) -> int:
@@ -129,7 +129,7 @@ class PythonExpressions:
         return found
 
     def _holder(self, node: Node, kind: str) -> int:
-        expression, name = self.woven.expression, self.woven.word(_HOLDERS[kind])
+        expression, name = self.woven.expression, self.woven.name_index(_HOLDERS[kind])
         if kind in ("tuple", "expression_list"):
             found = 0
             for child in reversed(node.named_children[:8]):
@@ -147,7 +147,7 @@ class PythonExpressions:
             key, value = self.value(pair.child_by_field_name("key")), self.value(pair.child_by_field_name("value"))
             if value or key:
                 held = expression(Op.PAIR, key, expression(Op.PAIR, value) + 1)
-        return expression(Op.LITERAL, self.woven.word("dict"), held + 1 if held else 0)
+        return expression(Op.LITERAL, self.woven.name_index("dict"), held + 1 if held else 0)
 
     # --- types -------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class PythonExpressions:
         return innermost([at], self.woven.intervals)[0]
 
     def _parsed(self, tree: ast.expr, scope: int) -> int:
-        expression, word = self.woven.expression, self.woven.word
+        expression, word = self.woven.expression, self.woven.name_index
         if isinstance(tree, ast.Name):
             return expression(*self._looked_up(word(tree.id), scope))
         if isinstance(tree, ast.Attribute):
@@ -258,8 +258,8 @@ class PythonExpressions:
         if value and holder == "dict":
             held = expression(Op.PAIR, 0, expression(Op.PAIR, value) + 1)
         if value and holder == "tuple":
-            return expression(Op.LITERAL, self.woven.word("list"), held + 1)
-        return expression(Op.LITERAL, self.woven.word(holder), held + 1 if held else 0)
+            return expression(Op.LITERAL, self.woven.name_index("list"), held + 1)
+        return expression(Op.LITERAL, self.woven.name_index(holder), held + 1 if held else 0)
 
 
 def _first(node: Node) -> Node | None:

@@ -311,7 +311,7 @@ class _PythonFlow:
             bases = node.child_by_field_name("superclasses")
             for base in bases.named_children if bases is not None else ():
                 if base.type not in ("keyword_argument", "comment"):
-                    self.woven.say(symbol, SymbolRelation.BASE, self.values.value(base))
+                    self.woven.relate(symbol, SymbolRelation.BASE, self.values.value(base))
             self._decorators(node, symbol)
 
     def _decorators(self, node: Node, symbol: int) -> None:
@@ -320,7 +320,7 @@ class _PythonFlow:
             return
         for child in around.named_children:
             if child.type == "decorator" and child.named_child_count:
-                self.woven.say(symbol, SymbolRelation.DECORATOR, self.values.value(child.named_children[0]))
+                self.woven.relate(symbol, SymbolRelation.DECORATOR, self.values.value(child.named_children[0]))
                 record_decorator_names(self.woven, symbol, child.start_byte, child.end_byte)
 
     def _returns(self, functions: list[tuple[Node, int]]) -> None:
@@ -332,7 +332,7 @@ class _PythonFlow:
             if woven.symbols[symbol].modifiers:
                 self._decorators(node, symbol)
             if typed is not None:
-                woven.say(symbol, SymbolRelation.RETURNS, values.of_type(typed))
+                woven.relate(symbol, SymbolRelation.RETURNS, values.of_type(typed))
             else:
                 unsaid[symbol] = []
         nodes = sorted((*self.found.get("return", ()), *self.found.get("yield", ())), key=lambda n: n.start_byte)
@@ -341,10 +341,10 @@ class _PythonFlow:
             if symbol in unsaid and node.named_child_count:
                 value = values.value(node.named_children[-1])
                 if node.type == "yield" and value:
-                    value = woven.expression(Op.LITERAL, woven.word("Iterator"), value + 1)
+                    value = woven.expression(Op.LITERAL, woven.name_index("Iterator"), value + 1)
                 unsaid[symbol].append(value)
         for symbol, returned in unsaid.items():
-            woven.say(symbol, SymbolRelation.RETURNS, woven.either(returned))
+            woven.relate(symbol, SymbolRelation.RETURNS, woven.either(returned))
 
 
 def _guarded_ranges(call: Node) -> Iterator[tuple[int, int]]:
@@ -391,12 +391,12 @@ def record_fixtures(woven: FlowBuilder) -> None:
         if made is None and not symbol.name.startswith("test"):
             continue
         for name in (*(parameter.name for parameter in symbol.parameters), *_used_fixtures(symbol)):
-            woven.say(place, SymbolRelation.ASKS, woven.expression(Op.LITERAL, woven.word(name)))
+            woven.relate(place, SymbolRelation.ASKS, woven.expression(Op.LITERAL, woven.name_index(name)))
         if made is not None:
             named = _NAME.search(made)
             offered = (named.group(1) if named else symbol.name, *("*" for _ in _AUTOUSE.findall(made)))
             for name in offered:
-                woven.say(place, SymbolRelation.OFFERS, woven.expression(Op.LITERAL, woven.word(name)))
+                woven.relate(place, SymbolRelation.OFFERS, woven.expression(Op.LITERAL, woven.name_index(name)))
 
 
 def record_decorator_names(woven: FlowBuilder, symbol: int, start: int, end: int) -> None:
@@ -405,7 +405,7 @@ def record_decorator_names(woven: FlowBuilder, symbol: int, start: int, end: int
     if row.kind in FUNCTION_KINDS and (row.name.startswith("test") or _fixture_decorator(row) is not None):
         starts = woven.names.starts
         for place in range(bisect_left(starts, start), bisect_left(starts, end)):
-            woven.say(symbol, SymbolRelation.HANDS, woven.use[place])
+            woven.relate(symbol, SymbolRelation.HANDS, woven.use[place])
 
 
 def _fixture_decorator(symbol: Symbol) -> str | None:

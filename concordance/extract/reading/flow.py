@@ -72,37 +72,37 @@ class FlowBuilder:
     left: list[int] = field(default_factory=lambda: [0])
     right: list[int] = field(default_factory=lambda: [0])
     use: list[int] = field(default_factory=list)  # the expression of each name
-    known: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    expressions: dict[tuple[int, int, int], int] = field(default_factory=dict)
     variables: dict[tuple[int, int], int] = field(default_factory=dict)  # (scope, name) -> whole variable
     versions: dict[tuple[int, ...], int] = field(default_factory=dict)  # (whole variable, *sites) -> version of it
     sites: dict[int, list[BindingSite]] = field(default_factory=dict)
     values: dict[int, list[int]] = field(default_factory=dict)  # by whole variable
-    given: list[tuple[int, int, int]] = field(default_factory=list)
+    relations: list[tuple[int, int, int]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # all names; those that occur in the text come first
-    words: dict[str, int] = field(default_factory=dict)  # index of each name in `texts`
+    name_indexes: dict[str, int] = field(default_factory=dict)  # index of each name in `texts`
     by_end: dict[int, int] = field(default_factory=dict)  # end of a name -> its index
     more: dict[str, bytes] = field(default_factory=dict)  # columns of the flow that only some languages have
     private: set[int] = field(default_factory=set)  # expressions that nothing outside of a function can refer to
 
     def __post_init__(self) -> None:
         self.texts = list(self.names.table)
-        self.words = {word: place for place, word in enumerate(self.texts)}
+        self.name_indexes = {word: place for place, word in enumerate(self.texts)}
         self.by_end = {end: place for place, end in enumerate(self.names.ends)}
 
-    def word(self, name: str) -> int:
+    def name_index(self, name: str) -> int:
         """Return the index of a name in `texts`, adding it if it is new."""
-        place = self.words.get(name)
+        place = self.name_indexes.get(name)
         if place is None:
-            place = self.words[name] = len(self.texts)
+            place = self.name_indexes[name] = len(self.texts)
             self.texts.append(name)
         return place
 
     def expression(self, op: int, left: int, right: int = 0) -> int:
         """Return the number of an expression; equal parts give the same number."""
         key = (op, left, right)
-        found = self.known.get(key)
+        found = self.expressions.get(key)
         if found is None:
-            found = self.known[key] = len(self.ops)
+            found = self.expressions[key] = len(self.ops)
             self.ops.append(op)
             self.left.append(left)
             self.right.append(right)
@@ -126,10 +126,10 @@ class FlowBuilder:
         if value and value not in values:
             values.append(value)
 
-    def say(self, symbol: int, what: SymbolRelation, value: int) -> None:
+    def relate(self, symbol: int, what: SymbolRelation, value: int) -> None:
         """Record a fact about a symbol (its base, type, …) as an expression."""
         if value:
-            self.given.append((symbol, what, value))
+            self.relations.append((symbol, what, value))
 
     def ending(self, end: int) -> int:
         """Return the expression of the name that ends at an offset, 0 if none does."""
@@ -208,15 +208,15 @@ class FlowBuilder:
         """Bind what imports bring in: under the alias, the name, or the first part of the module's name."""
         for place, row in enumerate(self.imports):
             bound = row.alias or row.name or row.module.split(".")[0]
-            if bound == "*" or bound not in self.words:
+            if bound == "*" or bound not in self.name_indexes:
                 continue
             whole = row.name or row.alias
             value = self.expression(Op.IMPORT, place) if whole else self.expression(Op.PACKAGE, place, 1)
             scope = row.scope
-            while scope >= 0 and (scope, self.words[bound]) not in self.variables:
+            while scope >= 0 and (scope, self.name_indexes[bound]) not in self.variables:
                 scope = self.scopes[scope].parent
             if scope >= 0:
-                self.bind(scope, self.words[bound], value)
+                self.bind(scope, self.name_indexes[bound], value)
 
     def flow(self, exports: tuple[str, ...] | None) -> Flow:
         """Return the finished flow."""
@@ -245,10 +245,10 @@ class FlowBuilder:
             tuple(scope.kind for scope in self.scopes), pack_column([scope.parent + 1 for scope in self.scopes]),
             pack_column([scope.symbol + 1 for scope in self.scopes]),
             bytes([_KIND[symbol.kind] for symbol in self.symbols]),
-            pack_column([self.words[symbol.name] for symbol in self.symbols]),
+            pack_column([self.name_indexes[symbol.name] for symbol in self.symbols]),
             pack_column([symbol.parent + 1 for symbol in self.symbols]),
-            pack_column([symbol for symbol, _, _ in self.given]), bytes([what for _, what, _ in self.given]),
-            pack_column([value for _, _, value in self.given]),
+            pack_column([symbol for symbol, _, _ in self.relations]), bytes([what for _, what, _ in self.relations]),
+            pack_column([value for _, _, value in self.relations]),
             pack_column([user for user, _ in users]), pack_column([used for _, used in users]),
             pack_column([said & _ROLES for said in users.values()]),
             self.imports, exports, times=pack_column([said >> _WIDTH for said in users.values()]), **self.more,
@@ -259,7 +259,7 @@ class FlowBuilder:
         opened = {scope.symbol: place for place, scope in enumerate(self.scopes) if scope.symbol >= 0}
         found: dict[tuple[int, int], int] = {}
         for place, symbol in enumerate(self.symbols):
-            name = self.word(symbol.name)
+            name = self.name_index(symbol.name)
             if symbol.parent < 0:
                 found.setdefault((0, name), place)
             elif symbol.parent in opened:

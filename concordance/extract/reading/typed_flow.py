@@ -53,7 +53,7 @@ def _attach_outside_methods(woven: FlowBuilder) -> None:
     for place, symbol in enumerate(woven.symbols):
         owner = symbol.key.rpartition(".")[0] if symbol.parent < 0 else ""
         if owner and owner not in places:
-            within[place] = woven.word(owner.rpartition(".")[2]) + 1
+            within[place] = woven.name_index(owner.rpartition(".")[2]) + 1
     if any(within):
         woven.more["symbol_within"] = pack_column(within)
     woven.symbols = tuple(
@@ -122,4 +122,4 @@ def _bases(draft: Draft, woven: FlowBuilder) -> None:
     inside = innermost([names.starts[place] for place in places], [(0, len(draft.source.data) + 1, -1), *spans])
     for place, symbol in zip(places, inside, strict=True):
         if symbol >= 0 and not (place + 1 < len(woven.use) and names.hangs[place + 1] == 1):
-            woven.say(symbol, SymbolRelation.BASE, woven.use[place])
+            woven.relate(symbol, SymbolRelation.BASE, woven.use[place])

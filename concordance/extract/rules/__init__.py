@@ -1,7 +1,7 @@
 """Rules that look for slow or unsafe code, one per file; adding a file to this folder registers the rule.
 
 A rule's module describes the rule in constants (`ID`, `TITLE`, `CATEGORY`, `SEVERITY`, `LANGUAGES`, `NAMES` or
-`WORDS`, `WHY`, `BAD`, `GOOD`) and has a function `find(look)`, which yields matches, mostly made by `look.at(…)`.
+`WORDS`, `WHY`, `BAD`, `GOOD`) and has a function `find(context)`, which yields matches, mostly made by `context.at(…)`.
 `find` is called only if one of `NAMES` is among the file's names, or one of `WORDS` occurs in its bytes. An empty
 `LANGUAGES` means every text file. `TESTS` says whether the rule also applies to tests and benchmarks: slow code
 there is mostly intentional, and the data they read is usually their own.
@@ -34,7 +34,7 @@ class RuleModule(Protocol):
     def LANGUAGES(self) -> Collection[str]:
         """The languages of the files that it checks; empty for every text file."""
 
-    def find(self, look: RuleContext) -> Iterable[Match]:
+    def find(self, context: RuleContext) -> Iterable[Match]:
         """Yield every place that the rule speaks of."""
 
 

@@ -27,7 +27,7 @@ _BLOCK = re.compile(
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find key headers that are followed by a line of key material."""
-    for match in _BLOCK.finditer(look.data):
+    for match in _BLOCK.finditer(context.data):
         yield Match(match.start(), match.start() + 30, "private key in plain text")

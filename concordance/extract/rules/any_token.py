@@ -30,12 +30,12 @@ _TOKEN = re.compile(
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find tokens by the format that their service uses, each once.
 
     Placeholders that only show the format are left out.
     """
-    for word, match in {match[0].decode(): match for match in reversed(list(_TOKEN.finditer(look.data)))}.items():
+    for word, match in {match[0].decode(): match for match in reversed(list(_TOKEN.finditer(context.data)))}.items():
         if "EXAMPLE" not in word.upper() and "XXXX" not in word.upper() and _is_random(word):
             yield Match(match.start(), match.end(), f"`{word[:8]}…` looks like an access token")
 

@@ -24,12 +24,14 @@ BAD = "char* copy = alloca(length);"
 GOOD = "std::vector<char> copy(length);"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose size is computed from a variable."""
-    for call in look.library_calls(*NAMES):
-        size = look.text(call.arguments[0]) if call.arguments else ""
+    for call in context.library_calls(*NAMES):
+        size = context.text(call.arguments[0]) if call.arguments else ""
         if _variables(size):
-            yield look.at(call.node, f"`{call.name}` allocates `{look.short(call.arguments[0])}` bytes on the stack")
+            yield context.at(
+                call.node, f"`{call.name}` allocates `{context.short(call.arguments[0])}` bytes on the stack"
+            )
 
 
 def _variables(size: str) -> list[str]:

@@ -28,22 +28,22 @@ _FORMAT = {"printf": 0, "wprintf": 0, "fprintf": 1, "sprintf": 1, "syslog": 1, "
 _VALUES = frozenset(("identifier", "field_expression", "subscript_expression", "call_expression", "pointer_expression"))
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose last argument is the format, if that is computed at run time."""
-    for call in look.library_calls(*NAMES):
+    for call in context.library_calls(*NAMES):
         place = _FORMAT[call.name]
         if len(call.arguments) != place + 1 or call.arguments[place].type not in _VALUES:
             continue
         given = call.arguments[place]
-        words = look.text(given)
-        if words.isupper() or words.startswith(("_(", "gettext(", "gettext (")) or look.holds_literal(words):
+        words = context.text(given)
+        if words.isupper() or words.startswith(("_(", "gettext(", "gettext (")) or context.holds_literal(words):
             continue
-        if given.type == "identifier" and not _is_own(look, call, words):
+        if given.type == "identifier" and not _is_own(context, call, words):
             continue
-        yield look.at(call.node, f"`{call.name}` uses `{look.short(given)}` as its format string")
+        yield context.at(call.node, f"`{call.name}` uses `{context.short(given)}` as its format string")
 
 
-def _is_own(look: RuleContext, call: Call, name: str) -> bool:
+def _is_own(context: RuleContext, call: Call, name: str) -> bool:
     """True if a variable belongs to the function; a global of another file is usually a fixed string."""
-    before = look.source.slice(call.body.start_byte, call.node.start_byte)
+    before = context.source.slice(call.body.start_byte, call.node.start_byte)
     return re.search(rf"[*&\s]{re.escape(name)}\s*[,)=;\[]", before) is not None

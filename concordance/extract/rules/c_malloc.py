@@ -34,27 +34,29 @@ _USED = (
 _STATEMENT = re.compile(rb"\s*+\)*+\s*+;")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find results assigned to a variable that the next statement about it dereferences."""
-    for call in look.library_calls(*NAMES):
-        name = _target(look, call)
-        if name and _first_use(look, call.node, name):
-            yield look.at(call.node, f"`{name.decode()}` is used without checking whether `{call.name}` returned null")
+    for call in context.library_calls(*NAMES):
+        name = _target(context, call)
+        if name and _first_use(context, call.node, name):
+            yield context.at(
+                call.node, f"`{name.decode()}` is used without checking whether `{call.name}` returned null"
+            )
 
 
-def _target(look: RuleContext, call: Call) -> bytes:
+def _target(context: RuleContext, call: Call) -> bytes:
     """Return the variable that a result is assigned to; empty if it is tested, returned or stored elsewhere at once."""
-    before = look.data[max(0, call.node.start_byte - 200) : call.node.start_byte]
+    before = context.data[max(0, call.node.start_byte - 200) : call.node.start_byte]
     match = _TARGET.search(before)
-    behind = look.data[call.node.end_byte : call.node.end_byte + 40]
+    behind = context.data[call.node.end_byte : call.node.end_byte + 40]
     if match is None or not _STATEMENT.match(behind) or before[: match.start()].rstrip().endswith((b".", b"->", b"(")):
         return b""
     return match[1]
 
 
-def _first_use(look: RuleContext, node: Node, name: bytes) -> bool:
+def _first_use(context: RuleContext, node: Node, name: bytes) -> bool:
     """True if the first statement that mentions a variable dereferences it and does not test it."""
-    rest = look.data[node.end_byte : node.end_byte + 1500]
+    rest = context.data[node.end_byte : node.end_byte + 1500]
     rest = re.sub(rb"//[^\n]*|/\*.*?\*/", b"", rest, flags=re.S).partition(b"\n}")[0]
     match = re.search(rb"\b%s\b" % re.escape(name), rest)
     if match is None:

@@ -30,25 +30,25 @@ _FARTHEST = 4000  # bytes after a call in which its result may be tested
 _NEXT = re.compile(rb"\)*+\s*+;\s*+(?:if\s*\([^{;]*?\)\s*(?:\{[^}]*\}|[^;]*;)|[^;]*;)")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find results assigned to the pointer passed in, unless the program ends if the allocation fails."""
-    for call in look.library_calls(*NAMES):
-        if len(call.arguments) < 2 or look.text(call.arguments[1]) == "0":  # size 0 frees the block
+    for call in context.library_calls(*NAMES):
+        if len(call.arguments) < 2 or context.text(call.arguments[1]) == "0":  # size 0 frees the block
             continue
-        old = re.sub(r"\s", "", look.text(call.arguments[0]))
-        start = look.data.rfind(b"\n", 0, call.node.start_byte) + 1
-        line = look.source.slice(start, call.node.start_byte)
+        old = re.sub(r"\s", "", context.text(call.arguments[0]))
+        start = context.data.rfind(b"\n", 0, call.node.start_byte) + 1
+        line = context.source.slice(start, call.node.start_byte)
         match = re.match(r"(?:.*[;{])?\s*([\w.>\[\]*-]+)\s*=(?:\s*\([^()]*\)|\s*\w+_cast<[^<>]*>\()?\s*$", line)
         if match is None or re.sub(r"\s", "", match[1]) != old:
             continue
-        behind = _NEXT.match(look.data, call.node.end_byte, call.node.end_byte + _FARTHEST)
-        if not (behind and _ENDS.search(behind[0])) and not _is_known_elsewhere(look, call, old):
-            yield look.at(call.node, f"`{old}` is lost if `{call.name}` fails")
+        behind = _NEXT.match(context.data, call.node.end_byte, call.node.end_byte + _FARTHEST)
+        if not (behind and _ENDS.search(behind[0])) and not _is_known_elsewhere(context, call, old):
+            yield context.at(call.node, f"`{old}` is lost if `{call.name}` fails")
 
 
-def _is_known_elsewhere(look: RuleContext, call: Call, old: str) -> bool:
+def _is_known_elsewhere(context: RuleContext, call: Call, old: str) -> bool:
     """True if the block is also known under another name: a copy of the pointer, or a parameter."""
-    before = look.source.slice(call.body.start_byte, call.node.start_byte)
+    before = context.source.slice(call.body.start_byte, call.node.start_byte)
     word = re.escape(old)
     handed = rf"^[^{{]*[*\s]{word}\s*[,)]" if old.isidentifier() else r"(?!)"
     return re.search(rf"=\s*{word}\s*;|(?<![\w>.]){word}\s*=\s*[A-Za-z_]\w*(?:->|\.|\[)|{handed}", before) is not None

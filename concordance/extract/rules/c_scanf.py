@@ -25,15 +25,15 @@ GOOD = 'fscanf(file, "%63s", name);'
 _OPEN = re.compile(r"%(?:l|h)?(?:s|\[)")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose format reads text without a width.
 
     `sscanf` is left out: it reads from memory, which is of limited length.
     """
-    for call in look.library_calls(*NAMES):
+    for call in context.library_calls(*NAMES):
         for one in call.arguments[:2]:
             if one.type in ("string_literal", "concatenated_string"):
-                match = _OPEN.search(look.text(one).replace("%%", ""))
+                match = _OPEN.search(context.text(one).replace("%%", ""))
                 if match:
-                    yield look.at(call.node, f"`{match[0]}` in the format of `{call.name}` has no width")
+                    yield context.at(call.node, f"`{match[0]}` in the format of `{call.name}` has no width")
                 break

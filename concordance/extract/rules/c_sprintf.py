@@ -26,25 +26,25 @@ GOOD = 'snprintf(path, sizeof(path), "%s/%s", folder, name);'
 _TEXT = re.compile(r"%[-+ #0]*(?:\d+|\*)?s")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose format prints text of unknown length without a precision."""
-    for call in look.library_calls(*NAMES):
+    for call in context.library_calls(*NAMES):
         if len(call.arguments) < 3 or call.arguments[1].type not in ("string_literal", "concatenated_string"):
             continue
         given = call.arguments[2:]
-        places = [place for place, sign in enumerate(_signs(look.text(call.arguments[1]))) if _TEXT.fullmatch(sign)]
+        places = [place for place, sign in enumerate(_signs(context.text(call.arguments[1]))) if _TEXT.fullmatch(sign)]
         texts = [given[place] for place in places if place < len(given)] if call.name == "sprintf" else given
         loose = [
             text
             for text in texts
-            if not _is_short(look, look.text(text)) and not look.is_bounded(call, look.text(text))
+            if not _is_short(context, context.text(text)) and not context.is_bounded(call, context.text(text))
         ]
         if loose and places:
             words = (
-                f"`{call.name}` writes `{look.short(loose[0])}` into `{look.short(call.arguments[0])}` without "
+                f"`{call.name}` writes `{context.short(loose[0])}` into `{context.short(call.arguments[0])}` without "
                 "checking its size"
             )
-            yield look.at(call.node, words)
+            yield context.at(call.node, words)
 
 
 def _signs(text: str) -> list[str]:
@@ -56,7 +56,7 @@ def _signs(text: str) -> list[str]:
     return signs
 
 
-def _is_short(look: RuleContext, text: str) -> bool:
+def _is_short(context: RuleContext, text: str) -> bool:
     """True if the author determines the text's length.
 
     That is the case for a literal, a variable or table that holds literals, a macro, and a conditional between such
@@ -64,5 +64,5 @@ def _is_short(look: RuleContext, text: str) -> bool:
     """
     text = text.strip().removeprefix("(").removesuffix(")").strip()
     if "?" in text:
-        return all(_is_short(look, part) for part in text.partition("?")[2].split(":"))
-    return text.startswith('"') or text.isupper() or look.holds_literal(text)
+        return all(_is_short(context, part) for part in text.partition("?")[2].split(":"))
+    return text.startswith('"') or text.isupper() or context.holds_literal(text)

@@ -27,37 +27,39 @@ GOOD = 'snprintf(name, sizeof(name), "%s", argv[1]);'
 _OUTSIDE = re.compile(r"\bargv\s*\[|^optarg$|\bgetenv\s*\(|\.c_str\(\)$|\bd_name$")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose source comes from the caller or from outside the program.
 
     They are left out if the function checks the source's length or allocates the destination to fit.
     """
-    for call in look.library_calls(*NAMES):
+    for call in context.library_calls(*NAMES):
         if call.name == "gets":
             if len(call.arguments) == 1:
-                yield look.at(call.node, f"`gets` reads a line of any length into `{look.short(call.arguments[0])}`")
+                yield context.at(
+                    call.node, f"`gets` reads a line of any length into `{context.short(call.arguments[0])}`"
+                )
         elif len(call.arguments) == 2:
-            to, source = map(look.text, call.arguments)
+            to, source = map(context.text, call.arguments)
             if (
-                _is_given(look, call, source)
-                and not _is_made_for_it(look, call, to)
-                and not look.is_bounded(call, source)
+                _is_given(context, call, source)
+                and not _is_made_for_it(context, call, to)
+                and not context.is_bounded(call, source)
             ):
-                to, source = map(look.short, call.arguments)
-                yield look.at(call.node, f"`{call.name}` copies `{source}` into `{to}` without checking its size")
+                to, source = map(context.short, call.arguments)
+                yield context.at(call.node, f"`{call.name}` copies `{source}` into `{to}` without checking its size")
 
 
-def _is_given(look: RuleContext, call: Call, source: str) -> bool:
+def _is_given(context: RuleContext, call: Call, source: str) -> bool:
     """True if a text may have any length: a parameter, a program argument, an environment variable."""
     if not source.isidentifier() or _OUTSIDE.search(source):
         return _OUTSIDE.search(source) is not None
-    head = look.text(call.body).partition("{")[0]
+    head = context.text(call.body).partition("{")[0]
     return re.search(rf"[*&\s]{source}\s*(?:\[\s*\])?\s*[,)]", head) is not None
 
 
-def _is_made_for_it(look: RuleContext, call: Call, to: str) -> bool:
+def _is_made_for_it(context: RuleContext, call: Call, to: str) -> bool:
     """True if the function has allocated the destination before, or used its size."""
     base = re.match(r"[\s(&]*([\w>.-]+)", to)
-    before = look.source.slice(call.body.start_byte, call.node.start_byte)
+    before = context.source.slice(call.body.start_byte, call.node.start_byte)
     made = r"\b%s\s*=[^;]*(?:alloc\w*|ALLOC\w*|dup\w*\s*\(|\bnew\b|STACK)|sizeof\s*\(\s*%s"
     return base is not None and re.search(made % (re.escape(base[1]), re.escape(base[1])), before) is not None

@@ -24,15 +24,15 @@ BAD = "strncpy(name, given, strlen(given));"
 GOOD = 'snprintf(name, sizeof(name), "%s", given);'
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose bound is the length or size of the second argument."""
-    for call in look.library_calls(*NAMES):
+    for call in context.library_calls(*NAMES):
         if len(call.arguments) != 3:
             continue
-        source, bound = (re.sub(r"\s", "", look.text(one)) for one in call.arguments[1:])
+        source, bound = (re.sub(r"\s", "", context.text(one)) for one in call.arguments[1:])
         if bound.removeprefix("std::").startswith((f"strlen({source})", f"sizeof({source})")) or (
             source.endswith(".c_str()") and bound.startswith((source[:-8] + ".size()", source[:-8] + ".length()"))
         ):
-            yield look.at(
-                call.node, f"`{call.name}` is bounded by the size of its source, `{look.short(call.arguments[1])}`"
+            yield context.at(
+                call.node, f"`{call.name}` is bounded by the size of its source, `{context.short(call.arguments[1])}`"
             )

@@ -25,10 +25,10 @@ GOOD = "posix_spawnp(&child, program, nullptr, nullptr, arguments, environ);"
 _COUNT = {"popen": 2, "_popen": 2}
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose command is not a literal."""
-    for call in look.library_calls(*NAMES):
+    for call in context.library_calls(*NAMES):
         if len(call.arguments) == _COUNT.get(call.name, 1) and call.arguments[0].type not in LITERALS:
-            line = look.text(call.arguments[0])
+            line = context.text(call.arguments[0])
             if not line.isupper() and line not in ("NULL", "nullptr", "0"):
-                yield look.at(call.node, f"`{call.name}` passes `{look.short(call.arguments[0])}` to a shell")
+                yield context.at(call.node, f"`{call.name}` passes `{context.short(call.arguments[0])}` to a shell")

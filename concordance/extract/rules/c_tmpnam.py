@@ -23,7 +23,7 @@ BAD = "char* path = tmpnam(NULL);"
 GOOD = "int file = mkstemp(path);"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find all calls."""
-    for call in look.library_calls(*NAMES):
-        yield look.at(call.node, f"`{call.name}` returns a file name without creating the file")
+    for call in context.library_calls(*NAMES):
+        yield context.at(call.node, f"`{call.name}` returns a file name without creating the file")

@@ -27,27 +27,27 @@ GOOD = "std::unique_ptr<Table> table;"
 _DELETE = re.compile(rb"\bdelete\b(?!\s*[;,)])")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find `delete` expressions.
 
     `delete this`, as in reference counting, and the deletion of a function's own parameter are left out.
     """
-    for match in _DELETE.finditer(look.data):
-        path = look.path(match.start())
+    for match in _DELETE.finditer(context.data):
+        path = context.path(match.start())
         node = next((one for one in reversed(path) if one.type == "delete_expression"), None)
         if node is None or node.start_byte != match.start() or not node.named_children:
             continue
         what = node.named_children[-1]
-        words = look.text(what)
+        words = context.text(what)
         is_plain = words != "this" and "_cast<" not in words and what.type != "cast_expression"
-        if is_plain and not words.startswith("((") and not _is_handed(look, path, words):
-            yield look.at(node, f"`{look.short(what)}` is deleted manually")
+        if is_plain and not words.startswith("((") and not _is_handed(context, path, words):
+            yield context.at(node, f"`{context.short(what)}` is deleted manually")
 
 
-def _is_handed(look: RuleContext, path: list[Node], words: str) -> bool:
+def _is_handed(context: RuleContext, path: list[Node], words: str) -> bool:
     """True if the object is a parameter of the enclosing function, which is then usually a deleter."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "lambda_expression")), None)
     if body is None or not words.isidentifier():
         return False
-    head = look.text(body).partition("{")[0]
+    head = context.text(body).partition("{")[0]
     return re.search(rf"[*&\s]{words}\s*[,)=]", head) is not None

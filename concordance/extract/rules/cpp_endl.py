@@ -24,26 +24,26 @@ GOOD = "for (auto& row : rows)\n  out << row << '\\n';"
 _ERRORS = re.compile(r"(?:std::)?(?:cerr|clog)\b|LOG\(|VLOG\(|[A-Z_]{4,}")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find uses in a loop, except on streams that are unbuffered anyway or write to memory."""
-    for at in look.places("endl"):
-        path = look.path(at)
+    for at in context.places("endl"):
+        path = context.path(at)
         if loop_around(path) is None:
             continue
         statement = next((n for n in reversed(path) if n.type in ("expression_statement", "return_statement")), None)
         whole = next((n for n in path if n.type == "binary_expression"), None)
-        stream = look.text(whole if whole is not None else statement)
+        stream = context.text(whole if whole is not None else statement)
         first = re.match(r"\s*([\w:.>()-]+)", stream)
-        if statement is None or _ERRORS.match(stream) or (first and _is_text(look, first[1])):
+        if statement is None or _ERRORS.match(stream) or (first and _is_text(context, first[1])):
             continue
-        yield look.at(
+        yield context.at(
             path[-2] if path[-2].type == "qualified_identifier" else path[-1],
             "`std::endl` flushes the stream in each iteration of the loop",
         )
 
 
-def _is_text(look: RuleContext, stream: str) -> bool:
+def _is_text(context: RuleContext, stream: str) -> bool:
     """True if a stream writes to memory, where a flush does nothing."""
     if not stream.isidentifier():
         return False
-    return re.search(rb"stringstream\s*&?\s*%s\b" % stream.encode(), look.data) is not None
+    return re.search(rb"stringstream\s*&?\s*%s\b" % stream.encode(), context.data) is not None

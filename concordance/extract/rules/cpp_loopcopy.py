@@ -28,18 +28,18 @@ _KINDS = (b"string", b"vector", b"map", b"unordered_map", b"set", b"unordered_se
 _HEAD = re.compile(rb"\bfor\s*\(\s*(?:const\s+)?std::(?:%s)\b[^;&]{0,300}?\s:\s" % b"|".join(_KINDS))
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find loops over strings or containers by value that do not change the copy."""
-    for match in _HEAD.finditer(look.data):
-        loop = next((node for node in reversed(look.path(match.start())) if node.type == "for_range_loop"), None)
+    for match in _HEAD.finditer(context.data):
+        loop = next((node for node in reversed(context.path(match.start())) if node.type == "for_range_loop"), None)
         if loop is None or loop.start_byte != match.start():
             continue
         kind, name, body, right = (loop.child_by_field_name(f) for f in ("type", "declarator", "body", "right"))
         if kind is None or name is None or body is None or right is None or name.type != "identifier":
             continue
-        if right.type != "initializer_list" and not _is_changed(look.text(body), re.escape(look.text(name))):
-            words = f"each `{look.short(kind)}` in `{look.short(right)}` is copied to `{look.text(name)}`"
-            yield look.at(loop.children[0], words)
+        if right.type != "initializer_list" and not _is_changed(context.text(body), re.escape(context.text(name))):
+            words = f"each `{context.short(kind)}` in `{context.short(right)}` is copied to `{context.text(name)}`"
+            yield context.at(loop.children[0], words)
 
 
 def _is_changed(body: str, name: str) -> bool:

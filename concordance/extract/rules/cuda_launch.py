@@ -23,25 +23,25 @@ WHY = (
 BAD = "scale<<<blocks, threads>>>(data, n);"
 GOOD = "scale<<<blocks, threads>>>(data, n);\nCUDA_CHECK(cudaGetLastError());"
 
-_ASKED = re.compile(
+_ERROR_CHECK = re.compile(
     rb"(?:Get|PeekAt)LastError|LAUNCH_CHECK|CHECK_LAUNCH|PostKernelLaunch|(?:CHECK|check|Check)\w{0,80}\s*+\(|(?:CHECK|check)\w{0,80};|ERR(?:OR)?\w{0,80}\s*+\(|[sS]ynchronize\("
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find launches that the rest of the function does not check."""
-    at = look.data.find(b"<<<")
+    at = context.data.find(b"<<<")
     while at >= 0:
-        path = look.path(at)
+        path = context.path(at)
         call = next((node for node in reversed(path) if node.type == "call_expression"), None)
         if call is not None and any(
             child.type == "kernel_call_syntax" and child.start_byte == at for child in call.children
         ):
             body = next((node for node in path if node.type == "function_definition"), None)
             end = body.end_byte if body is not None else call.end_byte
-            if body is not None and not _ASKED.search(look.data, call.end_byte, end):
-                yield look.at(
+            if body is not None and not _ERROR_CHECK.search(context.data, call.end_byte, end):
+                yield context.at(
                     call,
-                    f"the launch of `{look.short(call.child_by_field_name('function'))}` is not checked for errors",
+                    f"the launch of `{context.short(call.child_by_field_name('function'))}` is not checked for errors",
                 )
-        at = look.data.find(b"<<<", at + 3)
+        at = context.data.find(b"<<<", at + 3)

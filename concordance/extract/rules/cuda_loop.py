@@ -37,21 +37,21 @@ _DEVICES = re.compile(r"device|gpu|stream|rank|\bstate\b|iter", re.I)
 _ONCE = re.compile(r"nullptr|NULL|!\s*\w|empty\(\)|\.size\(\)|==\s*0")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls that a loop repeats.
 
     Loops over devices or streams, loops that measure, and calls made only in the first iteration are left out.
     """
-    for call in look.calls(*NAMES):
+    for call in context.calls(*NAMES):
         loop = call.loop
-        if call.is_member or loop is None or _DEVICES.search(_head(look, loop)):
+        if call.is_member or loop is None or _DEVICES.search(_head(context, loop)):
             continue
         inside = [node for node in call.around if node.type == "if_statement" and node.start_byte > loop.start_byte]
-        if not any(_ONCE.search(look.text(node.child_by_field_name("condition"))) for node in inside):
+        if not any(_ONCE.search(context.text(node.child_by_field_name("condition"))) for node in inside):
             what = _PLAIN[call.name.removeprefix("cuda").removeprefix("hip")]
-            yield look.at(call.node, f"`{call.name}` {what} in each iteration of the loop")
+            yield context.at(call.node, f"`{call.name}` {what} in each iteration of the loop")
 
 
-def _head(look: RuleContext, loop: Node) -> str:
+def _head(context: RuleContext, loop: Node) -> str:
     body = loop.child_by_field_name("body")
-    return look.source.slice(loop.start_byte, body.start_byte if body is not None else loop.end_byte)
+    return context.source.slice(loop.start_byte, body.start_byte if body is not None else loop.end_byte)

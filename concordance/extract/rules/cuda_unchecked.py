@@ -33,23 +33,32 @@ BAD = "cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost);"
 GOOD = "CUDA_CHECK(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost));"
 
 
-_ASKED = re.compile(rb"(?:Get|PeekAt)LastError")
+_ERROR_CHECK = re.compile(rb"(?:Get|PeekAt)LastError")
 _NOTHING = ("0", "NULL", "nullptr")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls that are statements of their own and are not followed by a query of the last error."""
-    for call in look.calls(*NAMES):
-        plain = look.text(call.function) in (call.name, f"::{call.name}")
-        if not plain or call.name in look.defined or not call.around or call.around[-1].type != "expression_statement":
+    for call in context.calls(*NAMES):
+        plain = context.text(call.function) in (call.name, f"::{call.name}")
+        if (
+            not plain
+            or call.name in context.defined
+            or not call.around
+            or call.around[-1].type != "expression_statement"
+        ):
             continue
-        behind = b";".join(look.data[call.node.end_byte : call.node.end_byte + 400].split(b";")[:3])
-        made = [look.text(one) for one in call.arguments]
-        if not _ASKED.search(behind) and not (made and made[0] in _NOTHING) and not _is_in_destructor(look, call):
-            yield look.at(call.node, f"the result of `{call.name}` is ignored")
+        behind = b";".join(context.data[call.node.end_byte : call.node.end_byte + 400].split(b";")[:3])
+        made = [context.text(one) for one in call.arguments]
+        if (
+            not _ERROR_CHECK.search(behind)
+            and not (made and made[0] in _NOTHING)
+            and not _is_in_destructor(context, call)
+        ):
+            yield context.at(call.node, f"the result of `{call.name}` is ignored")
 
 
-def _is_in_destructor(look: RuleContext, call: Call) -> bool:
+def _is_in_destructor(context: RuleContext, call: Call) -> bool:
     """True if the call is in a destructor, where an error could not be handled."""
-    head = look.source.slice(call.body.start_byte, call.node.start_byte).partition("{")[0]
+    head = context.source.slice(call.body.start_byte, call.node.start_byte).partition("{")[0]
     return "~" in head

@@ -22,9 +22,9 @@ BAD = "eval(expression);"
 GOOD = "JSON.parse(expression);"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find `eval(…)` and `new Function(…)` whose argument is not a literal."""
-    for call in look.calls(*NAMES):
-        plain = not call.is_member and call.name not in look.defined
+    for call in context.calls(*NAMES):
+        plain = not call.is_member and call.name not in context.defined
         if plain and call.arguments and call.arguments[-1].type not in LITERALS:
-            yield look.at(call.node, f"`{call.name}` evaluates `{look.short(call.arguments[-1])}` as code")
+            yield context.at(call.node, f"`{call.name}` evaluates `{context.short(call.arguments[-1])}` as code")

@@ -22,14 +22,14 @@ BAD = "exec(`git log ${path}`);"
 GOOD = 'execFile("git", ["log", path]);'
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls whose command is assembled from parts, in files that load `child_process`."""
-    if b"child_process" not in look.data:
+    if b"child_process" not in context.data:
         return
-    for call in look.calls(*NAMES):
+    for call in context.calls(*NAMES):
         line = call.arguments[0] if call.arguments else None
         joined = line is not None and (
-            (line.type == "template_string" and "${" in look.text(line)) or (line.type == "binary_expression")
+            (line.type == "template_string" and "${" in context.text(line)) or (line.type == "binary_expression")
         )
-        if joined and look.text(call.receiver) not in ("re", "regex", "pattern"):
-            yield look.at(call.node, f"`{call.name}` passes `{look.short(line)}` to a shell")
+        if joined and context.text(call.receiver) not in ("re", "regex", "pattern"):
+            yield context.at(call.node, f"`{call.name}` passes `{context.short(line)}` to a shell")

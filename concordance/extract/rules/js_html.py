@@ -22,25 +22,25 @@ BAD = "element.innerHTML = name;"
 GOOD = "element.textContent = name;"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find assignments and calls whose value is more than a literal."""
-    for at in look.places("innerHTML", "outerHTML"):
-        path = look.path(at)
+    for at in context.places("innerHTML", "outerHTML"):
+        path = context.path(at)
         node = path[-3] if len(path) > 2 else None
         if node is None or node.type not in ("assignment_expression", "augmented_assignment_expression"):
             continue
         value = node.child_by_field_name("right")
-        if node.child_by_field_name("left") == path[-2] and value is not None and not _is_fixed(look, value):
-            yield look.at(node, f"`{look.short(value)}` is inserted as HTML")
-    for call in look.calls("insertAdjacentHTML", "write", "writeln"):
-        known = call.name == "insertAdjacentHTML" or look.text(call.receiver) in ("document", "window.document")
-        if known and call.arguments and not _is_fixed(look, call.arguments[-1]):
-            yield look.at(call.node, f"`{look.short(call.arguments[-1])}` is inserted as HTML")
+        if node.child_by_field_name("left") == path[-2] and value is not None and not _is_fixed(context, value):
+            yield context.at(node, f"`{context.short(value)}` is inserted as HTML")
+    for call in context.calls("insertAdjacentHTML", "write", "writeln"):
+        known = call.name == "insertAdjacentHTML" or context.text(call.receiver) in ("document", "window.document")
+        if known and call.arguments and not _is_fixed(context, call.arguments[-1]):
+            yield context.at(call.node, f"`{context.short(call.arguments[-1])}` is inserted as HTML")
 
 
-def _is_fixed(look: RuleContext, value: Node) -> bool:
+def _is_fixed(context: RuleContext, value: Node) -> bool:
     """True if a value consists of literals and plain names (mostly constants), or its text mentions sanitising."""
-    text = look.text(value)
+    text = context.text(value)
     if value.type in LITERALS or (value.type == "template_string" and "${" not in text):
         return True
     if re.search(r"(?i)saniti[sz]e|escape|purify|\.innerHTML$", text):

@@ -24,20 +24,20 @@ GOOD = "for batch in batches:\n    right += (model(batch) == batch.label).sum()\
 _NUMBERS = frozenset(("numpy", "tolist", "item"))
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find `.cpu().numpy()` and similar calls that a loop repeats, in files that import torch.
 
     Calls made only every N iterations are left out.
     """
-    if not look.imports_any("torch"):
+    if not context.imports_any("torch"):
         return
-    for call in look.calls("cpu"):
+    for call in context.calls("cpu"):
         around = call.around[-1] if call.around else None
         if not call.is_member or call.arguments or around is None or around.type != "attribute":
             continue
         loop = call.loop
-        is_number = look.text(around.child_by_field_name("attribute")) in _NUMBERS
-        if is_number and loop is not None and not look.is_rare(call, loop):
-            yield look.at(
-                call.node, f"`{look.short(call.receiver)}` is copied to the host in each iteration of the loop"
+        is_number = context.text(around.child_by_field_name("attribute")) in _NUMBERS
+        if is_number and loop is not None and not context.is_rare(call, loop):
+            yield context.at(
+                call.node, f"`{context.short(call.receiver)}` is copied to the host in each iteration of the loop"
             )

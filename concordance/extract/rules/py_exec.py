@@ -22,12 +22,12 @@ BAD = "eval(text)"
 GOOD = "ast.literal_eval(text)"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of the built-in functions whose text is not a literal."""
-    for call in look.calls(*NAMES):
-        written = look.text(call.function)
+    for call in context.calls(*NAMES):
+        written = context.text(call.function)
         plain = written == f"builtins.{call.name}" or (
-            written == call.name and call.name not in look.defined and call.name not in look.bound
+            written == call.name and call.name not in context.defined and call.name not in context.bound
         )
         if plain and call.arguments and call.arguments[0].type not in LITERALS:
-            yield look.at(call.node, f"`{call.name}` executes `{look.short(call.arguments[0])}` as code")
+            yield context.at(call.node, f"`{call.name}` executes `{context.short(call.arguments[0])}` as code")

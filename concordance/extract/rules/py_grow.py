@@ -35,27 +35,27 @@ _JOINS = frozenset(
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find joins in a loop whose result replaces one of the parts, if that part existed before the loop."""
     # `append` is common on lists; only files that import numpy or jax may call it on an array.
-    names = NAMES if look.imports_any("numpy", "jax") else tuple(name for name in NAMES if name != "append")
-    for meaning, call in look.imported_calls(*names):
+    names = NAMES if context.imports_any("numpy", "jax") else tuple(name for name in NAMES if name != "append")
+    for meaning, call in context.imported_calls(*names):
         if meaning in _JOINS and call.arguments and call.loop is not None:
-            name = _grown(look, call)
+            name = _grown(context, call)
             if name:
-                yield look.at(call.node, f"`{meaning}` copies all of `{name}` in each iteration of the loop")
+                yield context.at(call.node, f"`{meaning}` copies all of `{name}` in each iteration of the loop")
 
 
-def _grown(look: RuleContext, call: Call) -> str:
+def _grown(context: RuleContext, call: Call) -> str:
     """Return the variable that is joined to itself; "" if there is none, or if the loop resets it."""
     around = call.around[-1] if call.around else None
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
     loop = call.loop
     if target is None or target.type != "identifier" or loop is None:
         return ""
-    name = look.text(target)
-    first = look.text(call.arguments[0])
+    name = context.text(target)
+    first = context.text(call.arguments[0])
     if not re.search(rf"(?:^|[\[(,\s])(?:\*)?{re.escape(name)}(?=[\]),\s]|$)", first):
         return ""
-    body = look.source.slice(loop.start_byte, call.around[-1].start_byte)
+    body = context.source.slice(loop.start_byte, call.around[-1].start_byte)
     return "" if re.search(rf"(?m)^\s*(?:for\s+)?{re.escape(name)}\s*(?:=(?!=)|\bin\b)", body) else name

@@ -23,14 +23,14 @@ BAD = "for batch in batches:\n    total += loss(batch).item()"
 GOOD = "for batch in batches:\n    total += loss(batch).detach()\ntotal = total.item()"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls without arguments that a loop repeats, in files that import a tensor library."""
-    if not look.imports_any("torch", "jax", "tensorflow", "cupy"):
+    if not context.imports_any("torch", "jax", "tensorflow", "cupy"):
         return
-    for call in look.calls("item"):
+    for call in context.calls("item"):
         loop = call.loop
-        if call.is_member and not call.arguments and loop is not None and not look.is_rare(call, loop):
-            yield look.at(
+        if call.is_member and not call.arguments and loop is not None and not context.is_rare(call, loop):
+            yield context.at(
                 call.node,
-                f"`{look.short(call.receiver)}` is converted to a Python number in each iteration of the loop",
+                f"`{context.short(call.receiver)}` is converted to a Python number in each iteration of the loop",
             )

@@ -22,8 +22,8 @@ BAD = "for _, row in frame.iterrows():\n    total += row.price * row.count"
 GOOD = "total = (frame.price * frame.count).sum()"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find all calls without arguments."""
-    for call in look.calls("iterrows"):
+    for call in context.calls("iterrows"):
         if call.is_member and not call.arguments:
-            yield look.at(call.node, f"`{look.short(call.receiver)}` is iterated row by row")
+            yield context.at(call.node, f"`{context.short(call.receiver)}` is iterated row by row")

@@ -29,9 +29,9 @@ _BEGUN = re.compile(rb"[ \t]*([A-Za-z_]\w*)(?:[ \t]*+:[^=\n]++)?+[ \t]*+\Z")
 _ENDS = (b"", b" ", b":", b")", b"]", b"}", b",", b"\n", b"\r")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find membership tests, in a loop, of lists that start empty and are appended to in the same loop."""
-    data = look.data
+    data = context.data
     for name in sorted(_begun(data)):
         if name + b".append(" not in data:
             continue
@@ -40,7 +40,7 @@ def find(look: RuleContext) -> Iterator[Match]:
             line = data[data.rfind(b"\n", 0, at) + 1 : at].lstrip()
             behind = data[at + 4 + len(name) : at + 5 + len(name)]
             if behind in _ENDS and not line.startswith((b"for ", b"#")):
-                yield from _tested(look, at + 4, name)
+                yield from _tested(context, at + 4, name)
             at = data.find(b" in " + name, at + 4)
 
 
@@ -57,22 +57,22 @@ def _begun(data: bytes) -> set[bytes]:
     return names
 
 
-def _tested(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
-    path = look.path(at)
+def _tested(context: RuleContext, at: int, name: bytes) -> Iterator[Match]:
+    path = context.path(at)
     test = next((one for one in reversed(path) if one.type == "comparison_operator"), None)
     loop = loop_around(path)
-    if test is not None and loop is not None and _grows(look, path, loop, re.escape(name)):
+    if test is not None and loop is not None and _grows(context, path, loop, re.escape(name)):
         words = f"`{name.decode()}` is searched linearly in each iteration of the loop that appends to it"
-        yield look.at(test, words)
+        yield context.at(test, words)
 
 
-def _grows(look: RuleContext, path: list[Node], loop: Node, word: bytes) -> bool:
+def _grows(context: RuleContext, path: list[Node], loop: Node, word: bytes) -> bool:
     """True if the list is created empty before the loop, in the same function, and appended to inside it."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
     begun = rb"^[ \t]*%s(?:\s*:[^=\n]+)?\s*=\s*(?:\[\s*\]|list\(\))" % word
-    inside = look.data[loop.start_byte : loop.end_byte]
+    inside = context.data[loop.start_byte : loop.end_byte]
     return (
-        re.search(begun, look.data[body.start_byte : loop.start_byte], re.M) is not None
+        re.search(begun, context.data[body.start_byte : loop.start_byte], re.M) is not None
         and re.search(begun, inside, re.M) is None
         and re.search(rb"^[ \t]*%s\.append\(" % word, inside, re.M) is not None
     )

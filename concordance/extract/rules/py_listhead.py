@@ -22,19 +22,19 @@ BAD = "while queue:\n    visit(queue.pop(0))"
 GOOD = "queue = collections.deque(start)\nwhile queue:\n    visit(queue.popleft())"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find `pop(0)` and `insert(0, …)` that a loop repeats."""
-    for call in look.calls(*NAMES):
+    for call in context.calls(*NAMES):
         wanted = 1 if call.name == "pop" else 2
         if (
             not call.is_member
             or len(call.arguments) != wanted
-            or look.text(call.arguments[0]) != "0"
+            or context.text(call.arguments[0]) != "0"
             or call.loop is None
         ):
             continue
-        receiver = look.short(call.receiver)
+        receiver = context.short(call.receiver)
         if receiver != "sys.path":
-            yield look.at(
+            yield context.at(
                 call.node, f"`{call.name}` at the head of `{receiver}` moves all other elements in each iteration"
             )

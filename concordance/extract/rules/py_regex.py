@@ -22,12 +22,12 @@ BAD = 'for line in lines:\n    number = re.compile(r"\\d+")'
 GOOD = 'number = re.compile(r"\\d+")\nfor line in lines:\n    …'
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of `re.compile` with a literal that a loop repeats."""
-    for meaning, call in look.imported_calls("compile"):
+    for meaning, call in context.imported_calls("compile"):
         if meaning in ("re.compile", "regex.compile") and call.arguments and call.loop is not None:
             pattern = call.arguments[0]
-            if pattern.type in ("string", "concatenated_string") and not look.text(pattern).lower().startswith(
+            if pattern.type in ("string", "concatenated_string") and not context.text(pattern).lower().startswith(
                 ("f", "rf", "fr")
             ):
-                yield look.at(call.node, f"`{look.short(pattern)}` is compiled in each iteration of the loop")
+                yield context.at(call.node, f"`{context.short(pattern)}` is compiled in each iteration of the loop")

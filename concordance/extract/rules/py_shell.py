@@ -28,13 +28,13 @@ _ALWAYS = frozenset(("os.system", "os.popen", "subprocess.getoutput", "subproces
                      "asyncio.create_subprocess_shell"))  # fmt: skip
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls that use a shell, always or because of `shell=True`, with a command that is not a literal."""
-    for meaning, call in look.imported_calls(*NAMES):
-        if meaning in _ALWAYS or (meaning.startswith("subprocess.") and look.text(call.keyword("shell")) == "True"):
+    for meaning, call in context.imported_calls(*NAMES):
+        if meaning in _ALWAYS or (meaning.startswith("subprocess.") and context.text(call.keyword("shell")) == "True"):
             line = _line(call)
-            if line is not None and not _is_fixed(look, line):
-                yield look.at(call.node, f"`{meaning}` passes `{look.short(line)}` to a shell")
+            if line is not None and not _is_fixed(context, line):
+                yield context.at(call.node, f"`{meaning}` passes `{context.short(line)}` to a shell")
 
 
 def _line(call: Call) -> Node | None:
@@ -44,9 +44,9 @@ def _line(call: Call) -> Node | None:
     return first
 
 
-def _is_fixed(look: RuleContext, line: Node) -> bool:
+def _is_fixed(context: RuleContext, line: Node) -> bool:
     """True if the command is a literal without parts to fill in, or a list of such literals."""
     if line.type == "list":
-        return all(_is_fixed(look, one) for one in line.named_children)
-    text = look.text(line)
+        return all(_is_fixed(context, one) for one in line.named_children)
+    text = context.text(line)
     return line.type in LITERALS and not ("{" in text and text.lstrip("rR")[:1] in "fF")

@@ -28,33 +28,33 @@ _HEAD = re.compile(rb"[ \t]+([A-Za-z_]\w*)[ \t]*\Z")
 _TEXTS = (b'"', b"'", b'f"', b"f'")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find additions, in a loop, to a variable that held a string before the loop."""
-    data = look.data
+    data = context.data
     at = data.find(b"+= ")
     while at >= 0:
         if data.startswith(_TEXTS, at + 3):
             line = data.rfind(b"\n", 0, at) + 1
             head = _HEAD.match(data[line:at])
             if head:
-                yield from _added(look, line + head.start(1), head[1])
+                yield from _added(context, line + head.start(1), head[1])
         at = data.find(b"+= ", at + 3)
 
 
-def _added(look: RuleContext, at: int, name: bytes) -> Iterator[Match]:
-    path = look.path(at)
+def _added(context: RuleContext, at: int, name: bytes) -> Iterator[Match]:
+    path = context.path(at)
     node = next((one for one in reversed(path) if one.type == "augmented_assignment"), None)
     loop = loop_around(path)
-    if node is not None and loop is not None and node.start_byte == at and _is_text_before(look, path, loop, name):
-        yield look.at(node, f"`{name.decode()}` may be copied completely in each iteration of the loop")
+    if node is not None and loop is not None and node.start_byte == at and _is_text_before(context, path, loop, name):
+        yield context.at(node, f"`{name.decode()}` may be copied completely in each iteration of the loop")
 
 
-def _is_text_before(look: RuleContext, path: list[Node], loop: Node, name: bytes) -> bool:
+def _is_text_before(context: RuleContext, path: list[Node], loop: Node, name: bytes) -> bool:
     """True if the function assigned a string to the variable before the loop and the loop does not reassign it."""
     body = next((one for one in reversed(path) if one.type in ("function_definition", "module")), path[0])
     word = re.escape(name)
     before = re.search(
-        rb"^\s*%s(?:\s*:\s*str)?\s*=\s*\(?\s*f?[\"']" % word, look.data[body.start_byte : loop.start_byte], re.M
+        rb"^\s*%s(?:\s*:\s*str)?\s*=\s*\(?\s*f?[\"']" % word, context.data[body.start_byte : loop.start_byte], re.M
     )
-    anew = re.search(rb"^\s*%s\s*=(?!=)" % word, look.data[loop.start_byte : loop.end_byte], re.M)
+    anew = re.search(rb"^\s*%s\s*=(?!=)" % word, context.data[loop.start_byte : loop.end_byte], re.M)
     return before is not None and anew is None

@@ -24,26 +24,26 @@ BAD = "torch.load(path)"
 GOOD = "torch.load(path, weights_only=True)"
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of torch's own `load` without `weights_only=True`."""
-    for meaning, call in look.imported_calls("load"):
+    for meaning, call in context.imported_calls("load"):
         if meaning not in ("torch.load", "torch.serialization.load"):
             continue
         said = call.keyword("weights_only")
-        if any(one.type == "dictionary_splat" for one in call.arguments) or _is_own(look, call):
+        if any(one.type == "dictionary_splat" for one in call.arguments) or _is_own(context, call):
             continue
         if said is None:
-            yield look.at(
+            yield context.at(
                 call.node,
                 "`torch.load` without `weights_only`: before PyTorch 2.6 the file can run code",
                 Severity.INFO,
             )
-        elif look.text(said) == "False":
-            yield look.at(call.node, "`torch.load` with `weights_only=False` lets the file run code")
+        elif context.text(said) == "False":
+            yield context.at(call.node, "`torch.load` with `weights_only=False` lets the file run code")
 
 
-def _is_own(look: RuleContext, call: Call) -> bool:
+def _is_own(context: RuleContext, call: Call) -> bool:
     """True if the same function has saved the file before."""
-    name = look.text(call.arguments[0]) if call.arguments else ""
-    before = look.source.slice(call.body.start_byte, call.node.start_byte)
+    name = context.text(call.arguments[0]) if call.arguments else ""
+    before = context.source.slice(call.body.start_byte, call.node.start_byte)
     return bool(name) and re.search(rf"\bsave\([^\n]*,\s*{re.escape(name)}\s*[,)]", before) is not None

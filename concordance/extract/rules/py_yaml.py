@@ -24,17 +24,17 @@ GOOD = "yaml.safe_load(file)"
 _UNSAFE = frozenset(f"yaml.{name}" for name in ("Loader", "UnsafeLoader", "CLoader", "CUnsafeLoader"))
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find calls of PyYAML's own functions without a loader, or with one known to create objects."""
-    for meaning, call in look.imported_calls(*NAMES):
+    for meaning, call in context.imported_calls(*NAMES):
         if meaning in ("yaml.unsafe_load", "yaml.unsafe_load_all"):
-            yield look.at(call.node, f"`{meaning}` lets the document create any object")
+            yield context.at(call.node, f"`{meaning}` lets the document create any object")
         elif meaning in ("yaml.load", "yaml.load_all"):
             loader = call.keyword("Loader") or (call.arguments[1] if len(call.arguments) > 1 else None)
             if loader is None and not any(one.type == "dictionary_splat" for one in call.arguments):
-                yield look.at(
+                yield context.at(
                     call.node,
                     f"`{meaning}` without a loader lets the document create any object in old versions of PyYAML",
                 )
-            elif loader is not None and look.dotted(loader) in _UNSAFE:
-                yield look.at(call.node, f"`{look.text(loader)}` lets the document create any object")
+            elif loader is not None and context.dotted(loader) in _UNSAFE:
+                yield context.at(call.node, f"`{context.text(loader)}` lets the document create any object")

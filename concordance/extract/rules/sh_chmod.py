@@ -24,10 +24,10 @@ _OPEN = re.compile(
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find modes that let others write, unless the sticky bit is set."""
-    for match in _OPEN.finditer(look.data):
-        line = look.data[look.data.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip()
+    for match in _OPEN.finditer(context.data):
+        line = context.data[context.data.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip()
         sticky = re.search(rb"\s1\d\d\d$", match[0])
-        if not look.in_comment(match.start()) and not line.startswith((b"#", b"echo")) and sticky is None:
+        if not context.in_comment(match.start()) and not line.startswith((b"#", b"echo")) and sticky is None:
             yield Match(match.start(), match.end(), f"`{match[0].decode()}` lets everyone write")

@@ -25,20 +25,20 @@ GOOD = '"${command[@]}"'
 _VARIABLE = re.compile(r"[\"']?\\?\$\{?[A-Za-z_@*1-9]")
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find `eval` of words that contain a variable.
 
     Output of another program that is meant to be evaluated, and arguments reordered by `getopt`, are left out.
     """
-    for at in look.places("eval"):
-        command = next((node for node in reversed(look.path(at)) if node.type == "command"), None)
+    for at in context.places("eval"):
+        command = next((node for node in reversed(context.path(at)) if node.type == "command"), None)
         if command is None or command.start_byte != at:
             continue
-        words = [look.text(node) for node in command.named_children[1:]]
+        words = [context.text(node) for node in command.named_children[1:]]
         if any("$(" in word or "`" in word for word in words) or words[:2] == ["set", "--"]:
             continue
         told = next(
             (word for word in words if _VARIABLE.match(word) or re.search(r"(?<!\\)\$\{?[A-Za-z_@*1-9]", word)), None
         )
         if told is not None and not told.startswith("'"):
-            yield look.at(command, f"`eval` runs the value of `{told[:60]}` as code")
+            yield context.at(command, f"`eval` runs the value of `{told[:60]}` as code")

@@ -26,10 +26,10 @@ _UNCHECKED = re.compile(
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find options and variables that switch the check off."""
-    for match in _UNCHECKED.finditer(look.data):
-        if not look.in_comment(match.start()):
+    for match in _UNCHECKED.finditer(context.data):
+        if not context.in_comment(match.start()):
             yield Match(
                 match.start(), match.end(), f"`{match[0].split()[0].decode()}` does not verify the server's certificate"
             )

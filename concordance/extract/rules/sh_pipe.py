@@ -32,14 +32,14 @@ _PIPED = re.compile(
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find downloads that are piped or substituted into an interpreter."""
-    for match in _PIPED.finditer(look.data):
-        if not look.in_comment(match.start()) and not _is_quoted(look, match.start()):
+    for match in _PIPED.finditer(context.data):
+        if not context.in_comment(match.start()) and not _is_quoted(context, match.start()):
             yield Match(match.start(), match.end(), "a script is downloaded and run without inspection")
 
 
-def _is_quoted(look: RuleContext, at: int) -> bool:
+def _is_quoted(context: RuleContext, at: int) -> bool:
     """True if the line only prints the command."""
-    line = look.data[look.data.rfind(b"\n", 0, at) + 1 : at]
+    line = context.data[context.data.rfind(b"\n", 0, at) + 1 : at]
     return re.search(rb"\b(?:echo|printf|cat)\b[^;|&]*[\"']", line) is not None or line.lstrip().startswith(b"#")

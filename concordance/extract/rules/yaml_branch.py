@@ -25,12 +25,12 @@ GOOD = "uses: example/action@8f4b7f84864484a7bf31766abe9204da3cbe65b3"
 _USES = re.compile(rb"^[ \t]*(?:-[ \t]+)?uses:[ \t]*[\"']?([\w.-]+/[\w./-]+)@(main|master|develop)\b", re.M)
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find `uses:` of a branch.
 
     Actions in a `.github` folder are skipped, because they mostly belong to the same people.
     """
-    for match in _USES.finditer(look.data):
-        if b"/.github/" not in match[1] and not look.in_comment(match.start(1)):
+    for match in _USES.finditer(context.data):
+        if b"/.github/" not in match[1] and not context.in_comment(match.start(1)):
             words = f"`{match[1].decode()}` follows its branch `{match[2].decode()}`"
             yield Match(match.start(1), match.end(), words)

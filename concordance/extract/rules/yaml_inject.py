@@ -31,21 +31,25 @@ _TEXT = re.compile(
 _RUN = re.compile(rb"^([ \t]*)(?:-[ \t]+)?(?:run|script):[ \t]*([|>][-+\d]*)?", re.M)
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find such text between `run:` and the next key of its step."""
     spans = []
-    for match in _RUN.finditer(look.data):
-        end = look.data.find(b"\n", match.end())
+    for match in _RUN.finditer(context.data):
+        end = context.data.find(b"\n", match.end())
         if match[2]:
-            indent = len(look.data[look.data.rfind(b"\n", 0, match.end()) + 1 : match.end()].partition(b":")[0]) - len(
-                look.data[look.data.rfind(b"\n", 0, match.end()) + 1 : match.end()].partition(b":")[0].lstrip(b" -")
+            indent = len(
+                context.data[context.data.rfind(b"\n", 0, match.end()) + 1 : match.end()].partition(b":")[0]
+            ) - len(
+                context.data[context.data.rfind(b"\n", 0, match.end()) + 1 : match.end()]
+                .partition(b":")[0]
+                .lstrip(b" -")
             )
-            stop = re.compile(rb"^[ ]{0,%d}[^\s#]" % indent, re.M).search(look.data, end + 1)
-            end = stop.start() if stop else len(look.data)
-        spans.append((match.end(), end if end >= 0 else len(look.data)))
+            stop = re.compile(rb"^[ ]{0,%d}[^\s#]" % indent, re.M).search(context.data, end + 1)
+            end = stop.start() if stop else len(context.data)
+        spans.append((match.end(), end if end >= 0 else len(context.data)))
     starts = [start for start, _ in spans]
     ends = list(accumulate((end for _, end in spans), max))
-    for match in _TEXT.finditer(look.data):
+    for match in _TEXT.finditer(context.data):
         place = bisect_right(starts, match.start()) - 1
         if place >= 0 and match.start() < ends[place]:
             yield Match(

@@ -32,14 +32,14 @@ _HEAD = re.compile(
 )
 
 
-def find(look: RuleContext) -> Iterator[Match]:
+def find(context: RuleContext) -> Iterator[Match]:
     """Find checkouts of the head in a workflow that `pull_request_target` triggers."""
-    target = re.search(rb"^(?:on|\"on\"|'on'|true)\s*:[^#]*?\bpull_request_target\b", look.data, re.M | re.S)
-    jobs = re.search(rb"^jobs\s*:", look.data, re.M)
+    target = re.search(rb"^(?:on|\"on\"|'on'|true)\s*:[^#]*?\bpull_request_target\b", context.data, re.M | re.S)
+    jobs = re.search(rb"^jobs\s*:", context.data, re.M)
     if target is None or jobs is None or target.end() > jobs.start() > target.start():
         return
-    for match in _HEAD.finditer(look.data, jobs.start()):
-        if not look.in_comment(match.start()):
+    for match in _HEAD.finditer(context.data, jobs.start()):
+        if not context.in_comment(match.start()):
             start = match.end() - len(match[0].lstrip())
             yield Match(
                 start,

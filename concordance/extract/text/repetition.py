@@ -45,7 +45,9 @@ _BLOCKS = ((2048, 64), (16_384, 1024))
 _SHORTEST = 2048  # characters of a range with many periods; lines and tables drawn by people are shorter
 _SHORT = 8192  # characters of a range with fewer periods; those in generated tests and tables are shorter
 _MANY = 64
-_KEPT = 16  # characters kept at each end; few, because text that opens a comment many times is scanned as often
+_KEPT_CHARACTERS = (
+    16  # characters kept at each end; few, because text that opens a comment many times is scanned as often
+)
 _TEXT = re.compile(r"[^\r\n]+")
 
 
@@ -93,8 +95,8 @@ def _repetitive_ranges(text: str) -> list[Repetition]:
             shortest = max(_SHORTEST, 4 * period, min(_SHORT, _MANY * period))
             if reached - start >= shortest and not text[start:reached].isspace():
                 # Blank whole periods, so that the kept ends join up as if nothing were missing: `0, 0`, not `0, , 0`.
-                blank = (reached - start - 2 * _KEPT) // period * period
-                found.append(Repetition(start + _KEPT, start + _KEPT + blank))
+                blank = (reached - start - 2 * _KEPT_CHARACTERS) // period * period
+                found.append(Repetition(start + _KEPT_CHARACTERS, start + _KEPT_CHARACTERS + blank))
     stretches: list[Repetition] = []
     for one in sorted(found):
         if stretches and one.start <= stretches[-1].end:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from concordance.facts.cache import Cache
 from concordance.facts.fulltext import index
 from concordance.facts.integrity import checksums
+from concordance.facts.schema import GENERATED
 
 _BUILD = "Rebuild it with: concord build"
 
@@ -29,7 +30,7 @@ class Damage(NamedTuple):
 def audit(folder: str, cache: str, largest: int) -> list[Damage]:
     """Return what is damaged, in the order in which it is read. The caller holds the lock of the folder."""
     found = []
-    for home in (folder, os.path.join(folder, "generated")):
+    for home in (folder, os.path.join(folder, GENERATED)):
         databases = [os.path.join(home, "index.db"), *sorted(glob.glob(os.path.join(glob.escape(home), "pages-*.db")))]
         for path in filter(os.path.lexists, databases):
             if problem := checksums.find_damage(path):

@@ -144,7 +144,7 @@ def _hierarchy(one: FileModel) -> list[Block]:
 
 def _drawn(one: FileModel) -> list[Block]:
     """Draw the class hierarchy, if the book has diagrams and there is enough to draw."""
-    if not one.index.book.drawn:
+    if not one.index.book.draws_diagrams:
         return []
     first = one.base + 1
     classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}

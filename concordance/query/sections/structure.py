@@ -246,7 +246,7 @@ class Structure:
         if calls:
             yield ["calls ", *join_with_commas(calls)]
         yield from self._used_by(place)
-        if self.about.index.book.drawn and place in symbols_with_pages(self.about.index, self.path):
+        if self.about.index.book.draws_diagrams and place in symbols_with_pages(self.about.index, self.path):
             yield [Ref(To.DEFINITION, self.path, symbol.key, "definition and all uses", False)]
 
     def _imported_as(self, symbol: Symbol) -> Iterator[list[Piece]]:

@@ -16,7 +16,7 @@ from concordance.render.diagrams.svg import LETTER
 
 WIDTH, HEIGHT = 960.0, 560.0
 _HEAD = 18.0  # height of a folder's title
-_LEAST = (56.0, 40.0)  # least width and height at which a folder's content is drawn
+_MIN_SIZE = (56.0, 40.0)  # least width and height at which a folder's content is drawn
 _BETWEEN = 2.0
 
 
@@ -60,7 +60,7 @@ def areas(tiles: Sequence[Tile]) -> list[Area]:
 
 def _fill(tiles: Sequence[Tile], box: tuple[float, float, float, float], depth: int, found: list[Area]) -> None:
     for tile, (x, y, width, height) in _squarified(tiles, box):
-        opens = bool(tile.tiles) and width >= _LEAST[0] and height >= _LEAST[1]
+        opens = bool(tile.tiles) and width >= _MIN_SIZE[0] and height >= _MIN_SIZE[1]
         found.append(Area(tile, x, y, width, height, depth, opens))
         if opens:
             inside = (x + _BETWEEN, y + _HEAD, width - 2 * _BETWEEN, height - _HEAD - _BETWEEN)
@@ -111,7 +111,7 @@ def _area(area: Area, address: Callable[[Ref], str]) -> str:
     width, height = max(area.width - 2 * gap, 0.5), max(area.height - 2 * gap, 0.5)
     kind = f" of-{tile.kind}" if tile.kind.isalpha() else ""
     inside = (
-        f"<title>{escape(escape_hidden(tile.label), False)}: {escape(escape_hidden(tile.said), False)}</title>"
+        f"<title>{escape(escape_hidden(tile.label), False)}: {escape(escape_hidden(tile.description), False)}</title>"
         f'<rect x="{_number(area.x + gap)}" y="{_number(area.y + gap)}" width="{_number(width)}" '
         f'height="{_number(height)}"/>{_name(area, width, height)}'
     )
@@ -142,5 +142,7 @@ def _in_words(block: Treemap, total: float, address: Callable[[Ref], str]) -> st
     for tile in block.tiles:
         label = escape(escape_hidden(tile.label), False)
         label = f'<a href="{escape(address(tile.ref))}">{label}</a>' if tile.ref else label
-        rows.append(f"<li>{label}: {escape(escape_hidden(tile.said), False)}, {100 * tile.value / total:.2g} %</li>")
+        rows.append(
+            f"<li>{label}: {escape(escape_hidden(tile.description), False)}, {100 * tile.value / total:.2g} %</li>"
+        )
     return f'<details class="in-words"><summary>The map in words</summary><ul>{"".join(rows)}</ul></details>\n'

@@ -250,7 +250,7 @@ def _as_table(block: Treemap | Plot) -> Table:
     if isinstance(block, Plot):
         return Table(block.columns, [[[name], [f"{value:,}"]] for name, value in block.bars])
     rows: list[list[Pieces]] = [
-        [[tile.ref._replace(label=tile.label) if tile.ref else tile.label], [tile.said]] for tile in block.tiles
+        [[tile.ref._replace(label=tile.label) if tile.ref else tile.label], [tile.description]] for tile in block.tiles
     ]
     return Table(["Part", block.title], rows)
 

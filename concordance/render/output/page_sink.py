@@ -21,7 +21,7 @@ from concordance.render.addresses import claims_of
 from concordance.render.output import manifest
 from concordance.render.output.manifest import Manifest, ManifestPage
 
-_ASIDE = re.compile(r"\d+\.new")  # temporary name of a file that is being written: the number of its process
+_TEMPORARY_NAME = re.compile(r"\d+\.new")  # temporary name of a file that is being written: the number of its process
 
 
 class PathTaken(UserError):
@@ -36,10 +36,10 @@ class PathTaken(UserError):
 class PageSink:
     """Writes into the folder of a book or a site."""
 
-    def __init__(self, folder: ConfinedFolder, listed: Manifest, site: bool = False) -> None:
-        """Create a sink; `listed` is the manifest that the folder has now."""
+    def __init__(self, folder: ConfinedFolder, listed_pages: Manifest, site: bool = False) -> None:
+        """Create a sink; `listed_pages` is the manifest that the folder has now."""
         self.folder, self.out, self.site = folder, folder.path, site
-        self.before, self.unfinished = listed.pages, listed.unfinished
+        self.before, self.unfinished = listed_pages.pages, listed_pages.unfinished
         self._has_begun = False
 
     def begin(self) -> None:
@@ -69,12 +69,17 @@ class PageSink:
             if folder not in folders:
                 _check_folder(self.out, folder, folders, taken)
             target = os.path.join(self.out, page)
-            if page not in self.before and folders[folder] and os.path.lexists(target) and not _is_ours(target):
+            if (
+                page not in self.before
+                and folders[folder]
+                and os.path.lexists(target)
+                and not _is_own_page_file(target)
+            ):
                 taken[page] = None
         if taken:
             raise PathTaken(self.out, list(taken))
 
-    def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
+    def modified_pages(self, pages: dict[str, ManifestPage]) -> list[str]:
         """Return the listed pages that are missing or seem to have changed since they were written."""
         return manifest.find_modified_pages(self.out, pages)
 
@@ -92,7 +97,7 @@ class PageSink:
         """Remove temporary files that a killed run left behind."""
         with suppress(OSError, LinkRefused):
             for name in self.folder.names(CLAIMS):
-                if _ASIDE.fullmatch(name):
+                if _TEMPORARY_NAME.fullmatch(name):
                     self.folder.unlink(f"{CLAIMS}/{name}")
 
     def put(self, path: str, data: bytes) -> bool:
@@ -174,7 +179,7 @@ class DryRunSink(PageSink):
         """Return True if writing the manifest would change it."""
         return self.put(MANIFEST, manifest.encode_manifest(pages, unfinished, self.site))
 
-    def astray(self, pages: dict[str, ManifestPage]) -> list[str]:
+    def modified_pages(self, pages: dict[str, ManifestPage]) -> list[str]:
         """Return the listed pages whose content differs from what was written, compared byte by byte."""
         return manifest.find_differing_pages(self.out, pages.values())
 
@@ -228,7 +233,7 @@ def _check_folder(out: str, folder: str, folders: dict[str, bool], taken: dict[s
             taken[folder] = None
 
 
-def _is_ours(path: str) -> bool:
+def _is_own_page_file(path: str) -> bool:
     if os.path.islink(path) or not os.path.isfile(path):
         return False
     if os.path.basename(path) == MANIFEST:

@@ -86,53 +86,53 @@ class Site:
         if address == openapi.ADDRESS and self.api:
             return SiteFile(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
-        meant = self.places.meant(f"{stem}.html" if end == "md" else address)
-        if meant is None or (end == "md" and meant.kind not in plugins.names(PAGES)):
+        route = self.places.find(f"{stem}.html" if end == "md" else address)
+        if route is None or (end == "md" and route.kind not in plugins.names(PAGES)):
             return None
-        if meant.kind == OF_BLAME:
-            return self._blame(meant.subject) if self.api else None
-        if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
-            return self._beside(meant)
-        page = self._page(meant)
+        if route.kind == OF_BLAME:
+            return self._blame(route.subject) if self.api else None
+        if route.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
+            return self._companion_file(route)
+        page = self._page(route)
         if page is None:
             return None
-        return self._markdown(page) if end == "md" else self._html(meant.kind, page)
+        return self._markdown(page) if end == "md" else self._html(route.kind, page)
 
-    def made(self, meant: Route) -> Iterator[tuple[str, SiteFile]]:
+    def files_of(self, route: Route) -> Iterator[tuple[str, SiteFile]]:
         """Yield the address and content of every file for a route, with all parts of a split page."""
-        if meant.kind == OF_SHARDS:
+        if route.kind == OF_SHARDS:
             for address, data in search_files.shards(self.index, self.addresses):
                 yield address, SiteFile(_bytes(data), SCRIPT)
             return
-        if meant.kind == OF_REST:
+        if route.kind == OF_REST:
             for address in (*assets(), ADDRESS):
                 found = self.answer(address)
                 if found is not None:
                     yield address, found
             return
-        if meant.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
-            parts = page_count(self.index.files[meant.subject].lines) if meant.kind == OF_SOURCE else 1
+        if route.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
+            parts = page_count(self.index.files[route.subject].lines) if route.kind == OF_SOURCE else 1
             for part in range(1, parts + 1):
-                found = self._beside(meant._replace(part=part))
+                found = self._companion_file(route._replace(part=part))
                 if found is not None:
-                    yield self.address(meant._replace(part=part)), found
+                    yield self.address(route._replace(part=part)), found
             return
-        in_book = meant.kind in plugins.names(PAGES)
-        for page in plugins.load(PAGES if in_book else SITE_PAGES, meant.kind).pages(self.index, meant.subject):
+        in_book = route.kind in plugins.names(PAGES)
+        for page in plugins.load(PAGES if in_book else SITE_PAGES, route.kind).pages(self.index, route.subject):
             address = self.addresses.page(page.ref)
-            yield address, self._html(meant.kind, page)
+            yield address, self._html(route.kind, page)
             if in_book:
                 yield f"{address.removesuffix('.html')}.md", self._markdown(page)
 
     # --- pages
 
-    def _page(self, meant: Route) -> Page | None:
-        module = plugins.load(PAGES if meant.kind in plugins.names(PAGES) else SITE_PAGES, meant.kind)
+    def _page(self, route: Route) -> Page | None:
+        module = plugins.load(PAGES if route.kind in plugins.names(PAGES) else SITE_PAGES, route.kind)
         if hasattr(module, "part"):  # can render one part without rendering the others
-            found: Page | None = module.part(self.index, meant.subject, meant.part)
+            found: Page | None = module.part(self.index, route.subject, route.part)
             return found
-        pages = module.pages(self.index, meant.subject)
-        return next((page for page in pages if page.ref.part == meant.part), None)
+        pages = module.pages(self.index, route.subject)
+        return next((page for page in pages if page.ref.part == route.part), None)
 
     def _markdown(self, page: Page) -> SiteFile:
         return SiteFile(_bytes(markdown.render(page, self.in_markdown).text), MARKDOWN)
@@ -155,44 +155,44 @@ class Site:
 
     # --- what only the site has and is not made of blocks
 
-    def address(self, meant: Route) -> str:
+    def address(self, route: Route) -> str:
         """Return the address of a route."""
-        if meant.kind in kinds():
-            return self.addresses.page(Ref(kinds()[meant.kind], meant.subject, part=meant.part))
-        if meant.kind in plugins.names(SITE_PAGES):
-            path, _, key = meant.subject.rpartition("#") if meant.kind == DEFINITION else (meant.subject, "", "")
-            return self.addresses.page(Ref(meant.kind, path, key, part=meant.part))
-        if meant.kind == OF_CARDS:
-            return self.addresses.cards(meant.subject)
-        if meant.kind == OF_TREE:
-            return self.addresses.tree(meant.subject)
-        if meant.kind == OF_SEARCH:
+        if route.kind in kinds():
+            return self.addresses.page(Ref(kinds()[route.kind], route.subject, part=route.part))
+        if route.kind in plugins.names(SITE_PAGES):
+            path, _, key = route.subject.rpartition("#") if route.kind == DEFINITION else (route.subject, "", "")
+            return self.addresses.page(Ref(route.kind, path, key, part=route.part))
+        if route.kind == OF_CARDS:
+            return self.addresses.cards(route.subject)
+        if route.kind == OF_TREE:
+            return self.addresses.tree(route.subject)
+        if route.kind == OF_SEARCH:
             return page_frame.SEARCH
-        return self.addresses.page(Ref(To.SOURCE, meant.subject, part=meant.part))
+        return self.addresses.page(Ref(To.SOURCE, route.subject, part=route.part))
 
-    def _beside(self, meant: Route) -> SiteFile | None:
-        address = self.address(meant)
-        if meant.kind == OF_TREE:
-            return self._tree(meant.subject)
-        if meant.kind == OF_SEARCH:
+    def _companion_file(self, route: Route) -> SiteFile | None:
+        address = self.address(route)
+        if route.kind == OF_TREE:
+            return self._tree(route.subject)
+        if route.kind == OF_SEARCH:
             body = html.Body("Search", page_frame.search_page(), [])
-            return self._window(address, meant.kind, Ref(To.LETTERS, ""), body)
-        if meant.kind == OF_CARDS:
-            return self._cards(meant.subject)
-        if meant.part > page_count(self.index.files[meant.subject].lines):
+            return self._window(address, route.kind, Ref(To.LETTERS, ""), body)
+        if route.kind == OF_CARDS:
+            return self._cards(route.subject)
+        if route.part > page_count(self.index.files[route.subject].lines):
             return None
-        found = build_listing(self.index, meant.subject, meant.part)
+        found = build_listing(self.index, route.subject, route.part)
         body = listings.render(found, self.addresses)
-        blame = self.addresses.to(address, self.addresses.blame(meant.subject)) if self.api and found.text else ""
-        return self._window(address, meant.kind, Ref(To.SOURCE, meant.subject), body, blame)
+        blame = self.addresses.to(address, self.addresses.blame(route.subject)) if self.api and found.text else ""
+        return self._window(address, route.kind, Ref(To.SOURCE, route.subject), body, blame)
 
     def _cards(self, path: str) -> SiteFile:
         """Return the hover cards of the names that a file defines; `page` is an address relative to the site's root."""
         rows = {}
         for card in cards(self.index, path):
-            told = [(name, value) for name, value in card._asdict().items() if name not in ("key", "page")]
+            fields = [(name, value) for name, value in card._asdict().items() if name not in ("key", "page")]
             row = {
-                name: escape_hidden(value) if isinstance(value, str) else value for name, value in told if value != ""
+                name: escape_hidden(value) if isinstance(value, str) else value for name, value in fields if value != ""
             }
             if card.page:
                 row["page"] = self.addresses.to("", self.addresses.page(Ref(To.DEFINITION, path, card.key)))

@@ -177,7 +177,7 @@ class HtmlWriter:
         self.out.append('<dl class="fields">\n')
         for item in items:
             name, first, *rest = item.text
-            self.out.append(f"<div><dt>{_shown(str(name))}</dt><dd>")
+            self.out.append(f"<div><dt>{_escape_text(str(name))}</dt><dd>")
             self.pieces([str(first).removeprefix(":").lstrip(), *rest])
             self.blocks(item.blocks)
             self.out.append("</dd></div>\n")
@@ -213,7 +213,7 @@ class HtmlWriter:
         self.out.append(f'<div class="table" role="group" aria-label="{name}" tabindex="0">')
         classes = " ".join(filter(None, (SORTS if table.sorts else "", right)))
         self.out.append(f'<table class="{classes}">' if classes else "<table>")
-        head = "".join(f'<th scope="col">{_shown(column)}</th>' for column in table.columns)
+        head = "".join(f'<th scope="col">{_escape_text(column)}</th>' for column in table.columns)
         self.out.append(f"<thead><tr>{head}</tr></thead><tbody>\n")
         for row in table.rows:
             self.out.append("<tr>")
@@ -239,17 +239,17 @@ class HtmlWriter:
                     last, skipped = self._range(pieces, place + 2)
                     out.append(self._at(at, pieces, place, last))
                 elif place != skipped:
-                    out.append(_shown(piece))  # type: ignore[arg-type]
+                    out.append(_escape_text(piece))  # type: ignore[arg-type]
             elif kind is Ref:
                 out.append(self.link(piece))  # type: ignore[arg-type]
             elif kind is Mono:
-                out.append(f"<code{named}>{_shown(piece)}</code>")  # type: ignore[arg-type]
+                out.append(f"<code{named}>{_escape_text(piece)}</code>")  # type: ignore[arg-type]
                 named = ""
             elif kind is Line:
                 last, skipped = self._range(pieces, place + 1)
                 out.append(self._line(piece, last))  # type: ignore[arg-type]
             elif kind is Strong:
-                out.append(f"<strong>{_shown(piece)}</strong>")  # type: ignore[arg-type]
+                out.append(f"<strong>{_escape_text(piece)}</strong>")  # type: ignore[arg-type]
             elif kind is Anchor:
                 named = self._id(piece)  # type: ignore[arg-type]
                 if named and type(pieces[place + 1] if place + 1 < len(pieces) else "") is not Mono:
@@ -266,12 +266,12 @@ class HtmlWriter:
         """Return the HTML of a link."""
         found = self._links.get(ref)
         if found is None:
-            label = _shown(self._here(ref) if ref.label.endswith(".md") else ref.label or ref.path)
+            label = _escape_text(self._label(ref) if ref.label.endswith(".md") else ref.label or ref.path)
             label = f"<code>{label}</code>" if ref.code else label
             found = self._links[ref] = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
         return found
 
-    def _here(self, ref: Ref) -> str:
+    def _label(self, ref: Ref) -> str:
         """Return a link's label; the file name of a page of the book is replaced by its name on the site."""
         name = self.addresses.page(ref).rpartition("/")[2]
         return name if f"{name.removesuffix('.html')}.md" == ref.label else ref.label
@@ -280,7 +280,7 @@ class HtmlWriter:
         last = last or line.last
         label = line.label or f"L{line.first}" + (f"–{last}" if last > line.first else "")
         address = self.addresses.source(self.page, line.path, line.first, last)
-        return f'<a class="at" href="{escape(address)}">{_shown(label)}</a>'
+        return f'<a class="at" href="{escape(address)}">{_escape_text(label)}</a>'
 
     def _at(self, found: re.Match[str], pieces: Pieces, place: int, last: int) -> str:
         """Return a line number as a link. In the book it is plain text, since a page has too many of them; here the
@@ -288,12 +288,12 @@ class HtmlWriter:
         behind: Piece = pieces[place + 1] if place + 1 < len(pieces) else ""
         path = behind.path if isinstance(behind, Cite) and behind.first == int(found[1]) else self._lines_of
         if not path or self.addresses.is_plain(path):
-            return _shown(found[0]) + (f"–{last}" if last else "")
+            return _escape_text(found[0]) + (f"–{last}" if last else "")
         space = " " if found[0].startswith(" ") else ""
         return space + self._line(Line(path, int(found[1])), last)
 
 
-def _shown(text: str) -> str:
+def _escape_text(text: str) -> str:
     return escape(escape_hidden(text), False)
 
 

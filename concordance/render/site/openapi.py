@@ -23,7 +23,7 @@ _ERROR = {"$ref": "#/components/schemas/Error"}
 def text(more: tuple[str, ...]) -> str:
     """Return the description as JSON; `more` are endpoints that are not commands."""
     paths = {f"/api/{name}": {"get": _command(name)} for name in plugins.names(COMMANDS)}
-    paths |= {f"/api/{name}": {"get": _shown(name)} for name in more}
+    paths |= {f"/api/{name}": {"get": _describe_page(name)} for name in more}
     error = {
         "type": "object", "required": ["error", "hint"],
         "properties": {
@@ -68,7 +68,7 @@ def _command(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _shown(name: str) -> dict[str, Any]:
+def _describe_page(name: str) -> dict[str, Any]:
     schema = {"type": "string", "maxLength": LONGEST}
     return {
         "operationId": name, "summary": "The page of a file, folder or name, as Markdown.",

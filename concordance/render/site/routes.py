@@ -28,7 +28,7 @@ _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "s
 _OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS, BLAME: OF_BLAME}
 REPORT = "report"
 _PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
-_BESIDE = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
+_DEFINITION_ADDRESS = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
 
 
 class Route(NamedTuple):
@@ -79,18 +79,18 @@ class SiteRoutes:
                 found[self.addresses.page(Ref(kind, subject))] = Route(kind, subject)
         return found
 
-    def meant(self, address: str) -> Route | None:
+    def find(self, address: str) -> Route | None:
         """Return what an address shows; None if there is no such page."""
         part = _PART.fullmatch(address)
         if part is not None:
-            whole = self._whole(part[1] + part[3])
+            whole = self._find_unsplit(part[1] + part[3])
             if whole is not None and whole.kind == REPORT:  # its parts are subjects of their own
                 return Route(REPORT, part[2], int(part[2])) if part[2] in self._reports else None
             if whole is not None:
                 return whole._replace(part=int(part[2]))
-        return self._whole(address)
+        return self._find_unsplit(address)
 
-    def _whole(self, address: str) -> Route | None:
+    def _find_unsplit(self, address: str) -> Route | None:
         folder, slash, name = address.rpartition("/")
         kind = _OF_FOLDER.get(name)
         if kind is not None and folder + slash in self._folders:
@@ -107,16 +107,16 @@ class SiteRoutes:
 
     def _definition(self, address: str) -> Route | None:
         """Return the page of a definition; its address contains the definition's anchor, not its key."""
-        beside = _BESIDE.fullmatch(address)
-        path = self._files.get(beside[1]) if beside is not None else None
-        if beside is None or path is None or DEFINITION not in plugins.names(SITE_PAGES):
+        match = _DEFINITION_ADDRESS.fullmatch(address)
+        path = self._files.get(match[1]) if match is not None else None
+        if match is None or path is None or DEFINITION not in plugins.names(SITE_PAGES):
             return None
         for row in self.index.facts.symbols_of(path):
-            if anchor(row[1]) == beside[2]:
+            if anchor(row[1]) == match[2]:
                 return Route(DEFINITION, f"{path}#{row[1]}")
         return None
 
-    def all(self) -> Iterator[Route]:
+    def all_routes(self) -> Iterator[Route]:
         """Yield a route for everything on the site; split pages are yielded once."""
         for kind in plugins.names(PAGES):
             for subject in plugins.load(PAGES, kind).subjects(self.index):

@@ -90,11 +90,13 @@ def _lines(listing: Listing, addresses: SiteAddresses, page: str) -> Iterator[st
 def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     """Return the marked-up text; no tag spans a line end."""
     text = listing.text or ""
-    shown = _shown if has_hidden_characters(text) else _escaped  # a \r as a line end is also a hidden character
+    shown = (
+        _escape_visible if has_hidden_characters(text) else _escape_plain
+    )  # a \r as a line end is also a hidden character
     tags = _Tags(listing, addresses, page)
     out: list[str] = []
     at = 0
-    for start, end, goal, letter in _merged(listing, len(text)):
+    for start, end, goal, letter in _merge_spans(listing, len(text)):
         if start > at:
             out.append(shown(text, at, start))
         inner = shown(text, start, end)
@@ -108,7 +110,7 @@ def _code(listing: Listing, addresses: SiteAddresses, page: str) -> str:
     return "".join(out)
 
 
-def _merged(listing: Listing, size: int) -> Iterator[tuple[int, int, int, str]]:
+def _merge_spans(listing: Listing, size: int) -> Iterator[tuple[int, int, int, str]]:
     """Yield names and the comments, strings and so on around them, in text order; a name splits its span."""
     names = iter(listing.names)
     name = next(names, None)
@@ -126,13 +128,13 @@ def _merged(listing: Listing, size: int) -> Iterator[tuple[int, int, int, str]]:
             at = end
 
 
-def _escaped(text: str, start: int, end: int) -> str:
+def _escape_plain(text: str, start: int, end: int) -> str:
     """Return a part of the text as HTML; the text has no hidden characters."""
     piece = text[start:end]
     return escape(piece, False) if "&" in piece or "<" in piece or ">" in piece else piece
 
 
-def _shown(text: str, start: int, end: int) -> str:
+def _escape_visible(text: str, start: int, end: int) -> str:
     """Return a part of the text as HTML; the text has hidden characters or mixed line ends."""
     piece = text[start:end]
     if "\r" in piece:
@@ -147,17 +149,17 @@ class _Tags:
 
     def __init__(self, listing: Listing, addresses: SiteAddresses, page: str) -> None:
         self._goals, self._addresses, self._page = listing.goals, addresses, page
-        self._known: dict[int, tuple[str, str]] = {}
+        self._cache: dict[int, tuple[str, str]] = {}
 
     def of(self, goal: int) -> tuple[str, str]:
-        known = self._known.get(goal)
+        known = self._cache.get(goal)
         if known is None:
-            known = self._known[goal] = self._made(self._goals[goal])
+            known = self._cache[goal] = self._build_tags(self._goals[goal])
         return known
 
-    def _made(self, goal: LinkTarget) -> tuple[str, str]:
+    def _build_tags(self, goal: LinkTarget) -> tuple[str, str]:
         if not goal.kind:
-            return f'<span class="x" title="{_said(goal.by)}">', "</span>"
+            return f'<span class="x" title="{_escape_attribute(goal.by)}">', "</span>"
         letter = _letter(goal.kind)
         if goal.own and not goal.page:
             return f'<b class="{letter}">', "</b>"
@@ -169,14 +171,14 @@ class _Tags:
         if goal.trust != Trust.EXACT:
             more += f' data-t="{goal.trust.name.lower()}"'
         if goal.by:
-            more += f' data-by="{_said(goal.by)}"'
+            more += f' data-by="{_escape_attribute(goal.by)}"'
         if goal.also:
             others = (self._addresses.source(self._page, path, line) for path, line in goal.also)
             more += f' data-also="{escape(" ".join(others))}"'
         return f'<a class="{letter}" href="{escape(there)}"{more}>', "</a>"
 
 
-def _said(words: str) -> str:
+def _escape_attribute(words: str) -> str:
     return escape(escape_hidden(words))
 
 
@@ -196,21 +198,22 @@ def _margin(listing: Listing, addresses: SiteAddresses, page: str) -> dict[int, 
     found: dict[int, list[str]] = {}
     for remark in listing.remarks:
         found.setdefault(remark.line, []).append(_remark(listing, remark, addresses, page))
-    return {line: f'<span class="margin">{" ".join(said)}</span>' for line, said in found.items()}
+    return {line: f'<span class="margin">{" ".join(remarks)}</span>' for line, remarks in found.items()}
 
 
 def _remark(listing: Listing, remark: LineRemark, addresses: SiteAddresses, page: str) -> str:
     finding = remark.finding
     if finding is None:
-        said = f"{count_noun(remark.tests, 'test')}"
+        label = f"{count_noun(remark.tests, 'test')}"
         title = f"{count_noun(remark.tests, 'test')} refer{'s' if remark.tests == 1 else ''} to it"
         if not remark.key:
-            return f'<span class="tests" title="{title}">{said}</span>'
+            return f'<span class="tests" title="{title}">{label}</span>'
         there = addresses.link(page, Ref(To.DEFINITION, listing.path, remark.key))
-        return f'<a class="tests" href="{escape(there)}#tests" title="{title}">{said}</a>'
+        return f'<a class="tests" href="{escape(there)}#tests" title="{title}">{label}</a>'
     sign = _SIGNS.get(finding.severity, "●")
-    words = f"{sign} {_said(finding.severity)} {_said(finding.by)}: {_said(finding.message)}"
+    severity, rule, message = map(_escape_attribute, (finding.severity, finding.by, finding.message))
+    words = f"{sign} {severity} {rule}: {message}"
     if not remark.known:
-        return f'<span class="finding" data-severity="{_said(finding.severity)}">{words}</span>'
+        return f'<span class="finding" data-severity="{severity}">{words}</span>'
     there = escape(addresses.link(page, Ref(To.RULE, finding.by)))
-    return f'<a class="finding" data-severity="{_said(finding.severity)}" href="{there}">{words}</a>'
+    return f'<a class="finding" data-severity="{severity}" href="{there}">{words}</a>'

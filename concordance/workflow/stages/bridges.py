@@ -36,9 +36,9 @@ _ROWS, _IDS, _LOOKED_UP = "bridges", "bridged ids", "bridges hang on"
 class Edges(NamedTuple):
     """Call edges through bridges (see `facts.links.graph`): those removed, those added, and all."""
 
-    gone: set[int]
-    come: set[int]
-    every: set[int]
+    removed: set[int]
+    added: set[int]
+    all_edges: set[int]
 
 
 def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
@@ -46,7 +46,7 @@ def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     crossed = writer.crossed
     was = unpack_bridges(writer.asked.passed(_ROWS))
     before = _with_new_ids(was, writer.moved)
-    rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
+    rows = list(_join_bridges(crossed, Tree(root, writer.ledger(), roots), failed))
     _put(writer, rows, was)
     writer.put_pass(_LOOKED_UP, codec.encode_rows(crossed.looked_up))
     other = {*before} ^ {*rows}
@@ -99,7 +99,7 @@ def _with_new_ids(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
     return [row._replace(source=at(row.source, row.source), target=at(row.target, row.target)) for row in rows]
 
 
-def _joined(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge]:
+def _join_bridges(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge]:
     """Yield the rows of all bridges, each in its own order."""
     crossing = BridgeContext(crossed, tree)
     for name in plugins.names(BRIDGES):

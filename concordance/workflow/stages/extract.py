@@ -25,7 +25,6 @@ from concordance.collect import walk
 from concordance.collect.classify import Classifier
 from concordance.extract import engine, registry
 from concordance.extract.cfamily import macros
-from concordance.extract.reading import test_detection
 from concordance.facts.cache import Cache
 from concordance.facts.codec import pack, unpack
 from concordance.facts.fulltext import index
@@ -132,60 +131,60 @@ def learn_macros(root: str, entries: list[ListedFile], largest: int) -> list[tup
 
 def extract_files(job: Job, entries: list[ListedFile]) -> list[ExtractedFile]:
     """Extract the facts of the given files."""
-    desk = _worker_state(job)
-    return [_extract_one(job, desk, entry) for entry in entries]
+    state = _worker_state(job)
+    return [_extract_one(job, state, entry) for entry in entries]
 
 
 def failed_file(job: Job, entry: ListedFile, reason: str) -> ExtractedFile:
     """Return the entry of a file whose extraction crashed its worker or did not end."""
     form = _classifier(job).unread(entry.path, Skip.UNREADABLE, GIVEN_UP + reason)
-    return _skipped(entry, form, _digest(job.root, entry))  # so that the next build recognises it
+    return _skipped_file(entry, form, _digest(job.root, entry))  # so that the next build recognises it
 
 
-def _extract_one(job: Job, desk: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
+def _extract_one(job: Job, state: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
     with suppress(OSError):  # a full disk: this is only needed for a message
-        os.pwrite(desk.note, os.fsencode(entry.path) + b"\0", 0)
+        os.pwrite(state.note, os.fsencode(entry.path) + b"\0", 0)
     if entry.skip is not Skip.NONE:
-        return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), "")
+        return _skipped_file(entry, state.classifier.unread(entry.path, entry.skip, entry.note), "")
     try:
-        if entry.size > desk.classifier.largest:
-            return _large(job, desk, entry)
-        data = walk.read(job.root, entry, desk.classifier.largest + 1)
-        if len(data) > desk.classifier.largest:  # it has grown since the walk
-            return _large(job, desk, entry)
+        if entry.size > state.classifier.largest:
+            return _unparsed_file(job, state, entry)
+        data = walk.read(job.root, entry, state.classifier.largest + 1)
+        if len(data) > state.classifier.largest:  # it has grown since the walk
+            return _unparsed_file(job, state, entry)
     except Unreadable as error:
-        return _skipped(entry, desk.classifier.unread(entry.path, Skip.UNREADABLE, error.reason), "")
-    reading, text, facts = _parsed(job, desk, entry, data)
+        return _skipped_file(entry, state.classifier.unread(entry.path, Skip.UNREADABLE, error.reason), "")
+    reading, text, facts = _extract_data(job, state, entry, data)
     if facts is None:
         return reading
-    return reading._replace(words=index.prepare_file(entry.path, text, facts, desk.words))
+    return reading._replace(words=index.prepare_file(entry.path, text, facts, state.words))
 
 
 def extract_bytes(job: Job, entry: ListedFile, data: bytes) -> tuple[ExtractedFile, str]:
     """Return what is extracted from given bytes, for example of a revision, and their text; without search words."""
-    desk = _worker_state(job)
+    state = _worker_state(job)
     if entry.skip is not Skip.NONE:
-        return _skipped(entry, desk.classifier.unread(entry.path, entry.skip, entry.note), ""), ""
-    return _parsed(job, desk, entry, data)[:2]
+        return _skipped_file(entry, state.classifier.unread(entry.path, entry.skip, entry.note), ""), ""
+    return _extract_data(job, state, entry, data)[:2]
 
 
-def _parsed(
-    job: Job, desk: _ExtractWorkerState, entry: ListedFile, data: bytes
+def _extract_data(
+    job: Job, state: _ExtractWorkerState, entry: ListedFile, data: bytes
 ) -> tuple[ExtractedFile, str, FileFacts | None]:
     """Return a file's extraction, its text and its facts; the facts are None if it is not read as text."""
     digest = hashlib.sha256(data).hexdigest()
-    form, text = desk.classifier.read_text(entry.path, data)
+    form, text = state.classifier.read_text(entry.path, data)
     if form.skip is not Skip.NONE:
-        return _skipped(entry, form, digest), "", None
-    used = macros.macros_in(data, desk.macros) if form.language in desk.with_macros else {}
+        return _skipped_file(entry, form, digest), "", None
+    used = macros.macros_in(data, state.macros) if form.language in state.with_macros else {}
     parts = (job.readers, form.language, form.encoding, digest, macros.digest(used))
     key = hashlib.sha256("\0".join(parts).encode()).digest()
-    kept = desk.cache.get(key)
-    if kept is not None:
+    cached = state.cache.get(key)
+    if cached is not None:
         with suppress(ValueError, struct.error):  # a damaged cache
-            packed, flow, ends = _split_cached(kept)
+            packed, flow, ends = _split_cached(cached)
             facts = unpack(packed)
-            return _reading(entry, form, digest, facts, packed, flow, ends, key, True), text, facts
+            return _extracted_file(entry, form, digest, facts, packed, flow, ends, key, True), text, facts
     facts = engine.extract(text, form.language, used)
     if form.note:
         facts = facts._replace(findings=(*facts.findings, Finding("encoding", Severity.INFO, form.note, 1)))
@@ -193,13 +192,13 @@ def _parsed(
     ends = pack(facts.ends) if facts.ends else b""
     packed = pack(facts._replace(flow=None, ends=()))
     facts = unpack(packed)
-    return _reading(entry, form, digest, facts, packed, flow, ends, key, False), text, facts
+    return _extracted_file(entry, form, digest, facts, packed, flow, ends, key, False), text, facts
 
 
-def _split_cached(kept: bytes) -> tuple[bytes, bytes, bytes]:
+def _split_cached(value: bytes) -> tuple[bytes, bytes, bytes]:
     """Split a value of the cache into facts, flow and ends."""
-    size, flow = struct.unpack_from("<II", kept)
-    return kept[8 : 8 + size], kept[8 + size : 8 + size + flow], kept[8 + size + flow :]
+    size, flow = struct.unpack_from("<II", value)
+    return value[8 : 8 + size], value[8 + size : 8 + size + flow], value[8 + size + flow :]
 
 
 def pack_facts(reading: ExtractedFile) -> bytes:
@@ -208,11 +207,11 @@ def pack_facts(reading: ExtractedFile) -> bytes:
     return sizes + reading.packed + reading.flow + reading.ends
 
 
-def _reading(
+def _extracted_file(
     entry: ListedFile, form: Form, digest: str, facts: FileFacts, packed: bytes, flow: bytes, ends: bytes, key: bytes,
     cached: bool,
 ) -> ExtractedFile:  # fmt: skip
-    tests = set(test_detection.find_tests(facts, form.language, form.category, entry.path))
+    tests = set(registry.language_of(form.language).tests.tests_in(facts, form.category, entry.path))
     symbols = tuple(
         (s.name, s.kind, n, s.line, s.declaration, s.col, s.public, s.key, n in tests)
         for n, s in enumerate(facts.symbols)
@@ -232,21 +231,21 @@ def _reading(
     )
 
 
-def _large(job: Job, desk: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
+def _unparsed_file(job: Job, state: _ExtractWorkerState, entry: ListedFile) -> ExtractedFile:
     """Return the entry of a file too large to parse; it is read in pieces for its digest and number of lines."""
-    head = walk.read(job.root, entry, desk.classifier.largest)
-    form = desk.classifier.form(entry.path, head, entry.size)
+    head = walk.read(job.root, entry, state.classifier.largest)
+    form = state.classifier.form(entry.path, head, entry.size)
     digest, lines, last = hashlib.sha256(), 0, b"\n"
     for piece in walk.read_in_pieces(job.root, entry):
         digest.update(piece)
         lines += piece.count(b"\n")
         last = piece[-1:]
     lines += last != b"\n"
-    reading = _skipped(entry, form, digest.hexdigest())
+    reading = _skipped_file(entry, form, digest.hexdigest())
     return reading._replace(file=reading.file._replace(lines=lines if form.skip is Skip.TOO_LARGE else 0))
 
 
-def _skipped(entry: ListedFile, form: Form, digest: str) -> ExtractedFile:
+def _skipped_file(entry: ListedFile, form: Form, digest: str) -> ExtractedFile:
     return ExtractedFile(_file(entry, form, digest, 0), b"", b"", b"", (), (), b"", 0, False)
 
 

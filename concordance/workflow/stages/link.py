@@ -28,7 +28,7 @@ from concordance.link.paths.tree import Tree
 from concordance.workflow.workers import forked, pool
 
 BATCH_BYTES = 400_000  # of flows per batch: a tenth of a second of work
-_FEW_BYTES = 1_000_000  # of flows; up to this size, linking here is faster than forking workers
+_MAX_BYTES_LINKED_HERE = 1_000_000  # of flows; up to this size, linking here is faster than forking workers
 _SETTINGS = "settings"  # key under which the settings files that affect imports are stored
 
 
@@ -48,70 +48,81 @@ class Linking:
     progress: Callable[[int, int], None]
     failed: Callable[[str, str], None]  # called for each file that could not be linked
     roots: Roots
-    whole: bool = False  # all files were linked
-    refiled: bool = False  # files were added or removed, or changed their kind
+    linked_all: bool = False  # all files were linked
+    file_list_changed: bool = False  # files were added or removed, or changed their kind
     rows: list[Linkable] | None = None  # the files as of the last update; afterwards as of this one
     # The tables of the C family as of the last update; afterwards as of this one.
-    kept: CFamilyState | None = None
+    c_tables: CFamilyState | None = None
 
-    def all(self) -> None:
+    def link_all(self) -> None:
         """Link every file."""
         writer = self.writer
-        self.whole, self.kept = True, None
+        self.linked_all, self.c_tables = True, None
         self.rows = writer.linkable()
         linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
         writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.files_read))
-        self.kept = _tables_to_keep(linker)
+        self.c_tables = _tables_to_keep(linker)
 
-    def changed(self) -> None:
+    def link_changed(self) -> None:
         """Link the files that an update may affect."""
-        writer, asked = self.writer, self.writer.asked
-        kept, self.kept = self.kept, None
-        self.refiled = self._is_refiled()
+        writer, queries = self.writer, self.writer.asked
+        previous_c_tables, self.c_tables = self.c_tables, None
+        self.file_list_changed = self._has_new_file_list()
         before = {path: had for path, had in writer.before.items() if not self._is_same(had)}
-        settings = set(codec.unpack_paths(asked.passed(_SETTINGS)))
-        aside = self.refiled or not settings.isdisjoint(writer.before)
-        rows = None if self.refiled else self.rows
-        if not before and not aside:
-            self.kept, self.rows = kept, writer.linkable(rows) if rows is not None else None
+        settings = set(codec.unpack_paths(queries.passed(_SETTINGS)))
+        imports_may_move = self.file_list_changed or not settings.isdisjoint(writer.before)
+        rows = None if self.file_list_changed else self.rows
+        if not before and not imports_may_move:
+            self.c_tables, self.rows = previous_c_tables, writer.linkable(rows) if rows is not None else None
             return
         self.rows = writer.linkable(rows)
         with forked.without_gc():
-            self._changed(before, settings, aside, kept)
+            self._link_changed(before, settings, imports_may_move, previous_c_tables)
 
-    def _changed(
-        self, before: dict[str, PreviousFile], settings: set[str], aside: bool, kept: CFamilyState | None
+    def _link_changed(
+        self,
+        before: dict[str, PreviousFile],
+        settings: set[str],
+        imports_may_move: bool,
+        previous_c_tables: CFamilyState | None,
     ) -> None:
-        """Link after an update. `before`: files that changed for the linker; `aside`: imports may have new targets."""
-        writer, asked = self.writer, self.writer.asked
+        """Link after an update.
+
+        `before`: files that changed for the linker; `imports_may_move`: imports may have new targets.
+        """
+        writer, queries = self.writer, self.writer.asked
         tree = Tree(self.root, _ledger(writer), self.roots)
-        linker = Linker(tree, self.rows or [], asked.flow, asked.carriers, asked.flows_in)
+        linker = Linker(tree, self.rows or [], queries.flow, queries.carriers, queries.flows_in)
         world = linker.world
         if len(before) + len(writer.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):
-            self.all()  # for example another branch: comparing so much would cost more
+            self.link_all()  # for example another branch: comparing so much would cost more
             return
-        aimed = self._aimed(linker, before) if aside else {}
-        if not aside:
-            self._lead(linker, before)
-        if kept is None or aside or kept.files != table_files(world):
-            self._include(linker, before, aimed)
+        retargeted = self._retargeted_files(linker, before) if imports_may_move else {}
+        if not imports_may_move:
+            self._reuse_import_targets(linker, before)
+        if previous_c_tables is None or imports_may_move or previous_c_tables.files != table_files(world):
+            self._reuse_includes(linker, before, retargeted)
         else:
-            _pass_tables(linker, before, kept)
-        again = Invalidation(world, asked, before, writer.added, lambda: _c_names(linker))
-        numbers = again.find(aimed)
+            _pass_tables(linker, before, previous_c_tables)
+        invalidation = Invalidation(world, queries, before, writer.added, lambda: _c_names(linker))
+        numbers = invalidation.find(retargeted)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
         lost = self._move(linker, before)
-        moved = asked.leading_to(had.base for had in before.values() if had.base in writer.moved)
-        numbers |= {again.number_of[file] for file in asked.leading(lost) if file in again.number_of} if lost else set()
+        moved = queries.leading_to(had.base for had in before.values() if had.base in writer.moved)
+        numbers |= (
+            {invalidation.number_of[file] for file in queries.leading(lost) if file in invalidation.number_of}
+            if lost
+            else set()
+        )
         done = {world.files[number].id for number in numbers}
-        writer.relink(self._some(linker, sorted(numbers)), gone)
+        writer.relink(self._link_some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
         if not world.tree.files_read <= settings:
             writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
         of_c = any(had.language in C_FAMILY for had in before.values())
-        self.kept = _tables_to_keep(linker) or (kept if not aside and not of_c else None)
+        self.c_tables = _tables_to_keep(linker) or (previous_c_tables if not imports_may_move and not of_c else None)
 
     def _is_same(self, had: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
@@ -124,7 +135,7 @@ class Linking:
             bool(flow and had.flow) and _flow_without_positions(flow) == _flow_without_positions(had.flow)
         )
 
-    def _is_refiled(self) -> bool:
+    def _has_new_file_list(self) -> bool:
         """True if files were added or removed, or changed their kind."""
         for had in self.writer.before.values():
             row = self.writer.asked.row(had.id)
@@ -132,7 +143,7 @@ class Linking:
                 return True
         return bool(self.writer.added)
 
-    def _lead(self, linker: Linker, before: dict[str, PreviousFile]) -> None:
+    def _reuse_import_targets(self, linker: Linker, before: dict[str, PreviousFile]) -> None:
         """Reuse the targets of imports of files whose imports have not changed."""
         world, asked = linker.world, self.writer.asked
         for path, had in before.items():
@@ -143,7 +154,7 @@ class Linking:
                 if len(targets) == len(imports) and "?" not in repr(targets):  # "?": undecodable bytes of a path
                     world.set_import_targets(number, targets)
 
-    def _aimed(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
+    def _retargeted_files(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
         """Return files whose imports resolve differently although their text is the same, with the old targets."""
         asked, skipped = self.writer.asked, {*before, *self.writer.added}
         was = asked.imports()
@@ -154,7 +165,9 @@ class Linking:
                 found[number] = asked.links(row.id).imports
         return found
 
-    def _include(self, linker: Linker, before: dict[str, PreviousFile], aimed: Mapping[int, object]) -> None:
+    def _reuse_includes(
+        self, linker: Linker, before: dict[str, PreviousFile], retargeted: Mapping[int, object]
+    ) -> None:
         """Reuse the includes of files of the C family that have not changed."""
         world = linker.world
         number = {row.base: number for number, row in enumerate(world.files)}
@@ -162,7 +175,7 @@ class Linking:
         of_id = {row.id: place for place, row in enumerate(world.files) if row.path not in before}
         for file, bases in self.writer.asked.included().items():
             numbers = [number.get(base) for base in array("I", bases)]
-            if file in of_id and of_id[file] not in aimed and None not in numbers:
+            if file in of_id and of_id[file] not in retargeted and None not in numbers:
                 world.included[of_id[file]] = [one for one in numbers if one is not None]
 
     def _move(self, linker: Linker, before: dict[str, PreviousFile]) -> set[int]:
@@ -186,22 +199,22 @@ class Linking:
                 lost.add(had.base)
         return lost
 
-    def _some(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
+    def _link_some(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
         files = linker.world.files
-        if sum(files[number].size for number in numbers) > _FEW_BYTES:
+        if sum(files[number].size for number in numbers) > _MAX_BYTES_LINKED_HERE:
             yield from self._in_workers(linker, numbers)
             return
         for done, result in enumerate(pool.map_here(linker.link, numbers, self.patience)):
             self.progress(done, len(numbers))
             if isinstance(result, pool.FailedItem):
-                self._failed(files[result.item], result.reason)
+                self._report_failed(files[result.item], result.reason)
             else:
                 yield result
 
-    def _failed(self, row: Linkable, reason: str) -> None:
+    def _report_failed(self, row: Linkable, reason: str) -> None:
         """Leave a file without links: its old links belong to another text."""
         self.failed(row.path, reason)
-        if not self.whole:
+        if not self.linked_all:
             self.writer.relink((), [row.id])
 
     def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
@@ -217,7 +230,7 @@ class Linking:
         done = 0
         for result in forked.map_forked(linker, link, batches, self.jobs, self.patience):
             if isinstance(result, pool.FailedItem):
-                self._failed(files[result.item], result.reason)
+                self._report_failed(files[result.item], result.reason)
                 continue
             done += len(result)
             self.progress(done, len(wanted))
@@ -239,7 +252,7 @@ def _without_positions(imports: Iterable[Import]) -> tuple[Import, ...]:
     return tuple(row._replace(line=0, col=0) for row in imports)
 
 
-def _pass_tables(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyState) -> None:
+def _pass_tables(linker: Linker, before: dict[str, PreviousFile], tables: CFamilyState) -> None:
     """Pass the C family's tables to the linker, which updates them."""
     world = linker.world
     read = {world.number[path]: had for path, had in before.items() if had.language in C_FAMILY}
@@ -247,8 +260,8 @@ def _pass_tables(linker: Linker, before: dict[str, PreviousFile], kept: CFamilyS
         number: (Linkable(had.id, had.base, had.path, had.language, "", len(had.flow)), unpack_flow(had.flow))
         for number, had in read.items() if had.flow
     }  # fmt: skip
-    world.included = {number: others for number, others in kept.includes.included.items() if number not in was}
-    world.previous_c_tables = kept, was
+    world.included = {number: others for number, others in tables.includes.included.items() if number not in was}
+    world.previous_c_tables = tables, was
 
 
 def _tables_to_keep(linker: Linker) -> CFamilyState | None:

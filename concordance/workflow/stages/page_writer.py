@@ -20,6 +20,7 @@ from concordance.base.config import Config
 from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
 from concordance.collect.own_output import MANIFEST
+from concordance.facts.integrity.failures import is_disk_full
 from concordance.facts.updates.page_reads import PageRecord, Subject, pack_slots
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
@@ -31,8 +32,8 @@ from concordance.render.summary import BookSummary
 from concordance.workflow.workers import forked, pool
 
 BATCH = 48  # subjects per batch: about a tenth of a second of work
-FEW = 40  # up to this many subjects are rendered here, since starting processes would take longer
-_TRIED = 8  # about how many pages of each kind are rendered in advance
+MAX_PAGES_RENDERED_HERE = 40  # up to this many subjects are rendered here, since starting processes would take longer
+_PRELOAD_SAMPLES = 8  # about how many pages of each kind are rendered in advance
 
 
 class PageFile(NamedTuple):
@@ -63,7 +64,7 @@ def opened_folder(root: str, folder: str, out: str, site: bool) -> Iterator[Conf
         with closing(ConfinedFolder(out, controlled)) as confined:
             yield confined
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if is_disk_full(error):
             raise BookFailed(f"{out} cannot be written: {error.strerror}", "Free some space, and run again") from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
             advice = "Write the book where you may write (--out)"
@@ -81,24 +82,25 @@ class PageWriter:
     summary: BookSummary
     config: Config
     progress: Callable[[int, int], None]
-    mark: str = ""  # suffix of the kind of each page
-    goes_on: bool = False  # the index is the last run's, and already has what pages need from the whole
-    made: dict[Subject, PageRecord] = field(default_factory=dict)  # what was read for each subject
+    kind_suffix: str = ""  # suffix of the kind of each page
+    index_reused: bool = False  # the index is the last run's, and already has what pages need from the whole
+    records: dict[Subject, PageRecord] = field(default_factory=dict)  # what was read for each subject
     opened_by: int = field(default_factory=os.getpid)  # the process that opened the store
 
     def write(
-        self, work: list[Subject], planned: Iterable[str], kept: Iterable[ManifestPage],
-        others: Mapping[str, ManifestPage], doubtful: bool, to_be_continued: bool = False,
+        self, work: list[Subject], planned: Iterable[str], unchanged: Iterable[ManifestPage],
+        others: Mapping[str, ManifestPage], doubtful: bool, incomplete: bool = False,
     ) -> tuple[list[ManifestPage], bool]:  # fmt: skip
         """Write the files of subjects, remove those that are not listed any more, and list the rest; return the rows of
         the book or site, and whether the manifest is marked as unfinished.
 
-        `planned` are paths that will be written, as far as they are known; `kept` and `others` are listed without being
-        rendered; `doubtful`: there may be files that the manifest does not list.
+        `planned` are paths that will be written, as far as they are known; `unchanged` and `others` are listed without
+        being rendered; `doubtful`: there may be files that the manifest does not list; `incomplete`: more will be
+        written.
         """
         sink, summary = self.sink, self.summary
         sink.check((MANIFEST, *planned))
-        rows = [*kept, *self._render(work)]
+        rows = [*unchanged, *self._render(work)]
         names = {row.page for row in rows}
         if len(names) != len(rows):
             raise UserError("two pages have one address; please report this", "")
@@ -106,19 +108,19 @@ class PageWriter:
             rows += [row for page, row in sink.before.items() if page not in names]
             names.update(sink.before)
         names |= others.keys()
-        strays = sink.unlisted(names) if doubtful and not to_be_continued else ()
+        strays = sink.unlisted(names) if doubtful and not incomplete else ()
         summary.gone = sorted({*sink.before, *strays} - names)
         summary.removed = sink.remove(summary.gone)
         count_pages(summary, rows)
-        unfinished = to_be_continued and bool(sink.unfinished or summary.written or summary.removed)
+        unfinished = incomplete and bool(sink.unfinished or summary.written or summary.removed)
         summary.listing = sink.finish([*rows, *others.values()], unfinished)
         return rows, unfinished
 
     def _render(self, work: list[Subject]) -> list[ManifestPage]:
         """Render and write the files of subjects."""
         rows: list[ManifestPage] = []
-        if len(work) > FEW:
-            if not self.goes_on:
+        if len(work) > MAX_PAGES_RENDERED_HERE:
+            if not self.index_reused:
                 preload_kinds(self.index, work)
             # Files of one folder need the same other files.
             batches = pool.batches_by_subject(work, lambda one: one[1], BATCH)
@@ -133,7 +135,7 @@ class PageWriter:
                 self.summary.made += len(pages)
                 rows += [row for row, _ in pages]
                 self.summary.changed += [row.page for row, changed in pages if changed]
-                self.made[subject] = PageRecord(pack_slots(slots), tuple(row.page for row, _ in pages))
+                self.records[subject] = PageRecord(pack_slots(slots), tuple(row.page for row, _ in pages))
             self.progress(len(rows), max(len(rows), len(work)))
         return rows
 
@@ -145,7 +147,7 @@ class PageWriter:
     def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:
         path, data, before = file.path, file.data, self.sink.before
         checksum = digest(file.claims_data) if file.claims_data else ""
-        row = ManifestPage(path, kind + self.mark, digest(data), len(data), file.claims, checksum, file.inputs)
+        row = ManifestPage(path, kind + self.kind_suffix, digest(data), len(data), file.claims, checksum, file.inputs)
         changed = self.sink.put(path, data)
         if file.claims_data:
             changed |= self.sink.put(claims_of(path), file.claims_data)
@@ -176,6 +178,6 @@ def preload_kinds(index: Index, work: Iterable[Subject]) -> None:
     for kind, subject in work:
         by_kind.setdefault(kind, []).append(subject)
     for kind, subjects in by_kind.items():
-        for subject in subjects[:: len(subjects) // _TRIED + 1] if kind in plugins.names(PAGES) else ():
+        for subject in subjects[:: len(subjects) // _PRELOAD_SAMPLES + 1] if kind in plugins.names(PAGES) else ():
             with suppress(Exception):  # a worker will meet the error again and report it
                 next(plugins.load(PAGES, kind).pages(index, subject), None)

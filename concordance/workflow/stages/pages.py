@@ -61,25 +61,25 @@ def _claim_text(index: Index, path: str, first: int, last: int) -> str:
 
 def write(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
-    passed: Mapping[str, int], only_compared: bool = False, memory: ResidentState | None = None,
+    skipped: Mapping[str, int], only_compare: bool = False, resident: ResidentState | None = None,
     form: PageFormat = markdown,
 ) -> BookSummary:  # fmt: skip
-    """Write the whole book; nothing if it is current, or with `only_compared`. `memory` is the state that the last run
+    """Write the whole book; nothing if it is current, or with `only_compare`. `resident` is the state that the last run
     of this process left, and is updated."""
-    memory = memory or ResidentState(lasts=False)
-    with opened_folder(root, folder, out, False) as confined, forked.without_gc(), memory.used():
-        known = memory.books[out] = _book_state(root, folder, out, book, memory.books.get(out))
-        known.index.passed = passed
-        paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
-        addresses = known.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
-        level = _Level(confined, book, config, False, only_compared, memory.whole, form)
-        summary = level.write(known, addresses, progress)
-        if not only_compared and not memory.lasts:
-            _leave_front(known.index, folder, book)
+    resident = resident or ResidentState(will_update_again=False)
+    with opened_folder(root, folder, out, False) as confined, forked.without_gc(), resident.discard_on_error():
+        state = resident.books[out] = _book_state(root, folder, out, book, resident.books.get(out))
+        state.index.passed = skipped
+        paths, plain = [row[1] for row in state.index.bases], plain_files(state.index)
+        addresses = state.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
+        level = _Level(confined, book, config, False, only_compare, resident.recheck_all, form)
+        summary = level.write(state, addresses, progress)
+        if not only_compare and not resident.will_update_again:
+            _cache_front_page(state.index, folder, book)
         return summary
 
 
-def _leave_front(index: Index, folder: str, book: Book) -> None:
+def _cache_front_page(index: Index, folder: str, book: Book) -> None:
     """Cache the site's front page for a server that may be started next, if this run has loaded the data anyway."""
     if folders in index.worked_out:
         index.book = site_book(book)
@@ -91,8 +91,8 @@ def _book_state(root: str, folder: str, out: str, book: Book, before: BookState 
     """Return the state of a book for the current store: the last run's, if it can be brought up to date."""
     facts = Facts(folder)
     if before is not None:
-        before.goes_on = before.index.book == book and refresh_index(before.index, facts)
-        if before.goes_on:
+        before.index_reused = before.index.book == book and refresh_index(before.index, facts)
+        if before.index_reused:
             return before
     index = Index(facts, root, book)
     if before is None:
@@ -105,18 +105,18 @@ def _book_state(root: str, folder: str, out: str, book: Book, before: BookState 
 
 def write_generated(
     root: str, folder: str, out: str, book: Book, config: Config, progress: Callable[[int, int], None],
-    only_compared: bool = False,
+    only_compare: bool = False,
 ) -> BookSummary:  # fmt: skip
     """Write the pages about a book's own pages, which have a store of their own."""
     with (
         opened_folder(root, folder, out, False) as confined,
-        closing(BookState(Index(Facts(folder), root, book), PageReadsStore(folder, out), BookFolder(out))) as known,
+        closing(BookState(Index(Facts(folder), root, book), PageReadsStore(folder, out), BookFolder(out))) as state,
     ):
-        known.index.of_pages = True
-        listed = known.shelf.read().pages
+        state.index.of_pages = True
+        listed = state.folder.read().pages
         own = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
-        addresses = _Inner([row[1] for row in known.index.bases], root, out, own)
-        return _Level(confined, book, config, True, only_compared, True).write(known, addresses, progress)
+        addresses = _Inner([row[1] for row in state.index.bases], root, out, own)
+        return _Level(confined, book, config, True, only_compare, True).write(state, addresses, progress)
 
 
 def own_pages(root: str, out: str) -> list[ListedFile]:
@@ -137,19 +137,19 @@ def own_pages(root: str, out: str) -> list[ListedFile]:
 class _Inner(Addresses):
     """The addresses of pages about pages. Front pages are those of the book itself."""
 
-    def __init__(self, paths: Iterable[str], root: str, out: str, known: frozenset[str]) -> None:
+    def __init__(self, paths: Iterable[str], root: str, out: str, own_pages: frozenset[str]) -> None:
         super().__init__(paths, root, out)
-        self.known = known
+        self.own_pages = own_pages
 
     def page(self, ref: Ref) -> str:
-        return super().page(self._there(ref))
+        return super().page(self._front_of_book(ref))
 
     def link(self, page: str, ref: Ref) -> str:
-        return super().link(page, self._there(ref))
+        return super().link(page, self._front_of_book(ref))
 
-    def _there(self, ref: Ref) -> Ref:
+    def _front_of_book(self, ref: Ref) -> Ref:
         whole = ref.to not in TO_FILES | TO_FOLDERS | {To.REPORT}
-        return ref._replace(path="", at="", part=1) if whole and super().page(ref) not in self.known else ref
+        return ref._replace(path="", at="", part=1) if whole and super().page(ref) not in self.own_pages else ref
 
 
 @dataclass
@@ -160,69 +160,74 @@ class _Level:
     book: Book
     config: Config
     generated: bool
-    only_compared: bool
-    whole: bool  # compare all existing pages with the manifest
+    only_compare: bool
+    recheck_all: bool  # compare all existing pages with the manifest
     format: PageFormat = markdown
 
-    def write(self, known: BookState, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
+    def write(self, state: BookState, addresses: Addresses, progress: Callable[[int, int], None]) -> BookSummary:
         """Write the pages that are missing or not current."""
         summary = BookSummary(self.folder.path, front=f"index{self.format.ENDING}")
-        index, shelf = known.index, known.shelf
-        there = shelf.read()
+        index, folder = state.index, state.folder
+        there = folder.read()
         listed, unfinished = there.pages, there.unfinished
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
-        sink = (DryRunSink if self.only_compared else PageSink)(self.folder, there)
-        made_of, mark = self._made_of(index, addresses), shelf.mark(before.values()) if there.sound else ""
-        chooser = StalePages(index, known.notes, made_of, mark, self.generated)
-        astray = sink.astray(before) if shelf.is_due(self.whole) else []
+        sink = (DryRunSink if self.only_compare else PageSink)(self.folder, there)
+        inputs, digest = (
+            self._inputs_digest(index, addresses),
+            folder.pages_digest(before.values()) if there.sound else "",
+        )
+        chooser = StalePages(index, state.notes, inputs, digest, self.generated)
+        astray = sink.modified_pages(before) if folder.must_compare_pages(self.recheck_all) else []
         sink.tidy()  # a run may have been killed before it could mark its beginning
         if settled and before and not astray and chooser.is_current:
-            summary.listing = self.only_compared and sink.finish(listed.values(), False)
+            summary.listing = self.only_compare and sink.finish(listed.values(), False)
             count_pages(summary, before.values())
             return summary
-        choice = chooser.choice(lambda: self._work(known, addresses, others), astray)
+        choice = chooser.choice(lambda: self._work(state, addresses, others), astray)
         render = partial(_render, index, addresses, self.format)
         writer = PageWriter(index, render, sink, summary, self.config, progress)
-        writer.mark, writer.goes_on = OF_A_PAGE if self.generated else "", known.goes_on
-        kept = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
+        writer.kind_suffix, writer.index_reused = OF_A_PAGE if self.generated else "", state.index_reused
+        unchanged = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
-        doubtful = unfinished or choice.anew or self.only_compared
-        rows, unfinished = writer.write(choice.work, _planned(addresses, choice.work), kept, others, doubtful, more)
-        if not self.only_compared:
-            mark = manifest.pages_digest(rows)
-            shelf.wrote([*rows, *others.values()], unfinished, mark)
+        doubtful = unfinished or choice.anew or self.only_compare
+        rows, unfinished = writer.write(
+            choice.work, _planned_pages(addresses, choice.work), unchanged, others, doubtful, more
+        )
+        if not self.only_compare:
+            digest = manifest.pages_digest(rows)
+            folder.record_manifest([*rows, *others.values()], unfinished, digest)
             if not summary.failed:
-                chooser.note(choice, writer.made, mark)
+                chooser.note(choice, writer.records, digest)
         return summary
 
-    def _work(self, known: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
+    def _work(self, state: BookState, addresses: Addresses, others: Collection[str]) -> dict[Subject, int]:
         """Return what to render; of pages about pages, those whose address is not taken by a page of the repository."""
         some = kinds_per_path() if self.generated else plugins.names(PAGES)
-        lists = [(kind, _subjects(kind, known.index)) for kind in some]
+        lists = [(kind, _subjects(kind, state.index)) for kind in some]
 
-        def made() -> dict[Subject, int]:
+        def numbered() -> dict[Subject, int]:
             every = [(kind, subject) for kind, subjects in lists for subject in subjects]
             if self.generated:
                 every = [one for one in every if addresses.page(Ref(kinds()[one[0]], one[1])) not in others]
             return {one: place for place, one in enumerate(every)}
 
-        return known.work(lists, made)
+        return state.work(lists, numbered)
 
-    def _made_of(self, index: Index, addresses: Addresses) -> str:
+    def _inputs_digest(self, index: Index, addresses: Addresses) -> str:
         """Return a digest of what a book depends on besides the store: the program, the settings, and unusual
         addresses."""
         out = os.path.realpath(self.folder.path)
-        wishes = replace(self.book, notes=(), settings="")  # pages record which of these they read
+        options = replace(self.book, notes=(), settings="")  # pages record which of these they read
         passed = sorted(index.passed.items())
-        known = (code_versions.pages(), out, wishes, passed, addresses.odd(), self.format.ENDING)
-        return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
+        inputs = (code_versions.pages(), out, options, passed, addresses.odd(), self.format.ENDING)
+        return manifest.digest(repr(inputs).encode("utf-8", "backslashreplace"))
 
 
-def preload(known: BookState) -> None:
+def preload(state: BookState) -> None:
     """Compute what the pages of the next update need from the whole, while nobody is waiting."""
-    index = known.index
+    index = state.index
     preload_kinds(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
 
 
@@ -231,7 +236,7 @@ def _subjects(kind: str, index: Index) -> list[str]:
     return found
 
 
-def _planned(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]:
+def _planned_pages(addresses: Addresses, work: list[tuple[str, str]]) -> Iterator[str]:
     """Yield the addresses of pages; further parts of a split page are only known once it is rendered."""
     for kind, subject in work:
         if kind in kinds():

@@ -54,34 +54,38 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     _put_tests(writer, files, walked)
 
 
-def update(writer: StoreWriter, refiled: bool, gone: Collection[int], come: Collection[int]) -> None:
-    """Run the analyses whose results an update may have changed. `refiled`: files were added or removed, or changed
-    their kind; `gone` and `come` are call edges between languages that were removed and added.
+def update(writer: StoreWriter, file_list_changed: bool, removed: Collection[int], added: Collection[int]) -> None:
+    """Run the analyses whose results an update may have changed. `file_list_changed`: files were added or removed, or
+    changed their kind; `removed` and `added` are call edges between languages.
 
     If only ids have changed, they are replaced in the old results."""
     with without_gc():
-        _update(writer, refiled, list(gone), list(come))
+        _update(writer, file_list_changed, list(removed), list(added))
 
 
-def _update(writer: StoreWriter, refiled: bool, gone: list[int], come: list[int]) -> None:
+def _update(writer: StoreWriter, file_list_changed: bool, removed: list[int], added: list[int]) -> None:
     changed = [(old, new) for old, new in writer.led if (old.edges, old.loads) != (new.edges, new.loads)]
     moved = writer.moved
-    if not changed and not refiled and not moved and not writer.retested and not gone and not come:
+    if not changed and not file_list_changed and not moved and not writer.retested and not removed and not added:
         return
     own_gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
     own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
     pairs, other = _pairs(writer, own_gone, own_come)
-    gone, come = own_gone + gone, own_come + come
-    whole = graph.patch_graph(writer.asked.passed("graph"), gone, come, writer.top)
+    removed, added = own_gone + removed, own_come + added
+    whole = graph.patch_graph(writer.asked.passed("graph"), removed, added, writer.top)
     writer.put_pass("graph", whole)
     writer.put_pass("pairs", pairs)
     loads = any(_with_new_ids(old.loads, moved) != list(unpack_column(new.loads)) for old, new in changed)
-    if other or loads or refiled:
+    if other or loads or file_list_changed:
         _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.asked.loads())
     elif any(had.base in moved for had in writer.before.values()):
         _move_files(writer)
-    was, now = (Counter(one for one in some if graph.is_executing(one)) for some in (gone, come))
-    if refiled or writer.retested or Counter({graph.remap_edge(one, moved): n for one, n in was.items()}) != now:
+    was, now = (Counter(one for one in some if graph.is_executing(one)) for some in (removed, added))
+    if (
+        file_list_changed
+        or writer.retested
+        or Counter({graph.remap_edge(one, moved): n for one, n in was.items()}) != now
+    ):
         _put_tests(writer, _files(writer), graph.LinkGraph(whole))
     elif moved:
         writer.put_pass("tests", codec.remap_tests(writer.asked.passed("tests"), moved))
@@ -99,11 +103,11 @@ def _with_new_ids(column: bytes, moved: Mapping[int, int]) -> list[int]:
     return [moved.get(one, one) for one in unpack_column(column)]
 
 
-def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tuple[bytes, bool]:
+def _pairs(writer: StoreWriter, removed: Sequence[int], added: Sequence[int]) -> tuple[bytes, bool]:
     """Return how much each file uses each other one now, and whether any of these changed its order of magnitude."""
     moved, read = writer.moved, {had.base for had in writer.before.values()}
     delta: Counter[tuple[int, int]] = Counter()
-    for sign, edges in ((-1, gone), (1, come)):
+    for sign, edges in ((-1, removed), (1, added)):
         for one in edges:
             target, user = map(writer.base_now, graph.ends_of(one))
             delta[user, target] += sign
@@ -184,7 +188,7 @@ def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.Link
         owner[base:end] = array("I", [number[base] + 1]) * (end - base)
     leads = walked.forward(EdgeKind.LOADS)
     ids = sorted(tests, key=lambda one: (owner[one], one))
-    ids += _whole(files, owner, walked, leads)
+    ids += _whole_file_tests(files, owner, walked, leads)
     runs = array("I", bytes(4 * writer.top))
     for one in runnable:
         runs[one] = owner[one]
@@ -193,7 +197,7 @@ def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.Link
     writer.put_pass("tests", codec.pack_tests(rows))
 
 
-def _whole(
+def _whole_file_tests(
     files: Sequence[_File], owner: Sequence[int], walked: graph.LinkGraph, leads: dict[int, list[int]]
 ) -> list[int]:
     """Return files that are tests as a whole; adds to `leads` what each of them reaches when it is loaded."""

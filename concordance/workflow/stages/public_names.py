@@ -40,13 +40,13 @@ def run(writer: StoreWriter) -> None:
     files = writer.bases()
     found = ModuleExports({}, {}, [], [])
     _collect_exports(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
-    _put(writer, found._replace(not_importable=_never_imported(files), roots=_roots(files)))
+    _put(writer, found._replace(not_importable=_test_modules(files), roots=_roots(files)))
 
 
-def update(writer: StoreWriter, refiled: bool) -> None:
-    """Find public names again if an update has changed their inputs; `refiled`: files were added or removed."""
+def update(writer: StoreWriter, file_list_changed: bool) -> None:
+    """Find public names again if an update has changed their inputs, or (`file_list_changed`) the list of files."""
     again = {had.id for had in writer.before.values()} | writer.relinked
-    if not refiled and not any(_language(writer, identity) in _SPEAKING for identity in again):
+    if not file_list_changed and not any(_language(writer, identity) in _SPEAKING for identity in again):
         return
     files = writer.bases()
     found = unpack_exports(writer.asked.passed(EXPORTS))
@@ -56,7 +56,7 @@ def update(writer: StoreWriter, refiled: bool) -> None:
         found.documents.pop(path, None)
     rows = ((identity, path, language) for _, identity, path, language, _ in files)
     _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
-    found = found._replace(not_importable=_never_imported(files), roots=_roots(files)) if refiled else found
+    found = found._replace(not_importable=_test_modules(files), roots=_roots(files)) if file_list_changed else found
     if found != before:
         _put(writer, found)
 
@@ -99,7 +99,7 @@ def names_by_file(found: ModuleExports, by_documents: bool = True) -> dict[str, 
     )
 
 
-def _never_imported(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
+def _test_modules(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
     """Return modules that nobody imports: tests, and whole packages of tests or examples."""
     inits = {path.rpartition("/")[0]: category for _, _, path, _, category in files if _INIT.search(path)}
     found = []

@@ -30,12 +30,12 @@ def publish(
         site = open_site(Index(facts, root, book), out)
 
         def render(kind: str, subject: str) -> Iterator[PageFile]:
-            for address, file in site.made(Route(kind, subject)):
+            for address, file in site.files_of(Route(kind, subject)):
                 yield PageFile(address, file.data)
 
         sink = PageSink(confined, manifest.read(out), site=True)
         sink.tidy()
-        routes = list(site.places.all())
+        routes = list(site.places.all_routes())
         work = [(route.kind, route.subject) for route in routes]
         planned = [site.address(route) for route in routes if route.kind not in (OF_SHARDS, OF_REST)]
         PageWriter(site.index, render, sink, summary, config, progress).write(work, planned, (), {}, True)

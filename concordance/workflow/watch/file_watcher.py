@@ -33,7 +33,7 @@ class FileChanges(NamedTuple):
     """What may have changed since the last call."""
 
     paths: frozenset[str] = frozenset()
-    whole: bool = False  # other paths may have changed too
+    recheck_all: bool = False  # other paths may have changed too
 
 
 class FileWatcher(Protocol):
@@ -52,15 +52,15 @@ class NotifyingWatcher:
     def __init__(self, root: str, out: str) -> None:
         from watchfiles import _rust_notify as notify
 
-        self._lost: type[Exception] = notify.WatchfilesRustInternalError
+        self._error: type[Exception] = notify.WatchfilesRustInternalError
         self._start: Callable[[list[str]], Any] = lambda paths: notify.RustNotify(paths, False, False, 0, False, True)
         self.root = os.path.realpath(root)
         self._book = self._inside(out)
         self._git = git_folders(self.root)
         self._folders = frozenset(watched_folders(self.root, self._book))
-        self._notify = self._started()
+        self._notify = self._start_watching()
 
-    def _started(self) -> Any:
+    def _start_watching(self) -> Any:
         """Start the notifications for all folders that exist: some may disappear at this moment."""
         for _ in range(_TRIES):
             watched = [os.path.join(self.root, folder) for folder in sorted(self._folders)]
@@ -84,13 +84,13 @@ class NotifyingWatcher:
                 break
             seen |= more
             busy = self._is_git_at_work()
-        return self._meant(seen)
+        return self._changes_in(seen)
 
     def _wait(self, seconds: float) -> set[tuple[int, str]]:
         """Return the notifications of the next seconds, up to a short silence."""
         try:
             found = self._notify.watch(int(PATIENCE * 1000), int(STEP * 1000), max(1, int(seconds * 1000)), None)
-        except self._lost:  # for example, a name that is not valid text
+        except self._error:  # for example, a name that is not valid text
             return {(_ADDED, "")}
         if found == "signal":
             raise KeyboardInterrupt
@@ -104,25 +104,25 @@ class NotifyingWatcher:
             return False
         return time.time() - since < GIT_PATIENCE if since else False
 
-    def _meant(self, seen: Iterable[tuple[int, str]]) -> FileChanges:
+    def _changes_in(self, notifications: Iterable[tuple[int, str]]) -> FileChanges:
         """Return the paths of the repository that notifications are about."""
-        paths, whole, anew = set(), False, False
+        paths, recheck_all, restart = set(), False, False
         start = os.path.join(self.root, "")
-        for kind, path in seen:
+        for kind, path in notifications:
             if not path:
-                whole = anew = True
+                recheck_all = restart = True
             elif (inside := self._in_git(path)) is not None:
-                whole = whole or _affects_work_tree(inside)
-                anew = anew or inside == "info/exclude"
-            elif path.startswith(start) and not self._is_ours(name := path[len(start) :].replace(os.sep, "/")):
+                recheck_all = recheck_all or _affects_work_tree(inside)
+                restart = restart or inside == "info/exclude"
+            elif path.startswith(start) and not self._is_own_file(name := path[len(start) :].replace(os.sep, "/")):
                 if name in self._folders or os.path.isdir(path):
-                    whole, anew = True, anew or kind != _MODIFIED
+                    recheck_all, restart = True, restart or kind != _MODIFIED
                 else:
                     paths.add(name)
-                    anew = anew or name.rpartition("/")[2] == ".gitignore"
-        if anew:
-            self._again(())
-        return FileChanges(frozenset(paths), whole or anew or len(paths) > BURST)
+                    restart = restart or name.rpartition("/")[2] == ".gitignore"
+        if restart:
+            self._restart(())
+        return FileChanges(frozenset(paths), recheck_all or restart or len(paths) > BURST)
 
     def _in_git(self, path: str) -> str | None:
         """Return the path of a file inside git's own folders; None if it is outside."""
@@ -131,7 +131,7 @@ class NotifyingWatcher:
                 return path[len(folder) + 1 :].replace(os.sep, "/")
         return None
 
-    def _is_ours(self, path: str) -> bool:
+    def _is_own_file(self, path: str) -> bool:
         """True if a path belongs to the program or to version control, not to the repository's files."""
         parts = path.split("/")
         if not walk.CONTROL_FOLDERS.isdisjoint(parts):
@@ -144,16 +144,16 @@ class NotifyingWatcher:
     def _inside(self, folder: str) -> str:
         return os.path.relpath(os.path.realpath(folder), self.root).replace(os.sep, "/")
 
-    def keep(self, needed: Iterable[str], out: str) -> None:
+    def watch_folders(self, needed: Iterable[str], out: str) -> None:
         """Watch further folders if needed, and follow the book to its current folder."""
         book, self._book = self._book, self._inside(out)
         if book != self._book or not self._folders.issuperset(needed):
-            self._again(needed)
+            self._restart(needed)
 
-    def _again(self, needed: Iterable[str]) -> None:
+    def _restart(self, needed: Iterable[str]) -> None:
         """Restart the notifications with the folders that exist now."""
         self._folders = frozenset((*watched_folders(self.root, self._book), *needed))
-        before, self._notify = self._notify, self._started()
+        before, self._notify = self._notify, self._start_watching()
         before.close()
 
     def close(self) -> None:
@@ -164,24 +164,24 @@ class NotifyingWatcher:
 class PollingWatcher:
     """Checks the files again and again, for systems without notifications."""
 
-    def __init__(self, look: Callable[[], object]) -> None:
-        """Create a watcher; `look` returns a value that differs if something changed."""
-        self._look = look
-        self._last, self._cost = self._timed()
+    def __init__(self, snapshot: Callable[[], object]) -> None:
+        """Create a watcher; `snapshot` returns a value that differs if something changed."""
+        self._snapshot = snapshot
+        self._last, self._cost = self._timed_snapshot()
 
-    def _timed(self) -> tuple[object, float]:
+    def _timed_snapshot(self) -> tuple[object, float]:
         began = time.monotonic()
-        return self._look(), time.monotonic() - began
+        return self._snapshot(), time.monotonic() - began
 
     def changes(self, seconds: float) -> FileChanges:
         """Wait for changes, until they end or have lasted too long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(max(POLL, 10 * self._cost))
-            now, self._cost = self._timed()
+            now, self._cost = self._timed_snapshot()
             if now != self._last:
                 self._settle(now)
-                return FileChanges(whole=True)
+                return FileChanges(recheck_all=True)
         return FileChanges()
 
     def _settle(self, now: object) -> None:
@@ -189,7 +189,7 @@ class PollingWatcher:
         while now != self._last and time.monotonic() < latest:
             self._last = now
             time.sleep(CALM)
-            now, self._cost = self._timed()
+            now, self._cost = self._timed_snapshot()
         self._last = now
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class PollingWatcher:
 def watched_folders(root: str, book: str) -> Iterator[str]:
     """Yield every folder that may contain files of the repository; its root is ""."""
     in_git = walk.is_in_git(root)
-    shut = _ignored(root) if in_git else frozenset()
+    shut = _ignored_folders(root) if in_git else frozenset()
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -218,11 +218,11 @@ def watched_folders(root: str, book: str) -> Iterator[str]:
                 waiting.append(path)
 
 
-def _ignored(root: str) -> frozenset[str]:
+def _ignored_folders(root: str) -> frozenset[str]:
     """Return the folders that git ignores completely."""
-    asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    arguments = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     try:
-        listed = b"".join(subprocesses.run_git(root, *asked)).split(b"\0")
+        listed = b"".join(subprocesses.run_git(root, *arguments)).split(b"\0")
     except ToolFailed:
         return frozenset()
     return frozenset(os.fsdecode(path[:-1]) for path in listed if path.endswith(b"/"))
@@ -233,10 +233,10 @@ def git_folders(root: str) -> tuple[str, ...]:
     if not walk.is_in_git(root):
         return ()
     try:
-        said = b"".join(subprocesses.run_git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir"))
+        output = b"".join(subprocesses.run_git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir"))
     except ToolFailed:
         return ()
-    found = [os.path.realpath(os.path.join(root, os.fsdecode(line))) for line in said.splitlines()]
+    found = [os.path.realpath(os.path.join(root, os.fsdecode(line))) for line in output.splitlines()]
     return tuple(dict.fromkeys(found))
 
 

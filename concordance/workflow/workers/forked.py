@@ -41,11 +41,11 @@ def _start() -> None:
 
 
 @contextmanager
-def _workers(laid: object, jobs: int, patience: float) -> Iterator[workers_pool.Pool | None]:
+def _workers(shared: object, jobs: int, patience: float) -> Iterator[workers_pool.Pool | None]:
     """Fork workers that share some data; None if this process may not fork."""
     gc.freeze()  # objects that the collector does not touch stay shared with the workers
     pool = workers_pool.Pool(
-        jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True, laid
+        jobs, _start, [], lambda items: patience * (1 + len(items)), lambda dead, items: None, True, shared
     )
     try:
         yield pool if pool.begin() else None
@@ -64,18 +64,18 @@ def _with_shared(work: Callable[[Any, list[Item]], Result], batch: list[Item]) -
 
 
 def map_forked(
-    laid: Shared, work: Callable[[Shared, list[Item]], Result], batches: Iterable[list[Item]], jobs: int,
+    shared: Shared, work: Callable[[Shared, list[Item]], Result], batches: Iterable[list[Item]], jobs: int,
     patience: float,
 ) -> Iterator[Result | FailedItem[Item]]:  # fmt: skip
-    """Run all batches in forked workers that share `laid`; `patience` is how many seconds an item may take."""
+    """Run all batches in forked workers that share `shared`; `patience` is how many seconds an item may take."""
     source = iter(batches)
     first = next(source, None)
     if first is None:  # do not fork for nothing
         return
     every = chain([first], source)
-    with _workers(laid, jobs, patience) as pool:
+    with _workers(shared, jobs, patience) as pool:
         yield from (
-            workers_pool.map_batches_here(partial(work, laid), every, patience)
+            workers_pool.map_batches_here(partial(work, shared), every, patience)
             if pool is None
             else workers_pool.map_batches(pool, partial(_with_shared, work), every)
         )

@@ -53,7 +53,7 @@ def safe_start() -> Iterator[None]:
     """Make `multiprocessing` start processes safely while the context lasts."""
     with _LOCK:
         prepared, spawned = spawn.get_preparation_data, util.spawnv_passfds
-        spawn.get_preparation_data, util.spawnv_passfds = partial(_prepared, prepared), _spawn
+        spawn.get_preparation_data, util.spawnv_passfds = partial(_prepare_imports, prepared), _spawn
         try:
             yield
         finally:
@@ -66,7 +66,7 @@ def start_tracker() -> None:
         resource_tracker.ensure_running()
 
 
-def _prepared(prepare: Callable[[str], dict[str, Any]], name: str) -> dict[str, Any]:
+def _prepare_imports(prepare: Callable[[str], dict[str, Any]], name: str) -> dict[str, Any]:
     """Return the preparation data of a worker; it does not run the main script, which our work never needs."""
     data = {key: value for key, value in prepare(name).items() if not key.startswith("init_main")}
     return {**data, "sys_path": startup.child_path(), "dir": startup.NEUTRAL, "orig_dir": startup.NEUTRAL}

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 _EACH = 2000  # fixed cost of an item, added to its size
 _PATIENCE = 60.0  # default limit: seconds of processor time for an item
 _BLOCKED = 10  # times as long by the clock
-_LOOK = 1.0  # seconds between two looks at the processor time
+_CHECK_SECONDS = 1.0  # seconds between two looks at the processor time
 _STARTING = 120.0  # seconds that a worker may take to start
 _TRIES = 3
 _GRACE = 20.0  # seconds that workers may take to end
@@ -39,15 +39,15 @@ class Pool:
 
     def __init__(
         self, jobs: int, start: Callable[[], None], modules: list[str], patience: Callable[[list[Any]], float],
-        lost: Callable[[list[int], int], None], fork: bool = False, shared: object = None,
+        report_lost: Callable[[list[int], int], None], fork: bool = False, shared: object = None,
     ) -> None:  # fmt: skip
-        """Create a pool. `patience` returns how many seconds of processor time a batch may take; `lost` is called with
-        the processes that died and the number of items that are tried again. With `fork` the workers see everything
-        that this process has in memory, if it may fork, and each is given `shared`. Otherwise they come from a fork
-        server, which imports `modules` once and holds no lock of ours; without modules there is no server."""
+        """Create a pool. `patience` returns how many seconds of processor time a batch may take; `report_lost` is
+        called with the processes that died and the number of items that are tried again. With `fork` the workers see
+        everything that this process has in memory, if it may fork, and each is given `shared`. Otherwise they come from
+        a fork server, which imports `modules` once and holds no lock of ours; without modules there is no server."""
         self.jobs = jobs
         self.patience = patience
-        self.lost = lost
+        self.report_lost = report_lost
         self._start = start
         self._modules = modules
         self._fork = fork
@@ -146,21 +146,21 @@ def _start_server() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def batches(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+def batches(items: Iterable[Item], size: Callable[[Item], int], max_size: int) -> Iterator[list[Item]]:
     """Yield items in batches of about the same size, in their order."""
     now: list[Item] = []
     total = 0
     for item in items:
         now.append(item)
         total += size(item) + _EACH
-        if total >= most:
+        if total >= max_size:
             yield now
             now, total = [], 0
     if now:
         yield now
 
 
-def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], most: int) -> Iterator[list[Item]]:
+def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], max_items: int) -> Iterator[list[Item]]:
     """Yield items in batches, sorted by subject; items with the same subject stay together."""
     found: dict[str, list[Item]] = {}
     for item in items:
@@ -168,7 +168,7 @@ def batches_by_subject(items: Iterable[Item], about: Callable[[Item], str], most
     now: list[Item] = []
     for _, same in sorted(found.items()):
         now += same
-        if len(now) >= most:
+        if len(now) >= max_items:
             yield now
             now = []
     if now:
@@ -221,7 +221,7 @@ def map_batches(
             dead = pool.dead()
             pool.kill()
             if lost:
-                pool.lost(dead, sum(map(len, lost)))
+                pool.report_lost(dead, sum(map(len, lost)))
             for batch in lost:
                 yield from _one_by_one(pool, work, batch)
 
@@ -234,7 +234,7 @@ def _wait(pool: Pool, running: Iterable[Future[Result]], seconds: float) -> set[
     """
     before, end = pool.processor_seconds(), time.monotonic() + seconds * _BLOCKED
     while time.monotonic() < end:
-        done, _ = wait(running, timeout=min(seconds, _LOOK), return_when=FIRST_COMPLETED)
+        done, _ = wait(running, timeout=min(seconds, _CHECK_SECONDS), return_when=FIRST_COMPLETED)
         now = pool.processor_seconds()
         if done or any(spent - before.setdefault(pid, spent) > seconds for pid, spent in now.items()):
             return done

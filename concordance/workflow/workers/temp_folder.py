@@ -21,7 +21,9 @@ from functools import cache
 
 _PREFIX = "concordance-"
 _NAME = re.compile(_PREFIX + r"[a-z0-9_]{8}")  # as `tempfile` names them
-_ASIDE = re.compile(r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$")  # as builds name unfinished files
+_UNFINISHED_FILE = re.compile(
+    r"^(text|index\.db)\.\d+(\.old)?\.new(-wal|-shm|-journal)?$"
+)  # as builds name unfinished files
 _ALIVE = "alive"
 _NEW = 60.0  # seconds after which an empty folder without a lock is removed: its run was killed before locking it
 _OLD = 86_400.0  # the same for a folder with content: its run could not create a lock
@@ -30,15 +32,15 @@ _SHORT = 68  # bytes: a socket's path may have 107, and our own names take 39
 
 
 @contextmanager
-def folder(home: str | None = None) -> Iterator[str]:
+def folder(parent: str | None = None) -> Iterator[str]:
     """Create a folder for this run, in the temporary folder or another."""
-    home = home or tempfile.gettempdir()
-    sweep(home)
-    made, lock = _create(home)
+    parent = parent or tempfile.gettempdir()
+    sweep(parent)
+    path, lock = _create(parent)
     try:
-        yield made
+        yield path
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
         if lock is not None:
             os.close(lock)
 
@@ -48,19 +50,19 @@ def process_folder() -> str:
     """Return a folder that exists as long as this process, with a path short enough for a socket."""
     stack = ExitStack()
     atexit.register(stack.close)
-    home = tempfile.gettempdir()
-    return stack.enter_context(folder(home if len(os.fsencode(home)) <= _SHORT else "/tmp"))  # noqa: S108
+    parent = tempfile.gettempdir()
+    return stack.enter_context(folder(parent if len(os.fsencode(parent)) <= _SHORT else "/tmp"))  # noqa: S108
 
 
-def sweep(home: str) -> None:
+def sweep(parent: str) -> None:
     """Remove the folders of runs that have ended."""
     try:
-        with os.scandir(home) as items:
+        with os.scandir(parent) as items:
             found = [item.path for item in items if _NAME.fullmatch(item.name)]
     except OSError:
         return
     for path in found:
-        if not _is_ours(path):
+        if not _is_own_folder(path):
             continue
         try:
             lock = _lock(path, 0)
@@ -79,7 +81,9 @@ def sweep_store(folder: str) -> None:
     """Remove unfinished files of killed builds from a store's folder; the caller holds the store's lock."""
     try:
         with os.scandir(folder) as items:
-            found = [(item.path, item.is_dir(follow_symlinks=False)) for item in items if _ASIDE.search(item.name)]
+            found = [
+                (item.path, item.is_dir(follow_symlinks=False)) for item in items if _UNFINISHED_FILE.search(item.name)
+            ]
     except OSError:
         return
     for path, is_folder in found:
@@ -90,7 +94,7 @@ def sweep_store(folder: str) -> None:
                 os.unlink(path)
 
 
-def _is_ours(path: str) -> bool:
+def _is_own_folder(path: str) -> bool:
     """True if it is a folder, not a link to one, that belongs to this user."""
     try:
         found = os.lstat(path)
@@ -99,15 +103,15 @@ def _is_ours(path: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
-def _create(home: str) -> tuple[str, int | None]:
+def _create(parent: str) -> tuple[str, int | None]:
     """Create a folder and its lock."""
     for _ in range(_TRIES):
-        made = tempfile.mkdtemp(prefix=_PREFIX, dir=home)
+        path = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
         try:
-            return made, _lock(made, os.O_CREAT)
+            return path, _lock(path, os.O_CREAT)
         except BlockingIOError:  # another run took it for a leftover in the moment before it was locked
-            shutil.rmtree(made, ignore_errors=True)
-    return tempfile.mkdtemp(prefix=_PREFIX, dir=home), None
+            shutil.rmtree(path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=_PREFIX, dir=parent), None
 
 
 def _lock(path: str, flags: int) -> int | None:

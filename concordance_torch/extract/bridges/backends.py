@@ -21,17 +21,17 @@ _ITEM = re.compile(rb"(?m)^[ \t]*-[ \t]+([\w:.]+)[ \t]*(?:#.*)?\r?$")
 _WRITTEN = ("supported", "autograd")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators of a backend."""
-    said = {match[1].decode(): match[2].decode() for match in _SAYS.finditer(look.data)}
+    said = {match[1].decode(): match[2].decode() for match in _SAYS.finditer(context.data)}
     backend, space = said.get("backend", ""), said.get("cpp_namespace", "")
     if not backend or not space:
         return
     home = f"{space}::{said.get('class_name') or backend + 'NativeFunctions'}"
-    for match in _LIST.finditer(look.data):
+    for match in _LIST.finditer(context.data):
         section = match[1].decode()
         key = f"Autograd{backend}" if section == "autograd" else backend
-        for item in _ITEM.finditer(look.data, match.start(2), match.end(2)):
+        for item in _ITEM.finditer(context.data, match.start(2), match.end(2)):
             name = full_name(item[1].decode())
             if name:
                 more = (("key", key), ("list", section))

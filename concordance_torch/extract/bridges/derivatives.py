@@ -23,9 +23,9 @@ _RETURNS = re.compile(r"\b[A-Za-z_]\w*")
 _BESIDES = ("output_differentiability",)
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the derivatives in a file's table, and the functions that their formulas call."""
-    for entry in read_records(look) if b"name:" in look.data else ():
+    for entry in read_records(context) if b"name:" in context.data else ():
         written = entry.value("name")
         schema = parse_schema(written) if entry.outermost and written else None
         formulas = list(_formulas(entry, schema)) if schema else []

@@ -28,18 +28,18 @@ _TEXT = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')(.*?)\1", re.S)
 
 @dataclass(slots=True)
 class _File:
-    look: RuleContext
+    context: RuleContext
     spaces: OperatorNamespaces
     libraries: dict[str, tuple[str, str]] = field(default_factory=dict)  # by variable: namespace, dispatch key
     operators: dict[str, str] = field(default_factory=dict)  # by the function that defines it
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators that a file registers, and their kernels."""
-    if not any("torch" in meaning for meaning in look.bound.values()):
+    if not any("torch" in meaning for meaning in context.bound.values()):
         return
-    file = _File(look, OperatorNamespaces(look))
-    calls = list(look.calls(*_CALLS))
+    file = _File(context, OperatorNamespaces(context))
+    calls = list(context.calls(*_CALLS))
     for call in calls:
         if call.name == "Library":
             _library(file, call)
@@ -50,7 +50,7 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
             yield from _defined(file, call)
         elif call.name in _HANGING:
             yield from _kernel(file, call)
-    for match in _BARE.finditer(look.data):
+    for match in _BARE.finditer(context.data):
         yield from _shape(file, match)
 
 
@@ -59,7 +59,7 @@ def _library(file: _File, call: Call) -> None:
     outer = call.around[-1] if call.around else None
     left = outer.child_by_field_name("left") if outer is not None and outer.type == "assignment" else None
     if left is not None and given and given[0]:
-        file.libraries[file.look.text(left)] = given[0], given[2] if len(given) > 2 else ""
+        file.libraries[file.context.text(left)] = given[0], given[2] if len(given) > 2 else ""
 
 
 def _custom_operator(file: _File, call: Call) -> Iterator[BridgeEnd]:
@@ -67,7 +67,7 @@ def _custom_operator(file: _File, call: Call) -> Iterator[BridgeEnd]:
     function = _decorated(call)
     if not name or function is None:
         return
-    word = file.look.text(function)
+    word = file.context.text(function)
     file.operators[word] = name
     schema = call.keyword("schema")
     written = _text(file, schema) if schema is not None else ""
@@ -79,11 +79,11 @@ def _custom_operator(file: _File, call: Call) -> Iterator[BridgeEnd]:
 
 def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
     given = call.arguments
-    holder = file.look.text(call.receiver)
+    holder = file.context.text(call.receiver)
     if holder in file.libraries and given:
         space, written, at = file.libraries[holder][0], _text(file, given[0]), given[0]
-    elif given and file.look.text(given[0]) in file.libraries and len(given) > 1:
-        space, written, at = file.libraries[file.look.text(given[0])][0], _text(file, given[1]), given[1]
+    elif given and file.context.text(given[0]) in file.libraries and len(given) > 1:
+        space, written, at = file.libraries[file.context.text(given[0])][0], _text(file, given[1]), given[1]
     elif holder.endswith("library") and len(given) > 1:
         space, written, at = "", _text(file, given[0]) + _text(file, given[1]), given[0]
     else:
@@ -97,9 +97,9 @@ def _defined(file: _File, call: Call) -> Iterator[BridgeEnd]:
 
 
 def _kernel(file: _File, call: Call) -> Iterator[BridgeEnd]:
-    look, given = file.look, [one for one in call.arguments if one.type != "keyword_argument"]
-    holder = look.text(call.receiver)
-    library = file.libraries.get(holder) or (file.libraries.get(look.text(given[0])) if given else None)
+    context, given = file.context, [one for one in call.arguments if one.type != "keyword_argument"]
+    holder = context.text(call.receiver)
+    library = file.libraries.get(holder) or (file.libraries.get(context.text(given[0])) if given else None)
     function = _decorated(call)
     if holder in file.operators:
         name, rest = file.operators[holder], given
@@ -109,7 +109,7 @@ def _kernel(file: _File, call: Call) -> Iterator[BridgeEnd]:
         rest = rest[1:]
     else:
         name, rest = (_operator(file, given[0], ""), given[1:]) if given else ("", [])
-        if "::" not in look.text(given[0] if given else None):
+        if "::" not in context.text(given[0] if given else None):
             return
     if function is None and rest and rest[0].type in ("identifier", "attribute"):
         function, rest = rest[0], rest[1:]
@@ -118,25 +118,25 @@ def _kernel(file: _File, call: Call) -> Iterator[BridgeEnd]:
     key = _text(file, rest[0]) if rest and rest[0].type == "string" else library[1] if library else ""
     says = "meta" if call.name in ("register_fake", "impl_abstract") or key == "Meta" else "kernel"
     last = function.child_by_field_name("attribute") or function
-    yield BridgeEnd(last.start_byte, says, name, look.text(function), (("key", key or "CompositeImplicitAutograd"),))
+    yield BridgeEnd(last.start_byte, says, name, context.text(function), (("key", key or "CompositeImplicitAutograd"),))
 
 
 def _shape(file: _File, match: re.Match[bytes]) -> Iterator[BridgeEnd]:
     """Yield the function decorated with a bare `@op.register_fake`, without brackets."""
     name = file.operators.get(match[1].decode(), "")
-    nodes = reversed(file.look.path(match.start(1)))
+    nodes = reversed(file.context.path(match.start(1)))
     around = next((node for node in nodes if node.type == "decorated_definition"), None)
     definition = around.child_by_field_name("definition") if around is not None else None
     function = definition.child_by_field_name("name") if definition is not None else None
     if name and function is not None:
-        yield BridgeEnd(function.start_byte, "meta", name, file.look.text(function), (("key", "Meta"),))
+        yield BridgeEnd(function.start_byte, "meta", name, file.context.text(function), (("key", "Meta"),))
 
 
 def _operator(file: _File, node: Node, space: str) -> str:
     """Return the full name of an operator given as a string or as an attribute of `torch.ops`."""
     if node.type == "string":
         return full_name(_text(file, node), space or DEFAULT_NAMESPACE)
-    found = file.spaces.named(file.look.text(node))
+    found = file.spaces.named(file.context.text(node))
     return found[0].name if len(found) == 1 else ""
 
 
@@ -150,7 +150,7 @@ def _decorated(call: Call) -> Node | None:
 
 def _text(file: _File, node: Node | None) -> str:
     """Return the value of a string literal or of several joined ones; "" for any other expression."""
-    written = file.look.text(node)
+    written = file.context.text(node)
     if node is None or node.type not in ("string", "concatenated_string", "parenthesized_expression"):
         return ""
     return "".join(match[2] for match in _TEXT.finditer(written))

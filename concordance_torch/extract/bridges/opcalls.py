@@ -15,9 +15,9 @@ _CALLED = re.compile(rb"([a-z_]\w*)\s*\(")
 _BEFORE = re.compile(rb"[\w:]")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield each name that is called like this; names in comments and strings are left out."""
-    data, names = look.data, look.draft.ends
+    data, names = context.data, context.draft.ends
     for space in WORDS:
         at = data.find(space)
         while at >= 0:

@@ -24,30 +24,30 @@ _QUOTED = re.compile(r"[rRuU]?[\"']([A-Za-z_]\w*)[\"']")
 _NAME = re.compile(r"~?([A-Za-z_][\w.]*)")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield an end for each name that a file documents."""
-    return _python(look) if look.language == "python" else _rest(look)
+    return _python(context) if context.language == "python" else _rest(context)
 
 
-def _python(look: RuleContext) -> Iterator[BridgeEnd]:
-    for call in look.calls(*{match[1].decode() for match in _ADDERS.finditer(look.data)}):
+def _python(context: RuleContext) -> Iterator[BridgeEnd]:
+    for call in context.calls(*{match[1].decode() for match in _ADDERS.finditer(context.data)}):
         first = call.arguments[0] if call.arguments else None
         if first is None:
             continue
         if first.type == "string":
-            name = _QUOTED.fullmatch(look.text(first))
+            name = _QUOTED.fullmatch(context.text(first))
             if name is not None:
                 yield BridgeEnd(first.start_byte, "docstring", f"torch.Tensor.{name[1]}", name[1])
         elif first.type == "attribute":
             last = first.child_by_field_name("attribute")
-            dotted = look.dotted(first)
+            dotted = context.dotted(first)
             if dotted and last is not None:
-                yield BridgeEnd(last.start_byte, "docstring", dotted, look.text(first))
+                yield BridgeEnd(last.start_byte, "docstring", dotted, context.text(first))
 
 
-def _rest(look: RuleContext) -> Iterator[BridgeEnd]:
+def _rest(context: RuleContext) -> Iterator[BridgeEnd]:
     module, listing, at = "", -1, 0
-    for line in look.source.slice(0, len(look.data)).split("\n"):
+    for line in context.source.slice(0, len(context.data)).split("\n"):
         size = len(line.encode()) + 1
         directive = _DIRECTIVE.match(line)
         indent = len(line) - len(line.lstrip())

@@ -21,9 +21,9 @@ _LOOPS = "ufunc_inner_loop"
 _IMPLICIT = "CompositeImplicitAutograd"  # the dispatch key if none is given
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators of a file's table, and their kernels."""
-    for entry in read_records(look):
+    for entry in read_records(context):
         written = entry.value("func")
         schema = parse_schema(written) if entry.outermost and written else None
         if schema is not None:

@@ -20,18 +20,18 @@ _CALLED = re.compile(r"\btorch\.(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*")
 _KEYWORDS = ("aten_name", "torch_opinfo_name", "op", "variant_test_name")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield an end for each operator that a file's tables test."""
-    classes = sorted({match[1].decode() for match in _CLASS.finditer(look.data)})
-    for call in look.calls(*classes):
+    classes = sorted({match[1].decode() for match in _CLASS.finditer(context.data)})
+    for call in context.calls(*classes):
         first = call.keyword("name") or (call.arguments[0] if call.arguments else None)
-        name = _TEXT.fullmatch(look.text(first)) if first is not None and first.type == "string" else None
+        name = _TEXT.fullmatch(context.text(first)) if first is not None and first.type == "string" else None
         if first is None or name is None:
             continue
         more = [("class", call.name)]
         for keyword in _KEYWORDS:
             value = call.keyword(keyword)
-            written = look.text(value) if value is not None else ""
+            written = context.text(value) if value is not None else ""
             called = _CALLED.findall(written) if keyword == "op" else _TEXT.findall(written)
             if len(set(called)) == 1:
                 more.append((keyword, called[0]))

@@ -33,37 +33,37 @@ _CALLED = re.compile(rb"\b([A-Za-z_]\w{0,100}(?:register_|symbolic|reference|fal
                      rb"(?:register_|torch_op|onnx_impl)\w{0,100})\s*\(")  # fmt: skip
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield what a file registers, and the functions that it exports as references or symbolics."""
     says = {}
-    for name in {match[1].decode() for match in _CALLED.finditer(look.data)}:
+    for name in {match[1].decode() for match in _CALLED.finditer(context.data)}:
         match = _NAMES.fullmatch(name)
         if match is not None and match.lastgroup:
             says[name] = match.lastgroup
-    if "register_decomposition" in says and b"register_inplace(" in look.data:  # for in-place variants
+    if "register_decomposition" in says and b"register_inplace(" in context.data:  # for in-place variants
         says["register_inplace"] = "decomposition"
     registered = set[int]()
-    spaces = OperatorNamespaces(look) if says else None
-    for call in look.calls(*says) if spaces else ():
-        for said in _registered(look, call, says[call.name], spaces):  # type: ignore[arg-type]
+    spaces = OperatorNamespaces(context) if says else None
+    for call in context.calls(*says) if spaces else ():
+        for said in _registered(context, call, says[call.name], spaces):  # type: ignore[arg-type]
             registered.add(said.at)
             yield said
-    yield from _exported_functions(look, registered)
+    yield from _exported_functions(context, registered)
 
 
-def _registered(look: RuleContext, call: Call, says: str, spaces: OperatorNamespaces) -> Iterator[BridgeEnd]:
+def _registered(context: RuleContext, call: Call, says: str, spaces: OperatorNamespaces) -> Iterator[BridgeEnd]:
     named = _definition(call)
     given = call.keyword("aten_op") if says == "reference" else call.arguments[0] if call.arguments else None
     at = named.start_byte if named is not None else call.node.start_byte
-    name = look.text(named)
-    if says == "reference" and (given is None or "." not in look.text(given)):
-        if named is not None and look.text(given) != "None":
+    name = context.text(named)
+    if says == "reference" and (given is None or "." not in context.text(given)):
+        if named is not None and context.text(given) != "None":
             yield BridgeEnd(at, "reference", name, name, (("by", call.name),))
         return
-    found = spaces.named(look.text(given)) if given is not None else []
+    found = spaces.named(context.text(given)) if given is not None else []
     if named is None and _registered_function(call):
         at = _registered_function(call).start_byte  # type: ignore[union-attr]
-        name = look.text(_registered_function(call))
+        name = context.text(_registered_function(call))
     for one in found:
         yield BridgeEnd(at, says, one.name, name, (("overload", "yes" if one.overloaded else ""), ("by", call.name)))
 
@@ -91,15 +91,15 @@ def _registered_function(call: Call) -> Node | None:
     return given[0] if given and given[0].type == "identifier" else None
 
 
-def _exported_functions(look: RuleContext, registered: set[int]) -> Iterator[BridgeEnd]:
+def _exported_functions(context: RuleContext, registered: set[int]) -> Iterator[BridgeEnd]:
     """Yield top-level functions of files that look like collections of references or symbolics."""
-    exports = set(look.draft.exports or ())
-    references = b"out_wrapper" in look.data
-    symbolics = b"g.op(" in look.data
+    exports = set(context.draft.exports or ())
+    references = b"out_wrapper" in context.data
+    symbolics = b"g.op(" in context.data
     if not (references and exports) and not symbolics:
         return
-    for one in look.draft.definitions:
-        if one.kind != "function" or one.at in registered or look.data[one.start : one.start + 1].isspace():
+    for one in context.draft.definitions:
+        if one.kind != "function" or one.at in registered or context.data[one.start : one.start + 1].isspace():
             continue
         first = one.parameters[0].name if one.parameters else ""
         if symbolics and first == "g":

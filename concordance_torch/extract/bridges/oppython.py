@@ -17,13 +17,13 @@ WORDS = (b"torch.ops.", b"aten.", b"torch.ops import", b"torch._ops.ops.")
 _LOADING = frozenset(("load_library", "loaded_libraries", "import_module"))
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators that a file names; for a method called on an operator, the operator."""
-    spaces, names = OperatorNamespaces(look), look.draft.ends
-    for match in spaces.written.finditer(look.data):
+    spaces, names = OperatorNamespaces(context), context.draft.ends
+    for match in spaces.written.finditer(context.data):
         written = match[0].decode()
         at = match.start(2) if match[2] else match.start(1)
         found = spaces.named(written)
         if found and match.start(1) in names and match[1].decode() not in _LOADING:
-            called = look.data[match.end() : match.end() + 1] == b"("
+            called = context.data[match.end() : match.end() + 1] == b"("
             yield BridgeEnd(at, "calls" if called else "names", found[0].name, written)

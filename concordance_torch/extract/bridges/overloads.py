@@ -18,10 +18,10 @@ WORDS = (b"Tensor",)
 _KERNELS = ("Tensor", "Scalar", "ArrayRef")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the overloads that a file defines, and functions of tensors, which may have overloads in other files."""
     found: dict[str, list[tuple[int, str]]] = {}
-    for one in look.draft.definitions:
+    for one in context.draft.definitions:
         if one.kind in (Kind.FUNCTION, Kind.METHOD) and not one.declaration:
             types = " ; ".join(parameter.annotation for parameter in one.parameters)
             found.setdefault(one.name, []).append((one.at, types))

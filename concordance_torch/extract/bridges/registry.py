@@ -27,11 +27,11 @@ _USES_MACRO = re.compile(r"\.impl\s*\(|\b[A-Z][A-Z0-9_]{3,}\s*\(")
 ARGUMENT_SEPARATOR = "\x1f"  # separates the arguments of a macro
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the operators that a file registers, and their kernels."""
-    data = look.data
+    data = context.data
     if b".impl(#" in data:
-        yield from _macros(look)
+        yield from _macros(context)
     found = [at for word in _BLOCKS if (at := data.find(word)) >= 0]
     if not found:
         return
@@ -42,10 +42,10 @@ def ends(look: RuleContext) -> Iterator[BridgeEnd]:
     yield from _registered(Tokens(bytes(before) + data[first:]), b"RegisterOperators" in data)
 
 
-def _macros(look: RuleContext) -> Iterator[BridgeEnd]:
+def _macros(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the macros that register, or that use other macros, which may register."""
-    for match in _DEFINE.finditer(look.data):
-        text = look.source.slice(match.start(), match.end())
+    for match in _DEFINE.finditer(context.data):
+        text = context.source.slice(match.start(), match.end())
         macro = _MACRO.match(text.replace("\\\r\n", "\n").replace("\\\n", "\n"))
         if macro is not None and _USES_MACRO.search(macro[3]):
             at = match.start() + text.index(macro[1])

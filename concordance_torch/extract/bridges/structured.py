@@ -18,9 +18,9 @@ WORDS = (b"TORCH_IMPL_FUNC", b"_META_FUNC")
 _MADE = re.compile(r"TORCH_(?:PRECOMPUTE_)?(IMPL|META)_FUNC2?\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)")
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the structured kernels of a file, and their meta functions."""
-    for one in look.draft.definitions:
+    for one in context.draft.definitions:
         match = _MADE.fullmatch(one.name) if one.kind == Kind.FUNCTION else None
         if match is not None:
             name = "_".join(part for part in match.groups()[1:] if part)

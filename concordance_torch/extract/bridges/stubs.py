@@ -31,9 +31,9 @@ _ARCHITECTURES = ("ARCH", "AVX2", "AVX512", "VSX", "ZVECTOR", "ALL_CPU")
 _DIRECTIVE = re.compile(rb"^[ \t]*#[^\n]*(?:\\\n[^\n]*)*", re.M)
 
 
-def ends(look: RuleContext) -> Iterator[BridgeEnd]:
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
     """Yield the stubs that a file declares, defines, registers kernels for, or calls."""
-    data, names = look.data, look.draft.ends
+    data, names = context.data, context.draft.ends
     blank = _Stretches([(match.start(), match.end()) for match in _DIRECTIVE.finditer(data)])
     taken = set[int]()
     for match in _MACRO.finditer(data):

@@ -29,19 +29,19 @@ _KEYWORDS = frozenset(("return", "if", "else", "while", "for", "new", "delete", 
 _BEFORE_NAMES = frozenset((">", "*", "&"))
 
 
-def find_bindings(look: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
+def find_bindings(context: RuleContext) -> tuple[tuple[str, BridgeEnd], ...]:
     """Return the ends in a file, each with its bridge; `RuleContext.once` keeps it for the second of two bridges."""
-    return tuple(_Reader(look).all())
+    return tuple(_Reader(context).all())
 
 
 class _Reader:
-    def __init__(self, look: RuleContext) -> None:
-        self._tokens = Tokens(look.data)
-        definitions = look.draft.definitions
-        self._holders = Holders(self._tokens, functions_of(definitions), len(look.data))
+    def __init__(self, context: RuleContext) -> None:
+        self._tokens = Tokens(context.data)
+        definitions = context.draft.definitions
+        self._holders = Holders(self._tokens, functions_of(definitions), len(context.data))
         self._chains = PybindChains(self._tokens, self._holders)
         self._tables = TableReader(self._tokens, self._holders, {d.at: d.place for d in definitions})
-        self._other = CPYTHON if any(word in look.data for word in CPYTHON_WORDS) else PYBIND  # for modules
+        self._other = CPYTHON if any(word in context.data for word in CPYTHON_WORDS) else PYBIND  # for modules
 
     def all(self) -> Iterator[tuple[str, BridgeEnd]]:
         tokens = self._tokens
@@ -55,7 +55,7 @@ class _Reader:
                 self._lambda(place)
             elif tokens.text[place] == "=":
                 self._assigned(place)
-        for said in self._chains.said:
+        for said in self._chains.ends:
             yield PYBIND, said
         for name, (text, at) in tokens.spells.items():
             yield self._other, BridgeEnd(at, "spells", name, text)
@@ -83,7 +83,7 @@ class _Reader:
         if holder is None:
             return
         if holder.of >= 0 and holder.path:
-            self._chains.named(holder)
+            self._chains.record_class(holder)
             self._variable(place, behind, holder)
         if tokens.is_(behind, ".") or tokens.is_(behind, "->"):
             self._chains_on(holder, behind, end)
@@ -99,13 +99,13 @@ class _Reader:
         tokens = self._tokens
         if not tokens.is_name(behind + 1):
             return
-        held, after = self._holders.chain(holder, behind, end, self._chains.told)
+        held, after = self._holders.chain(holder, behind, end, self._chains.record_call)
         is_set = tokens.is_(after, "=") and not tokens.is_(after + 1, "=")
         if held is not None and is_set and len(held.path) > len(holder.path):  # m.attr("X") = …
             home = held._replace(path=held.path[:-1])
             more = (("in", home.root), ("as", "attribute"))
             at = tokens.at[behind + 3] if tokens.is_(behind + 2, "(") else tokens.at[behind]
-            self._chains.said.append(BridgeEnd(at, "binds", ".".join(held.path), "value", more))
+            self._chains.ends.append(BridgeEnd(at, "binds", ".".join(held.path), "value", more))
 
     def _assigned(self, place: int) -> None:
         """Handle `auto m = …;`: record what a name holds from here on."""

@@ -31,20 +31,20 @@ class PybindChains:
 
     def __init__(self, tokens: Tokens, holders: Holders) -> None:
         self._tokens, self._holders = tokens, holders
-        self.said: list[BridgeEnd] = []
+        self.ends: list[BridgeEnd] = []
         self._lambdas: dict[tuple[BoundObject, str], int] = {}
-        self._told: set[int] = set()
+        self._recorded_calls: set[int] = set()
 
-    def told(self, holder: BoundObject, name: int, opened: int) -> None:
+    def record_call(self, holder: BoundObject, name: int, opened: int) -> None:
         """Record the binding made by a call on a holder, once per call."""
-        if name in self._told:
+        if name in self._recorded_calls:
             return
-        self._told.add(name)
+        self._recorded_calls.add(name)
         tokens, word = self._tokens, self._tokens.text[name]
         arguments = tokens.within(opened)
         if word == "export_values" or not arguments:
             if word == "export_values":
-                self._say(name, "exports", holder, "", ".".join(holder.path))
+                self._record(name, "exports", holder, "", ".".join(holder.path))
             return
         text = self._holders.label(arguments[0])
         if text is None:
@@ -53,29 +53,29 @@ class PybindChains:
         elif not text.isidentifier() and "{" not in text:
             return  # a name that is filled in at run time, or that only getattr() can reach
         elif word == "def_submodule":
-            self._say(arguments[0][0], "binds", holder, text, "module", "module")
+            self._record(arguments[0][0], "binds", holder, text, "module", "module")
         elif word == "value" and holder.kind == "enum" and len(arguments) > 1:
-            self._bound(holder, text, arguments[1], arguments[0], "value")
+            self._bind(holder, text, arguments[1], arguments[0], "value")
         elif word in _FUNCTIONS and len(arguments) > 1:
-            self._bound(holder, text, arguments[1], arguments[0], "field" if word in _FIELDS else "function")
+            self._bind(holder, text, arguments[1], arguments[0], "field" if word in _FIELDS else "function")
         elif word in _PROPERTIES:
             read_only = "readonly" in word or "_ro" in word
             for place, kind in ((1, "getter"), (2, "setter"))[: 1 if read_only else 2]:
                 if place < len(arguments) and self._may_bind(arguments[place]):
-                    self._bound(holder, text, arguments[place], arguments[0], kind)
+                    self._bind(holder, text, arguments[place], arguments[0], kind)
 
-    def named(self, holder: BoundObject) -> None:
+    def record_class(self, holder: BoundObject) -> None:
         """Record a class or enumeration under its name."""
         if holder.of >= 0:
             home = holder._replace(path=holder.path[:-1])
-            self._say(holder.of, "binds", home, holder.path[-1], qualified_name(self._tokens, holder.of), "class")
+            self._record(holder.of, "binds", home, holder.path[-1], qualified_name(self._tokens, holder.of), "class")
 
-    def _say(
+    def _record(
         self, place: int, says: str, holder: BoundObject, name: str, text: str, kind: str = "", which: str = ""
     ) -> None:
         path = ".".join((*holder.path, name) if name else holder.path)
         more = tuple((key, value) for key, value in (("in", holder.root), ("as", kind), ("lambda", which)) if value)
-        self.said.append(BridgeEnd(self._tokens.at[place], says, path, text, more))
+        self.ends.append(BridgeEnd(self._tokens.at[place], says, path, text, more))
 
     def _may_bind(self, stretch: TokenRange) -> bool:
         """True if an argument can be a function, not documentation, `py::arg` or a policy."""
@@ -92,27 +92,27 @@ class PybindChains:
             return
         behind = names[-1] + 1
         if tokens.is_(behind, "<"):
-            self._say(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
+            self._record(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
         elif tokens.is_(behind, "("):
             arguments = tokens.within(behind)
             if arguments:
-                self._bound(holder, "__init__", arguments[0], (names[-1], behind), "function")
+                self._bind(holder, "__init__", arguments[0], (names[-1], behind), "function")
             else:
-                self._say(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
+                self._record(holder.of, "binds", holder, "__init__", tokens.text[holder.of], "constructor")
 
-    def _bound(self, holder: BoundObject, name: str, value: TokenRange, literal: TokenRange, kind: str) -> None:
+    def _bind(self, holder: BoundObject, name: str, value: TokenRange, literal: TokenRange, kind: str) -> None:
         tokens = self._tokens
         body = self._lambda(value)
         if body is not None:
             count = self._lambdas[holder, name] = self._lambdas.get((holder, name), 0) + 1
-            self._say(literal[0], "binds", holder, name, "lambda", kind, str(count))
+            self._record(literal[0], "binds", holder, name, "lambda", kind, str(count))
             calls = {tokens.text[place]: place for place in self._calls(body)}
             for place in calls.values() if len(calls) <= _MOST_CALLS else ():
-                self._say(place, "wraps", holder, name, qualified_name(tokens, place), kind, str(count))
+                self._record(place, "wraps", holder, name, qualified_name(tokens, place), kind, str(count))
             return
         place = pointed_function(tokens, value)
         if place >= 0:
-            self._say(place, "binds", holder, name, qualified_name(tokens, place), kind)
+            self._record(place, "binds", holder, name, qualified_name(tokens, place), kind)
 
     def _lambda(self, stretch: TokenRange) -> TokenRange | None:
         """Return the body of the lambda that an argument contains, None if it contains none."""
