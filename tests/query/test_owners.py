@@ -10,7 +10,7 @@ import concordance
 from concordance.base.blocks import Cite, Ref, To
 from concordance.query.index.file_model import model_of
 from concordance.query.index.owners import CodeOwners, describe_owner
-from concordance.query.sections.overview import licence, stated_licence
+from concordance.query.sections.licences import licence, stated_licence
 from tests.support import program
 
 RULES = """# comment

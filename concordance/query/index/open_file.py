@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -187,10 +187,7 @@ class OpenFile:
         if len(scopes) > 1:
             around = [n for n, scope in enumerate(scopes) if scope.line <= line <= scope.end_line]
             return self.around(min(around, key=lambda n: (scopes[n].end_line - scopes[n].line, -n), default=0))
-        for place in range(len(self.symbols) - 1, -1, -1):  # the last to begin is the innermost
-            if self.symbols[place].start_line <= line <= self.symbols[place].end_line:
-                return place
-        return -1
+        return innermost_symbol(self.symbols, line)
 
     def scope_kind(self, scope: int) -> str:
         """Return the kind of a scope."""
@@ -291,6 +288,14 @@ class OpenFile:
 MAX_LINE_LENGTH = 400  # characters of a line that an answer shows; longer lines are usually generated
 _CALL = 1 << ROLES.index(Role.CALL)
 _DEFINING = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
+
+
+def innermost_symbol(symbols: Sequence[Symbol], line: int) -> int:
+    """Return the position of the innermost of a file's symbols that spans a line; -1 if none does."""
+    for place in range(len(symbols) - 1, -1, -1):  # the last to begin is the innermost
+        if symbols[place].start_line <= line <= symbols[place].end_line:
+            return place
+    return -1
 
 
 def _all_of(column: array[int], values: frozenset[int]) -> list[int]:

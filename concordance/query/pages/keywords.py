@@ -7,20 +7,25 @@ lists which sections of the file's page contain which keywords.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from concordance.base.blocks import (
     Block,
     Cite,
+    Doc,
     Heading,
     Item,
     Items,
+    Line,
     Mono,
     Page,
     Piece,
+    Quote,
     Ref,
     Strong,
+    Table,
     Text,
     To,
     count_noun,
@@ -29,20 +34,25 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Kind, Skip, Term
 from concordance.query.index.file_model import FileModel, model_of
+from concordance.query.index.open_file import innermost_symbol
 from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import memoised_in_object
 from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
 from concordance.query.names.public_names import public_name
-from concordance.query.sections import section_names
+from concordance.query.sections.file_page import sections
 from concordance.query.sections.section_order import titles
 
 TO = To.KEYWORDS  # what links to these pages say
 
-_FEW = 40  # names of a section that the map lists one by one
+_MAX_NAMES = 40  # names of a section that the map lists one by one
 _PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES = (
     section.value for section in (Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES)
 )
 _FIRST = frozenset((_PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES))  # sections that the map lists first
+# Sections whose remarks are about the code around a line.
+_REMARK_SECTIONS = frozenset((Section.PATTERNS.value, Section.PERFORMANCE.value, Section.SECURITY.value))
+_CODE_SPAN = re.compile(r"`([^`]+)`")
 
 
 def subjects(index: Index) -> list[str]:
@@ -208,9 +218,9 @@ def _map(
     concepts: list[Term],
 ) -> Iterator[Item]:
     """Yield each section of the file's page with the keywords it contains."""
-    purpose = file_keywords.TextWords(section_names.words_in(one, _PURPOSE))
+    purpose = file_keywords.TextWords(_words_in(one, _PURPOSE))
     told = [term.text for term in concepts if purpose.has(term.text)]
-    first = section_names.names_in(one, _PURPOSE)
+    first = _names_in(one, _PURPOSE)
     heard = {name.lower() for name in first}
     besides = [file_keywords.IDENTIFIERS] if mentioned else []
     besides += [file_keywords.CONCEPTS] if len(told) < len(concepts) else []
@@ -220,14 +230,12 @@ def _map(
             join_with_commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)]),
         ),
         (file_keywords.SOURCE, [", ".join(besides)]),
-        (_OVERVIEW, _shorten_names(section_names.names_in(one, _OVERVIEW), groups)),
+        (_OVERVIEW, _shorten_names(_names_in(one, _OVERVIEW), groups)),
         (file_keywords.ANALYSIS, [", ".join(groups)]),
-        (_DESIGN, _shorten_names(section_names.names_in(one, _DESIGN), groups)),
+        (_DESIGN, _shorten_names(_names_in(one, _DESIGN), groups)),
         (_DEPENDENCIES, [_imports_title(imports)] if imports else []),
     ]
-    rows += [
-        (title, _shorten_names(section_names.names_in(one, title), groups)) for title in titles() if title not in _FIRST
-    ]
+    rows += [(title, _shorten_names(_names_in(one, title), groups)) for title in titles() if title not in _FIRST]
     for title, pieces in rows:
         if any(pieces) and title not in one.index.book.sections_off:
             yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])
@@ -242,6 +250,74 @@ def _shorten_names(names: list[str], groups: dict[str, list[DefinedName]]) -> li
         if len(inside) > 2 and inside <= left:
             pieces.append(title)
             left -= inside
-    if len(left) > _FEW:
+    if len(left) > _MAX_NAMES:
         return join_with_commas([*pieces, f"{len(left):,} {'more ' if pieces else ''}definitions"])
     return join_with_commas([*pieces, *(Mono(name) for name in names if name in left)])
+
+
+# --- which of the file's own names each section of its page mentions
+
+
+@memoised_in_object
+def _own_names(one: FileModel) -> tuple[dict[str, str], set[str]]:
+    names = {symbol.key: symbol.name for symbol in one.symbols}
+    return names, set(names.values())
+
+
+def _names_in(one: FileModel, title: str) -> list[str]:
+    """Return the file's own definitions that a section names or remarks on, from A to Z."""
+    own, names = _own_names(one)
+    if not own:
+        return []
+    found: set[str] = set()
+    lines: set[int] = set()
+    for piece in pieces_of(sections(one).get(title, [])):
+        if type(piece) is Ref:
+            if piece.to == To.SYMBOL and piece.path == one.path and piece.at in own:
+                found.add(own[piece.at])
+        elif type(piece) is Mono:
+            found.update(names & {str(piece)})
+        elif type(piece) is Line:
+            if title in _REMARK_SECTIONS and piece.path == one.path:
+                lines.add(piece.first)
+        elif type(piece) is str and "`" in piece:
+            found.update(names.intersection(_CODE_SPAN.findall(piece)))
+    found.update(_names_around(one, lines))
+    return sorted(found, key=lambda name: (name.lower(), name))
+
+
+def _names_around(one: FileModel, lines: set[int]) -> Iterator[str]:
+    """Yield the name of the innermost definition that contains each line."""
+    for line in lines:
+        place = innermost_symbol(one.symbols, line)
+        if place >= 0:
+            yield one.symbols[place].name
+
+
+def _words_in(one: FileModel, title: str) -> str:
+    """Return the text of a section without formatting."""
+    words: list[str] = []
+    for piece in pieces_of(sections(one).get(title, [])):
+        if isinstance(piece, str):
+            words.append(piece)
+        elif isinstance(piece, Ref):
+            words.append(piece.label)
+    return " ".join(words)
+
+
+def pieces_of(blocks: Iterable[Block]) -> Iterator[Piece]:
+    """Yield all pieces of text in the blocks, in order."""
+    for block in blocks:
+        if isinstance(block, Text | Heading | Doc):
+            yield from block.text
+        elif isinstance(block, Items):
+            for item in block.items:
+                yield from item.text
+                if item.blocks:
+                    yield from pieces_of(item.blocks)
+        elif isinstance(block, Table):
+            for row in block.rows:
+                for cell in row:
+                    yield from cell
+        elif isinstance(block, Quote):
+            yield from pieces_of(block.blocks)
