@@ -15,16 +15,18 @@ import msgspec
 import tantivy
 
 from concordance.base.model import Category, End, File, FileFacts, FileHistory, Finding, Flow, Links, Term, Trust
-from concordance.facts import codec, schema
+from concordance.facts import schema
 from concordance.facts.codec import (
     FileOutline,
     FileScopes,
     unpack,
     unpack_ends,
+    unpack_findings,
     unpack_flow,
     unpack_links,
     unpack_named,
     unpack_outline,
+    unpack_remarks,
     unpack_terms,
 )
 from concordance.facts.fulltext.index import IndexShard
@@ -88,8 +90,8 @@ class Facts(Store):
         row = self._row(query, schema.stored_path(path))
         if row is None:
             return []
-        own = self._decoded(codec.unpack_findings, row[1]) if row[1] else ()
-        theirs = self._decoded(codec.unpack_remarks, row[2]) if row[2] else ()
+        own = self._decoded(unpack_findings, row[1]) if row[1] else ()
+        theirs = self._decoded(unpack_remarks, row[2]) if row[2] else ()
         kept = worth_reporting({*own, *theirs}, row[0])
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
@@ -386,6 +388,29 @@ class Facts(Store):
         decode = msgspec.msgpack.Decoder(schema.StoredChange).decode
         for path, packed in self._rows(f"SELECT path, packed FROM change{where}", bounds):  # noqa: S608
             yield schema.change_from(schema.path_from(path), self._decoded(decode, packed))
+
+    # --- totals, computed from every file's packed values: a tenth of a second for ten thousand files
+
+    def all_findings(self) -> Iterator[tuple[str, list[Finding]]]:
+        """Yield the path and findings of every file that has any."""
+        query = (
+            "SELECT path, category, facts.packed, remark.packed FROM file LEFT JOIN facts ON facts.file = file.id "
+            "LEFT JOIN remark ON remark.file = file.id"
+        )
+        for path, category, own, theirs in self._rows(query):
+            found = self._decoded(unpack_findings, own) if own else ()
+            found += self._decoded(unpack_remarks, theirs) if theirs else ()
+            if shown := worth_reporting(dict.fromkeys(found), category):
+                yield schema.path_from(path), shown
+
+    def links_by_trust(self) -> dict[Trust, int]:
+        """Return the number of links by trust, most trusted first."""
+        counts = dict.fromkeys(sorted(Trust, reverse=True), 0)
+        for (packed,) in self._rows("SELECT packed FROM link"):
+            trusts = self._decoded(unpack_links, packed).trust
+            for trust in counts:
+                counts[trust] += trusts.count(trust)
+        return counts
 
 
 def worth_reporting(found: Iterable[Finding], category: str) -> list[Finding]:

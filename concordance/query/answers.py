@@ -1,4 +1,4 @@
-"""Options, paging and answers that all commands share, and `ask`, which runs a command by name.
+"""Options, paging and answers that all commands share; `query.commands.ask` runs a command by name.
 
 In: a command's name, its argument and its options, from a terminal, a program or a browser. Out: an `Answer`, whose
 rows are printed as a table or as JSON.

@@ -19,10 +19,10 @@ from concordance.base.errors import UserError
 from concordance.base.progress import BuildSummary, Progress, Totals, ignore_progress
 from concordance.collect.revisions import commits
 from concordance.collect.walk import WalkResult, find_root
-from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
-from concordance.query.index.ledger import count_totals
+from concordance.facts.read import Facts
+from concordance.query.index.findings import count_totals
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
@@ -177,8 +177,8 @@ def audit_store(root: str | None = None, progress: Progress = ignore_progress) -
 
 def totals(root: str, wishes: Book | None = None) -> Totals:
     """Return how much a repository's store contains, counted as in its book."""
-    with closing(Counts(store_path(root))) as counts:
-        return count_totals(counts, root, wishes or book_settings(root))
+    with closing(Facts(store_path(root))) as facts:
+        return count_totals(facts, root, wishes or book_settings(root))
 
 
 def verify(

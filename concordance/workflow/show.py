@@ -20,7 +20,7 @@ from concordance.query.diff.report import all_rows, build_report
 from concordance.query.diff.report import page as page_of
 from concordance.query.index.file_model import model_of
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 from concordance.query.names.resolver import resolve_subject
 from concordance.query.pages import PAGES
 from concordance.query.sections.structure import Structure, plain_files

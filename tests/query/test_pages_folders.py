@@ -9,7 +9,22 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.base.blocks import Block, Cite, Diagram, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Diagram,
+    Heading,
+    Items,
+    Mono,
+    Page,
+    Piece,
+    Quote,
+    Ref,
+    Table,
+    Text,
+    To,
+    format_size,
+)
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.guide_entries import quote_guide_entry
@@ -23,7 +38,7 @@ from concordance.query.descriptions.quotations import (
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of
-from concordance.query.index.ledger import format_size, ledger
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page
 from concordance.query.pages import folder_index

@@ -20,7 +20,7 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import SharedProperty
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.tables import table_digests
-from concordance.query.names import lexicon, shards
+from concordance.query.names import alphabet, shards
 from concordance.query.search.related_files import Neighbours
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.watch import CurrentBook
@@ -107,7 +107,7 @@ def test_an_index_that_goes_on_is_a_new_one(
 ) -> None:
     """After each edit every table that was kept is compared; in the end, the book."""
     monkeypatch.setattr(shards, "PAGE_BYTES", 1500)  # so that letters are shared
-    monkeypatch.setattr(lexicon, "PAGE_BYTES", 1500)
+    monkeypatch.setattr(alphabet, "PAGE_BYTES", 1500)
     went: list[tuple[Index, bool]] = []
 
     def heard(index: Index, facts: Facts) -> bool:

@@ -8,7 +8,7 @@ from concordance.facts.read import SymbolPlace
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, paginate, requested_trust
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import call_row, callees
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 from concordance.query.names.resolver import resolve_symbols
 
 HELP = """List what the body of a function, method or class calls, each callee once, in source order.

@@ -8,7 +8,7 @@ from concordance.query.answers import TRUST, Answer, AnswerPage, requested_trust
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, call_row, callers, callers_page
 from concordance.query.names.declarations import with_counterparts
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 from concordance.query.names.references import add_unresolved_note
 from concordance.query.names.resolver import resolve_symbols
 

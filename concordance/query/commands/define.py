@@ -5,8 +5,8 @@ from __future__ import annotations
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, with_definitions
+from concordance.query.names.display_names import called
 from concordance.query.names.environment_variables import definition_rows
-from concordance.query.names.public_names import called
 from concordance.query.names.resolver import UnknownName, resolve_question
 
 HELP = """Show where a name is defined, given the name or a position where it is used.

@@ -29,7 +29,7 @@ from concordance.query.index.graphs.reachability import (
     test_command,
 )
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 from concordance.query.names.resolver import resolve_subject
 
 FIRST_TESTS = 20  # tests listed before everything else

@@ -20,7 +20,7 @@ from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
 from concordance.query.index.graphs.reachability import functions_in, places, with_members
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 from concordance.query.names.references import uses_in_file
 from concordance.query.names.resolver import resolve_subject
 

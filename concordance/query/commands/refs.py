@@ -10,8 +10,8 @@ from concordance.query.index.open_file import Claim
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import Resolution, ResolvedQuestion
 from concordance.query.names.declarations import with_counterparts
+from concordance.query.names.display_names import called
 from concordance.query.names.environment_variables import use_rows
-from concordance.query.names.public_names import called
 from concordance.query.names.references import Reference, add_unresolved_note, uses_of
 from concordance.query.names.resolver import UnknownName, resolve_question
 

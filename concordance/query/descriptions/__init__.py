@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, join_in_sentence
+from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, format_size, join_in_sentence
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
@@ -33,7 +33,7 @@ from concordance.query.descriptions.quotations import (
     quote_sentence,
     sentence_pieces,
 )
-from concordance.query.index.ledger import format_size, ledger, outline
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised
 from concordance.query.search.related_files import stem_of

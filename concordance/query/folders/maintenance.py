@@ -16,9 +16,9 @@ from concordance.base.model import Category, Kind
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
-from concordance.query.index.owners import describe_owner
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import RENUMBERED, memoised, shared_while, untouched
+from concordance.query.sections.owner_notes import describe_owner
 
 _SHOWN = 5
 

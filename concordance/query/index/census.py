@@ -29,13 +29,6 @@ class CensusFile(NamedTuple):
     last: int
 
 
-class FolderNames(NamedTuple):
-    """The files and folders directly in a folder."""
-
-    files: list[CensusFile]
-    folders: list[str]
-
-
 class Census:
     """All names of a repository."""
 
@@ -146,21 +139,6 @@ class Census:
     # --- folders
 
     @cached_property
-    def folders(self) -> dict[str, FolderNames]:
-        """All folders with files below them, "" for the root, in the order of paths."""
-        found = {"": FolderNames([], [])}
-        for file in self.files:
-            folder = file.path.rpartition("/")[0]
-            self._folder(found, folder).files.append(file)
-        return {name: found[name] for name in sorted(found)}
-
-    def _folder(self, found: dict[str, FolderNames], name: str) -> FolderNames:
-        if name not in found:
-            found[name] = FolderNames([], [])
-            self._folder(found, name.rpartition("/")[0]).folders.append(name)
-        return found[name]
-
-    @cached_property
     def _paths(self) -> list[str]:
         return [file.path for file in self.files]
 
@@ -172,9 +150,9 @@ class Census:
         return self.files[first:last]
 
     @cached_property
-    def defined(self) -> dict[str, int]:
+    def defined(self) -> Counter[str]:
         """The number of symbols below each folder."""
-        found = dict.fromkeys(self.folders, 0)
+        found: Counter[str] = Counter()
         kinds = self.kinds
         for file in self.files:
             count = sum(1 for kind in kinds[file.base + 1 : file.last + 1] if kind)

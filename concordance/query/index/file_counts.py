@@ -1,4 +1,8 @@
-"""Counts of every file for pages about the whole repository, kept for files that have not changed."""
+"""Counts of every file for pages about the whole repository, reused for files that have not changed.
+
+In: the counts of the last build, and which files changed since. Out: a row for each file. Questions, which have no
+earlier counts, count all files.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 RowsByPath = dict[str, Any]  # plain values by path
-
-
-# ---
-# What is counted of every file for pages about the whole: of a file that has not changed, what was counted before.
-#
-# In: rows of the last book's notes, and which files changed since. Out: a row for each file. Questions, which have no
-# notes, count all files.
 
 
 class FileCounts:

@@ -35,7 +35,7 @@ from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGr
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import RunnerCommands
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty
-from concordance.query.names.lexicon import Alphabet
+from concordance.query.names.alphabet import Alphabet
 from concordance.query.search.related_files import Neighbours
 
 _KEPT = 256  # opened files that are cached

@@ -16,7 +16,7 @@ from concordance.query.answers import AnswerPage, Row, category_rank, full_name,
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.open_file import Claim, OpenFile
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 
 _MANY = 32  # symbols with one name above which classes are not looked up
 _CALL = 1 << ROLES.index(Role.CALL)

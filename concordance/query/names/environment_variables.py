@@ -12,7 +12,7 @@ from concordance.base.model import Bridge, End, Role, Trust
 from concordance.query.answers import Row, category_rank
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 
 VARIABLE, OPTION = "environment variable", "build option"
 _ORDER = {"declares": 0, "sets": 1, "removes": 2, "reads": 3, "documents": 4}

@@ -15,7 +15,7 @@ from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
-from concordance.query.names.public_names import public_name
+from concordance.query.names.display_names import public_name
 
 _LONGEST = 600  # characters of a signature on a card; the page shows all of it
 _SAID = 400  # characters of a doc summary on a card

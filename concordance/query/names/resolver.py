@@ -21,8 +21,8 @@ from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.index.updates.reads import shared
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, resolve_position
+from concordance.query.names.display_names import public_names
 from concordance.query.names.import_trail import Hop, TrailFinder
-from concordance.query.names.public_names import public_names
 from concordance.query.pages import kinds_with
 
 _LINE = re.compile(r".+[^:]:\d+")

@@ -32,11 +32,11 @@ from concordance.base.model import FileHistory, Skip
 from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
-from concordance.query.index.owners import describe_owner, notes_section
 from concordance.query.index.repository import Index
 from concordance.query.sections.file_page import sections
 from concordance.query.sections.licences import licence
 from concordance.query.sections.listing import skip_reason
+from concordance.query.sections.owner_notes import describe_owner, notes_section
 from concordance.query.sections.section_order import titles
 from concordance.query.sections.structure import Structure
 

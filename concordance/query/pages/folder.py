@@ -18,9 +18,9 @@ from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.repository import name_of
 from concordance.query.folders.sections import dependency_diagram, important_files, key_concepts, usage_sentences
 from concordance.query.folders.terms import distinctive_terms
-from concordance.query.index.owners import notes_section
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW
+from concordance.query.sections.owner_notes import notes_section
 
 TO = To.FOLDER  # what links to these pages say
 

@@ -38,8 +38,8 @@ from concordance.query.index.open_file import innermost_symbol
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised_in_object
 from concordance.query.names import file_keywords
+from concordance.query.names.display_names import public_name
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
-from concordance.query.names.public_names import public_name
 from concordance.query.sections.file_page import sections
 from concordance.query.sections.section_order import titles
 

@@ -13,8 +13,8 @@ from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Pie
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import WHOLE_TABLE
-from concordance.query.names.alphabet import EntryWriter, most_used_table
 from concordance.query.names.file_keywords import GROUPS
+from concordance.query.names.index_entries import EntryWriter, most_used_table
 from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
 TO = To.LETTERS  # what links to these pages say

@@ -28,6 +28,7 @@ from concordance.base.blocks import (
     Text,
     To,
     count_noun,
+    format_size,
     join_in_sentence,
 )
 from concordance.base.model import File, Origin, Skip, Trust, unpack_column
@@ -37,7 +38,7 @@ from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders import folders
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
-from concordance.query.index.ledger import format_size, ledger, outline
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANYTHING, WHOLE_TABLE, shared, shared_while, untouched
 

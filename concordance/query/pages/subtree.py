@@ -16,8 +16,8 @@ from concordance.extract.terms.terms import weight
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import NAMES_BELOW
-from concordance.query.names.alphabet import EntryWriter, letter_blocks, most_used_table
 from concordance.query.names.file_keywords import GROUPS, is_characteristic
+from concordance.query.names.index_entries import EntryWriter, letter_blocks, most_used_table
 from concordance.query.names.shards import NameEntry, by_letter
 
 TO = To.SUBTREE  # what links to these pages say
@@ -40,14 +40,15 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     below = census.below(subject)
     ids = [identity for file in below for identity in census.symbols(file)]
     whole = len(ids) <= _MOST
-    listed = ids if whole else [one for file in census.folders[subject].files for one in census.symbols(file)]
+    own = [file for file in below if file.path.rpartition("/")[0] == subject]
+    listed = ids if whole else [one for file in own for one in census.symbols(file)]
     parts = _parts(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
     blocks: list[Block] = [_summary(index, below, ids)]
     ranked = most_used_table(index, ids, census.used_by, min(_TOP, 5 + len(ids) // 20), subject)
     blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
     blocks += [Heading(2, ["Defined"])] if ids else []
-    blocks += _subfolder_counts(index, subject) if not whole else []
+    blocks += _subfolder_counts(index, subject, below) if not whole else []
     blocks += _contents(subject, parts) if len(parts) > 1 else []
     writer = EntryWriter(index, subject)
     blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
@@ -109,14 +110,13 @@ def _summary(index: Index, below: list[CensusFile], ids: list[int]) -> Block:
     )
 
 
-def _subfolder_counts(index: Index, folder: str) -> list[Block]:
+def _subfolder_counts(index: Index, folder: str, below: list[CensusFile]) -> list[Block]:
     """Return the subfolders, each with its number of definitions."""
     census = index.census
-    inside = census.folders[folder]
     start = len(folder) + 1 if folder else 0
     rows = [
         Item([Ref(To.SUBTREE, name, "", name[start:]), f": {count_noun(census.defined[name], 'definition')}"])
-        for name in inside.folders
+        for name in dict.fromkeys(file.path[: file.path.find("/", start)] for file in below if "/" in file.path[start:])
     ]
     return [Items(rows)] if rows else []
 

@@ -28,7 +28,7 @@ from concordance.query.answers import category_rank, full_name, qualified, separ
 from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
-from concordance.query.names.public_names import called, public_name
+from concordance.query.names.display_names import called, public_name
 from concordance.query.names.resolver import UnknownName, resolve_symbols, similar_names
 from concordance.query.search import ranking
 from concordance.query.search.error_messages import find_raising_lines

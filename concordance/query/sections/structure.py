@@ -35,8 +35,8 @@ from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, FileModel, UsePair
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
+from concordance.query.names.display_names import find_public_name
 from concordance.query.names.mentions import MentionedNames
-from concordance.query.names.public_names import find_public_name
 
 _SMALL = frozenset(
     (

@@ -43,7 +43,7 @@ from concordance.query.index.graphs.reachability import (
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, callers
 from concordance.query.names.declarations import cached_counterparts
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import called
 from concordance.query.names.references import MAX_EXACT_FILES, add_unresolved_note, uses_in_file, uses_of, using_files
 from concordance.query.sections.class_family import (
     bases,

@@ -285,9 +285,6 @@ class CensusUpdate:
         for place in places & set(range(len(bases))):
             file = census_files(bases[place : place + 2], len(census.names))[0]
             census.files[bisect_left(census.files, file.path, key=_path)] = file
-            if "folders" in self._known:
-                inside = census.folders[file.path.rpartition("/")[0]].files
-                inside[bisect_left(inside, file.path, key=_path)] = file
 
     def _terms(self, paths: Collection[str]) -> Iterable[Terms]:
         census = self._census

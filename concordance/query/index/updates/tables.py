@@ -35,7 +35,7 @@ from concordance.query.index.updates.reads import (
     shared_while,
     untouched,
 )
-from concordance.query.names.public_names import public_names
+from concordance.query.names.display_names import public_names
 from concordance.query.search.related_files import stem_of
 
 # Tables by path; a change in one of them also makes the pages of the enclosing folders stale.
