@@ -37,7 +37,7 @@ from concordance.facts.records import FileMacros
 from concordance.facts.store import Store
 from concordance.facts.updates.store_delta import Aspect
 
-_FILES = 8
+_MAX_FILES = 8
 
 
 class Facts(Store):
@@ -234,7 +234,7 @@ class Facts(Store):
             found.update(row[0] for row in self._all(query, (*part, Trust.UNIQUE_NAME, first, last)))
         return found
 
-    def passed(self, name: str) -> bytes:
+    def analysis_result(self, name: str) -> bytes:
         """Return the packed result of a whole-repository analysis."""
         row = self._row("SELECT packed FROM pass WHERE name = ?", name)
         return bytes(row[0]) if row else b""
@@ -247,12 +247,12 @@ class Facts(Store):
         """Return how central each file is, from 0 to 1."""
         return {schema.path_from(path): rank or 0.0 for path, rank in self._rows("SELECT path, rank FROM file")}
 
-    def missed(self, name: str) -> tuple[int, int]:
+    def unresolved_count(self, name: str) -> tuple[int, int]:
         """Return how often a name could not be resolved: in calls, and in total."""
         row = self._row("SELECT calls, uses FROM missed WHERE name = ?", name)
         return (row[0], row[1]) if row else (0, 0)
 
-    def all_missed(self) -> tuple[int, int]:
+    def unresolved_total(self) -> tuple[int, int]:
         """Return how many calls, and how many uses in total, could not be resolved."""
         row = self._row("SELECT sum(calls), sum(uses) FROM missed")
         return (row[0] or 0, row[1] or 0) if row else (0, 0)
@@ -298,7 +298,7 @@ class Facts(Store):
         """Return what a range of symbols extends: pairs of a class and a base, in text order."""
         return self._pairs("extends WHERE symbol", first, last)
 
-    def heirs_of(self, first: int, last: int) -> list[tuple[int, int]]:
+    def subclasses_of(self, first: int, last: int) -> list[tuple[int, int]]:
         """Return what extends a range of symbols: pairs as in `bases_of`."""
         return self._pairs("extends WHERE target", first, last)
 
@@ -413,10 +413,10 @@ class Facts(Store):
         return counts
 
 
-def worth_reporting(found: Iterable[Finding], category: str) -> list[Finding]:
+def worth_reporting(findings: Iterable[Finding], category: str) -> list[Finding]:
     """Return the findings, for tests and benchmarks only those that are worth reporting there."""
     trial = category in (Category.TEST, Category.BENCHMARK)
-    return [finding for finding in found if finding.everywhere or not trial]
+    return [finding for finding in findings if finding.everywhere or not trial]
 
 
 def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
@@ -431,14 +431,14 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
 # large repository takes a tenth of a second.
 
 
-def files_defining_similar(shelves: list[IndexShard], name: str) -> list[str]:
+def files_defining_similar(shards: list[IndexShard], name: str) -> list[str]:
     """Return some of the files that define a name within a wrong letter or two, nearest first."""
     found: dict[str, None] = {}
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
-        for shelf in shelves:
+        for shelf in shards:
             if shelf.count:
                 query = tantivy.Query.fuzzy_term_query(shelf._schemas[0], "defs", name.lower(), distance, True, False)
-                hits = shelf._files.search(query, _FILES, count=False).hits
+                hits = shelf._files.search(query, _MAX_FILES, count=False).hits
                 found.update((str(shelf._files.doc(at)["path"][0]), None) for _, at in hits)
         if found:
             break

@@ -121,7 +121,7 @@ class StoreWriter:
                 self.retested |= had.is_other({s[7]: (s[1], s[8]) for s in reading.symbols})
             row = reading.file
             if not self.fresh:
-                self.touched.read(path, before, StoredFile(row, reading.packed, reading.symbols))
+                self.touched.compare_file(path, before, StoredFile(row, reading.packed, reading.symbols))
             files.append((identity, base, rank, schema.stored_path(path), *row[1:]))
             if reading.packed:
                 facts.append((identity, reading.packed))
@@ -155,7 +155,7 @@ class StoreWriter:
             identity = self._ids.pop(path, None)
             if identity is not None:
                 known = self._known(identity)
-                self.touched.read(path, known, None)
+                self.touched.compare_file(path, known, None)
                 self._forget(identity, known)
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
 
@@ -242,7 +242,7 @@ class StoreWriter:
 
     def _linked(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
         """Record what relinking a file changed; a removed file no longer has pages of its own."""
-        self.touched.linked(self._paths.get(file, ""), before, after, self.moved, self.owner)
+        self.touched.compare_links(self._paths.get(file, ""), before, after, self.moved, self.owner)
         self.led.append((before, after))
         if before != after:
             self.relinked.add(file)
@@ -329,12 +329,12 @@ class StoreWriter:
         return made if known is None else [now.get(row.id, row) for row in known]
 
     @property
-    def asked(self) -> LinkReads:
+    def queries(self) -> LinkReads:
         """The queries of the linker when it links a few files."""
         return LinkReads(self._connection, self._guarded, os.path.dirname(self.path))
 
     @property
-    def crossed(self) -> BridgeReads:
+    def bridge_queries(self) -> BridgeReads:
         """The queries of the bridges."""
         return BridgeReads(self._connection, self._guarded)
 
@@ -365,10 +365,10 @@ class StoreWriter:
             return {"born": started, "update": "0"}
         rows = self._connection.execute("SELECT key, value FROM meta WHERE key IN ('born', 'update')").fetchall()
         known = {str(key): str(value) for key, value in rows}
-        number = int(known["update"]) + bool(self.touched.found)
+        number = int(known["update"]) + bool(self.touched.changes)
         self._connection.executemany(
             "INSERT OR REPLACE INTO touched VALUES (?, ?, ?)",
-            [(aspect, os.fsencode(key), number) for aspect, key in sorted(self.touched.found)],
+            [(aspect, os.fsencode(key), number) for aspect, key in sorted(self.touched.changes)],
         )
         return {**known, "update": str(number)}
 

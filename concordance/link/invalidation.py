@@ -47,7 +47,7 @@ class StoredLinks(Protocol):
     def mentioning(self, names: Iterable[int]) -> list[int]:
         """Return the files that mention one of the names with the given digests."""
 
-    def leading(self, ids: Iterable[int]) -> set[int]:
+    def files_linked_to_symbols(self, ids: Iterable[int]) -> set[int]:
         """Return the files that had a link to one of the given symbols."""
 
 
@@ -246,7 +246,7 @@ class Invalidation:
             wanted = {name_digest(name) for name in (*names, *(name for _, name in own if c))}
             asking = set(self.known.mentioning(wanted)) if wanted else set()
             if ids and not c:
-                asking |= self.known.leading(ids)
+                asking |= self.known.files_linked_to_symbols(ids)
             numbers = {self.number_of[file] for file in asking if file in self.number_of}
             for number in sorted(numbers):
                 row = self.world.files[number]

@@ -297,7 +297,7 @@ class Build:
                 self._say(f"updating the links failed ({error!r}); linking all files instead")
                 work.all()
         kept.rows, kept.tables = work.rows, work.kept
-        summary.named, summary.resolved = writer.asked.counted()
+        summary.named, summary.resolved = writer.queries.expression_counts()
         with self._step("bridge"):
             writer.index()
             if work.whole:

@@ -100,7 +100,7 @@ def names(index: Index) -> list[str]:
 
 def is_operator(index: Index, name: str) -> bool:
     """True if an operator of this name has a page."""
-    index.reads.note(Aspect.ACROSS, name)
+    index.reads.note(Aspect.BRIDGES_OF_NAME, name)
     return name in _overloads(index)
 
 
@@ -108,7 +108,7 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
     """Return the operator of a base name, or None if there is none."""
     full = _overloads(index).get(name)
     if full is None:
-        index.reads.note(Aspect.ACROSS, name)
+        index.reads.note(Aspect.BRIDGES_OF_NAME, name)
         return None
     found, overloads = dict[str, list[Bridge]](), []
     for one in dict.fromkeys((name, *full)):

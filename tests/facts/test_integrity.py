@@ -78,7 +78,7 @@ def test_a_question_sees_text_that_was_changed_under_it(repo: Path) -> None:
     write(repo, {"plain.cpp": "int enigma() { return 42; }\n"})
     os.utime(repo / "plain.cpp", ns=(was.st_mtime_ns, was.st_mtime_ns))
     with Facts(str(repo / ".concordance")) as facts:
-        assert Index(facts, str(repo), Book()).opened("plain.cpp").text() is None
+        assert Index(facts, str(repo), Book()).open_file("plain.cpp").text() is None
 
 
 def test_a_store_that_was_moved_reads_nothing_again(repo: Path, tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ WHAT = (*("add", "drop", "rename") * 3, *("signature", "body", "top", "docstring
         *("imports", "relocate", "macro", "finding", "prose", "several", "revert"))  # fmt: skip
 SEQUENCES, STEPS = 5, 7
 # What is no table, or holds the index and the store themselves.
-ASIDE = frozenset(("facts", "reads", "worked_out", "summaries", "open", "known_letters", "root", "book", "passed",
-                   "runners", "shelves", "words", "of_pages", "other", "paths"))  # fmt: skip
+ASIDE = frozenset(("facts", "reads", "cache", "summaries", "open_files", "reused_letters", "root", "book", "skipped_pages",
+                   "runners", "text_shards", "words", "of_pages", "other", "paths"))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_it_goes_on_where_a_function_is_added(bench: Callable[[int], edits.Bench
     desk.put("src/pear/core.py", desk.text("src/pear/core.py") + "\n\ndef quite_fresh():\n    return grow()\n")
     edits.builds.build(str(one.root), 1)
     facts = Facts(store)
-    assert facts.touched_since(int(index.facts.meta()["update"]))[Aspect.NAME] == {"quite_fresh"}
+    assert facts.touched_since(int(index.facts.meta()["update"]))[Aspect.SYMBOLS_NAMED] == {"quite_fresh"}
     assert refresh_index(index, facts)
     assert index.base_of("src/pear/core.py") > before
     assert not _differing(index, Index(facts, index.root))

@@ -82,7 +82,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    each has an `update` for later builds. `facts.write.StoreWriter.commit` makes the new store visible, in one
    transaction.
 8. **Choose pages.** `workflow.stages.pages.write` opens the store (`facts.read.Facts`) and an index over it
-   (`query.index.repository.Index`). `query.index.updates.stale_pages.StalePages.choice` selects the pages that read
+   (`query.index.repository.Index`). `query.index.updates.stale_pages.StalePages.select` selects the pages that read
    something that has changed since they were written.
 9. **Write the page.** `query.pages.file.pages` builds the page from blocks; its sections come from
    `query.sections.file_page.sections`. `render.formats.markdown.render` turns the blocks into Markdown and collects

@@ -204,7 +204,7 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 # --- further reading
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _documents_by_path(index: Index) -> dict[str, list[str]]:
     """Return, by path, the documents that name a file."""
     found: dict[str, list[str]] = {}

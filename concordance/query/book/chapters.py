@@ -215,7 +215,7 @@ def _kind(folder: Folder) -> str:
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _uses_between_folders(index: Index) -> Counter[tuple[str, str]]:
     """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
     homes = {base: path.rpartition("/")[0] for base, path, _, _ in index.bases}

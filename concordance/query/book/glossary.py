@@ -94,7 +94,7 @@ def _classes(index: Index) -> Iterator[GlossaryEntry]:
 def _documents(index: Index) -> Iterator[GlossaryEntry]:
     """Yield terms defined in documents, glossaries first."""
     index.reads.note(Aspect.PATHS, WHOLE_TABLE)  # also covers changes of files' categories
-    with index.reads.unheard():
+    with index.reads.not_recording():
         paths = [
             path for path, file in ledger(index).files.items()
             if not file.skip and file.category == Category.DOCUMENTATION and is_prose(file.language)

@@ -62,7 +62,7 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
     for path, stretches in lines.items():
         if index.facts.file(path) is not None:
             base = index.facts.base(path)
-            symbols = index.opened(path).symbols
+            symbols = index.open_file(path).symbols
             for first, last in stretches:
                 at = [n for n, one in enumerate(symbols) if one.start_line <= last and first <= one.end_line]
                 around = {symbols[n].parent for n in at}  # left out: only the innermost symbol counts as changed

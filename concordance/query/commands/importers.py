@@ -35,7 +35,7 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
 def _in_file(index: Index, path: str, wanted: str) -> list[Row]:
     """Return the statements in one file that import another."""
     names: dict[int, list[str]] = {}
-    for row, target, named in index.opened(path).imports:
+    for row, target, named in index.open_file(path).imports:
         if import_target(index, target, named) == wanted:
             said = names.setdefault(row.line, [])
             if row.name:

@@ -85,7 +85,7 @@ def _imports(path: str, found: FileFacts) -> list[Row]:
 
 def _variables(index: Index, path: str) -> list[Row]:
     """Return the environment variables and build options in a file, each with the line of its first occurrence."""
-    ends, found = index.opened(path).ends, dict[str, list[int]]()
+    ends, found = index.open_file(path).ends, dict[str, list[int]]()
     for row in bridges_of(index).out_of(path):
         if row.bridge == "environment" and 0 <= row.end < len(ends):
             found.setdefault(row.name, []).append(ends[row.end].line)

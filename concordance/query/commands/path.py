@@ -179,11 +179,11 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
     if row is not None:
         verb, line = verbs(row.says)[0], table.line(row) or source.line
         return PathStep(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
-    file = index.opened(source.path)
+    file = index.open_file(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]
     how = WAYS[EdgeKind(min(ways))] if ways else "reaches"
     for at, claim in uses_in_file(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
-        spot = file.spot(at)
+        spot = file.position_of(at)
         if file.around(spot.scope) == source.place or source.place < 0:
             return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
     return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "one contains the other")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from concordance.base.model import Trust
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, page_start, paginate, requested_trust
-from concordance.query.index.open_file import Claim
+from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import Resolution, ResolvedQuestion
 from concordance.query.names.declarations import with_counterparts
@@ -74,10 +74,10 @@ def _symbol_uses(index: Index, said: ResolvedQuestion, page: AnswerPage) -> Answ
 
 def _local_uses(index: Index, one: Resolution, page: AnswerPage) -> Answer:
     """Return the other occurrences of a local variable in its scope."""
-    file = index.opened(one.place.path)
-    claim = Claim(0, Trust.EXACT, "scope")
+    file = index.open_file(one.place.path)
+    claim = LinkedTarget(0, Trust.EXACT, "scope")
     uses = [Reference(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
-    uses = [use for use in uses if file.spot(use.place)[:2] != (one.place.line, one.place.col)]
+    uses = [use for use in uses if file.position_of(use.place)[:2] != (one.place.line, one.place.col)]
     start = page_start(page, len(uses))
     end = start + page.limit
     return Answer(list(_rows(index, uses[start:end])), _COLUMNS, len(uses), str(end) if end < len(uses) else "")
@@ -85,7 +85,7 @@ def _local_uses(index: Index, one: Resolution, page: AnswerPage) -> Answer:
 
 def _rows(index: Index, uses: list[Reference]) -> Iterator[Row]:
     scopes: dict[tuple[str, int], int] = {}  # by file and scope: the id of the enclosing symbol
-    rows = [use.file.spot(use.place) for use in uses]
+    rows = [use.file.position_of(use.place) for use in uses]
     for use, row in zip(uses, rows, strict=True):
         if (use.file.path, row.scope) not in scopes:
             scopes[use.file.path, row.scope] = use.file.base + 1 + use.file.around(row.scope)

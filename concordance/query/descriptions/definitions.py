@@ -68,7 +68,7 @@ def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tu
     ]  # fmt: skip
     rows = [row for row in rows if row[1].public] or rows
     last, uses = base + len(facts.symbols), {}
-    index.reads.note(Aspect.INTO, file.path)
+    index.reads.note(Aspect.USED_BY, file.path)
     for place, _ in rows:
         users = index.graph.users(base + 1 + place)
         uses[place] = len(users) + 100 * sum(not base <= user <= last for user, _ in users)
@@ -196,7 +196,7 @@ def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece
     sources: Counter[str] = Counter()
     names, whole = set(), False
     offered = set(facts.exports) if facts.exports is not None else None
-    for row, target, _ in index.opened(file.path).imports:
+    for row, target, _ in index.open_file(file.path).imports:
         name = row.alias or row.name
         if not row.name or target is None or not target.paths or (offered is not None and name not in offered | {"*"}):
             continue

@@ -29,7 +29,7 @@ _TARGET = re.compile(r"\A~?(?:(?:[^<]*+<(?=[^<]*+<))*+([^<]*?)(?<!\s)\s*+<[^<>]*
 
 def first_line(index: Index, path: str) -> str:
     """Return the first line of a file that contains words, "" if it is too long to be written by hand."""
-    line = next((line.strip() for line in index.opened(path).lines() or [] if re.search(r"\w", line)), "")
+    line = next((line.strip() for line in index.open_file(path).lines() or [] if re.search(r"\w", line)), "")
     return line if len(line) <= 120 else ""
 
 
@@ -39,7 +39,7 @@ def find_lines(index: Index, path: str, words: str, near: int = 1) -> tuple[int,
     The words may have been stripped of their markup and joined to one line, so only letters are compared, and the last
     line is found by counting letters.
     """
-    lines = index.opened(path).lines() or []
+    lines = index.open_file(path).lines() or []
     wanted = _letters(words)
     if not wanted or near > len(lines):
         return (0, 0)

@@ -84,7 +84,7 @@ class _MostUsed(NamedTuple):
     folders: dict[str, UsedDefinitions]  # at most `_KEPT` each
 
 
-@shared_while(untouched(Aspect.INTO, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, RENUMBERED))
 def _most_used(index: Index) -> _MostUsed:
     """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
     declaration count as uses of the definition."""
@@ -114,7 +114,7 @@ def _most_used(index: Index) -> _MostUsed:
     return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MOST_TYPES], *told)
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _scores(index: Index) -> dict[str, float]:
     """Return how central each file is: its rank plus a bonus for the number of its users. By rank alone, a file that a
     single central file uses would count as central too, but readers do not look for it."""
@@ -125,7 +125,7 @@ def _scores(index: Index) -> dict[str, float]:
     }
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
     """Return a cache for `Folders.around`."""
     return {}
@@ -135,7 +135,7 @@ def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str
 def _own_totals(index: Index, path: str) -> Folder:
     """Return the totals of the files directly in a folder."""
     folder = Folder(path)
-    for name in index.beside(path):
+    for name in index.files_in(path):
         file = index.files[name]
         folder.count += 1
         folder.lines += file.lines
@@ -178,7 +178,7 @@ class Folders:
         self.all: dict[str, Folder] = {path: Folder(path) if path in stale else had[path] for path in self.own}
         for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # innermost first
             folder = self.all[path]
-            folder.files = index.beside(path)
+            folder.files = index.files_in(path)
             folder.folders = had[path].folders if had else sorted(folder.folders, key=lambda inner: f"{inner}/")
             for inner in (self.own[path], *(self.all[one] for one in folder.folders)):
                 folder.add(inner)

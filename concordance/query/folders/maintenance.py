@@ -41,7 +41,7 @@ class _FolderUpkeep(NamedTuple):
 @memoised(1 << 20)
 def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
     found = _FolderUpkeep([], [], {})
-    for path in index.beside(folder):
+    for path in index.files_in(folder):
         index.reads.note(Aspect.TEXT, path)
         number = ledger(index).tests[path]
         if number:
@@ -59,9 +59,9 @@ def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
 def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
     """Return blocks on the tests, builds and owners of the files of the given folders."""
     index.reads.note("owners", "")
-    with index.reads.unheard():  # the caller already depends on everything below the folder
+    with index.reads.not_recording():  # the caller already depends on everything below the folder
         worked = [_folder_upkeep(index, folder) for folder in homes]
-        files = list(chain.from_iterable(map(index.beside, homes)))
+        files = list(chain.from_iterable(map(index.files_in, homes)))
     items: list[Item] = []
     commands: list[str] = []
     inside = set(files)
@@ -92,7 +92,7 @@ def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
         )
         commands += _command(index, best[0])
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
-        told = index.tests_told
+        told = index.approximate_test_count
         said = f"none found that reach it ({told} searched)" if told else "none found in the repository"
         items.append(Item([Strong("Tests"), f": {said}"]))
     items += _builds(index, files) + _owners(worked, len(files))
@@ -115,7 +115,7 @@ def _command(index: Index, path: str) -> list[str]:
     return [command] if command else []
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _builders_by_path(index: Index) -> dict[str, list[int]]:
     """Return, by path, the ids of the build files and targets that name a file."""
     builds = {base for base, _, _, category in index.bases if category == Category.BUILD}

@@ -33,7 +33,7 @@ def _file_terms(index: Index, path: str) -> list[Term]:
     index.reads.note("words", path)
     if index.category_of(path) in NOT_READ:
         return []
-    spread, common = index.census.spread, max(8, index.census.read // _COMMON)
+    spread, common = index.census.files_per_term, max(8, index.census.file_count_band // _COMMON)
     terms = index.census.terms.get(index.base_of(path), ())
     rows = [term for term in terms if term.kind in ("phrase", "acronym") and spread.get(term.text, 1) <= common]
     return sorted(rows, key=lambda term: (-term.times, term.text))[:_OF_FILE]
@@ -49,7 +49,7 @@ class _FolderTerms(NamedTuple):
 @memoised(1 << 20)
 def _folder_terms(index: Index, folder: str) -> _FolderTerms:
     """Return the distinctive terms of the files directly in a folder."""
-    rows = [(path, term) for path in index.beside(folder) for term in _file_terms(index, path)]
+    rows = [(path, term) for path in index.files_in(folder) for term in _file_terms(index, path)]
     return _FolderTerms(
         [term.text for _, term in rows], [(path, term.text, term) for path, term in rows if term.stands_for]
     )
@@ -57,11 +57,11 @@ def _folder_terms(index: Index, folder: str) -> _FolderTerms:
 
 def distinctive_terms(index: Index, homes: Sequence[str]) -> list[Block]:
     """Return the most distinctive terms of the given folders' files, acronyms with their expansions."""
-    with index.reads.unheard():  # the caller already depends on everything below the folder
+    with index.reads.not_recording():  # the caller already depends on everything below the folder
         told = [_folder_terms(index, folder) for folder in homes]
-        count = sum(len(index.beside(folder)) for folder in homes)
+        count = sum(len(index.files_in(folder)) for folder in homes)
     files = Counter(chain.from_iterable(one.texts for one in told))
-    best = _best(files, index.census.spread, 1 if count < _FEW else 2)
+    best = _best(files, index.census.files_per_term, 1 if count < _FEW else 2)
     if not best:
         return []
     shown = set(best)

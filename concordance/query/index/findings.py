@@ -32,19 +32,19 @@ class ActiveRules:
         self._off = frozenset(index.book.rules_off)
         self._allowed = {rule: Patterns(globs) for rule, globs in index.book.allowed}
 
-    def said(self, path: str, findings: Iterable[Finding]) -> list[Finding]:
+    def visible(self, path: str, findings: Iterable[Finding]) -> list[Finding]:
         """Return those of the given findings that are shown for a file."""
-        return [finding for finding in findings if self._speaks(finding.by, path)]
+        return [finding for finding in findings if self._is_active(finding.by, path)]
 
     def checked(self, language: str, path: str = "") -> list[Rule]:
         """Return the active rules for a language; with a path, those that are active in that file."""
-        return [rule for rule in ruleset.rules_for(language) if self._speaks(rule.id, path)]
+        return [rule for rule in ruleset.rules_for(language) if self._is_active(rule.id, path)]
 
     def findings(self, path: str) -> list[Finding]:
         """Return the findings to show for a file."""
-        return self.said(path, self._facts.findings(path))
+        return self.visible(path, self._facts.findings(path))
 
-    def _speaks(self, rule: str, path: str) -> bool:
+    def _is_active(self, rule: str, path: str) -> bool:
         if rule in self._off:
             return False
         allowed = self._allowed.get(rule) if path else None
@@ -78,10 +78,10 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
 def count_totals(facts: Facts, root: str, book: Book) -> Totals:
     """Compute the totals of a repository; only findings that the book shows are counted."""
     ruled = ActiveRules(Index(facts, root, book))
-    found = Counter(one.severity for path, findings in facts.all_findings() for one in ruled.said(path, findings))
+    found = Counter(one.severity for path, findings in facts.all_findings() for one in ruled.visible(path, findings))
     return Totals(
         facts.symbol_count(),
         {trust.name.lower(): number for trust, number in facts.links_by_trust().items()},
-        facts.all_missed()[1],
+        facts.unresolved_total()[1],
         {severity.value: found[severity] for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)},
     )

@@ -41,7 +41,7 @@ class RunnerCommands:
         self.reads.note("command", path)
         if path not in self._found:
             rule = language_of(language).tests.command
-            with self.reads.unheard():
+            with self.reads.not_recording():
                 self._found[path] = rule(self, path) if rule is not None else None
         command = self._found[path]
         return command(name) if command is not None else ""

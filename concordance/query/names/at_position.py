@@ -62,7 +62,7 @@ def resolve_position(index: Index, asked: str) -> ResolvedQuestion:
         if here:
             return ResolvedQuestion([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
     expression = file.expression(place)
-    claims = file.claims(expression)
+    claims = file.linked_targets(expression)
     places = index.facts.places(claim.target for claim in claims)
     found = [
         Resolution(
@@ -101,7 +101,7 @@ def _name_at(index: Index, asked: str) -> tuple[OpenFile, Occurrence | None, int
     matched = POSITION.fullmatch(asked)
     if matched is None:
         raise InvalidPosition(f"{asked} is not a position", "Write PATH:LINE:COL")
-    file = index.opened(index.file(matched["path"]).path)
+    file = index.open_file(index.file(matched["path"]).path)
     line, col = int(matched["line"]), int(matched["col"])
     if file.file.skip:
         reason = file.file.note or file.file.skip

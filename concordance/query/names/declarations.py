@@ -84,7 +84,7 @@ def _family(place: SymbolPlace) -> int:
 
 
 def _symbol(index: Index, place: SymbolPlace) -> Symbol:
-    return index.opened(place.path).symbols[place.place]
+    return index.open_file(place.path).symbols[place.place]
 
 
 def _fits(mine: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:

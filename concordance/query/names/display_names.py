@@ -16,7 +16,7 @@ from concordance.query.index.updates.reads import shared
 @shared
 def public_names(index: Index) -> PublicNames:
     """Return all public names; pages that look names up in it must record `PUBLIC` with the file's path."""
-    return PublicNames(index.facts.passed(PUBLIC))
+    return PublicNames(index.facts.analysis_result(PUBLIC))
 
 
 def find_public_name(index: Index, path: str, key: str) -> PublicName:

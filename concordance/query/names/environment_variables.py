@@ -33,7 +33,7 @@ def variable_places(index: Index, name: str) -> list[VariablePlace]:
     for row in bridges_of(index).named(name):
         if row.bridge == "environment":
             path = index.path_of(row.source)
-            ends = index.opened(path).ends
+            ends = index.open_file(path).ends
             if 0 <= row.end < len(ends):
                 found.append(VariablePlace(row, path, ends[row.end]))
 
@@ -79,6 +79,6 @@ def use_rows(index: Index, name: str, least: int) -> list[Row]:
             "role": str(_ROLES.get(one.row.says, Role.READ)), "trust": Trust(one.row.trust).name.lower(),
             "by": f"{one.row.says} it: {one.row.by}",
             "scope": called(index, symbol) if symbol is not None else None,
-            "text": index.opened(one.path).line(one.end.line),
+            "text": index.open_file(one.path).line(one.end.line),
         })  # fmt: skip
     return rows

@@ -48,7 +48,7 @@ class TrailFinder:
         if op == Op.IMPORT:
             return self._through(file, left, depth + 1)
         if op == Op.PACKAGE:
-            claims = file.claims(expression)
+            claims = file.linked_targets(expression)
             return self._arrived(claims[0].target if claims else 0, ((file.path, flow.imports[left].line),))
         if op == Op.SYMBOL:
             return self._arrived(file.base + 1 + left)
@@ -61,7 +61,7 @@ class TrailFinder:
         if depth > _FARTHEST or (path, name) in self._seen:
             return None
         self._seen.add((path, name))
-        file = self.index.opened(path)
+        file = self.index.open_file(path)
         flow = file.flow
         if name in flow.names:
             word = flow.names.index(name)
@@ -99,7 +99,7 @@ class TrailFinder:
 
     def _of_member(self, file: OpenFile, left: int, name: str, depth: int) -> ImportTrail | None:
         """Follow a member: one of a module is what the module exports, one of a class has the trail of the class."""
-        claims = file.claims(left)
+        claims = file.linked_targets(left)
         if not claims:
             return self._arrived(self.goal)
         before = TrailFinder(self.index, claims[0].target).of_expression(file, left, depth)

@@ -265,13 +265,13 @@ def _member(index: Index, holder: SymbolPlace, name: str, seen: set[int]) -> Sym
     for place in index.facts.symbols_in(holder.path):
         if place.name == name and split_key(place.home) == home:
             return place
-    file = index.opened(holder.path)
+    file = index.open_file(holder.path)
     given = zip(
         unpack_column(file.flow.given_symbol), file.flow.given_what, unpack_column(file.flow.given_value), strict=True
     )
     for symbol, what, value in given:
         if (symbol, what) == (holder.place, SymbolRelation.BASE):
-            for claim in file.claims(value)[:1]:
+            for claim in file.linked_targets(value)[:1]:
                 base = index.facts.place(claim.target) if claim.target not in seen else None
                 found = _member(index, base, name, seen) if base is not None else None
                 if found is not None:

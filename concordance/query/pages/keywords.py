@@ -70,7 +70,9 @@ def _blocks(one: FileModel) -> list[Block]:
     groups, uses = file_keywords.defined_names(one.symbols), file_keywords.count_usage(one)
     imports = file_keywords.imported_names(one)
     mentioned = file_keywords.mentioned_names(one.facts, one.index.census.has_code, file_keywords.shown_names(one))
-    concepts = file_keywords.concepts(one.facts.terms, one.index.census.spread, one.index.census.read)
+    concepts = file_keywords.concepts(
+        one.facts.terms, one.index.census.files_per_term, one.index.census.file_count_band
+    )
     found: list[Block] = [Heading(2, ["File Information"]), _information(one), Heading(2, ["Keywords Extracted"])]
     if not (groups or imports or mentioned or concepts):
         return [*found, Text([_no_keywords(one)])]

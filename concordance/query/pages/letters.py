@@ -30,7 +30,7 @@ def subjects(index: Index) -> list[str]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the front page, or the pages of one part of the alphabet."""
     if not subject:
-        for what in ("shard", "used", Aspect.NAME, Aspect.CONCEPT):
+        for what in ("shard", "used", Aspect.SYMBOLS_NAMED, Aspect.CONCEPT):
             index.reads.note(what, WHOLE_TABLE)
         yield Page(Ref(To.LETTERS, ""), ["Keywords"], _front(index))
         return
@@ -46,7 +46,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         ]
         groups: dict[str, list[Item]] = {}
         for name in names:
-            index.reads.note(Aspect.NAME, name)
+            index.reads.note(Aspect.SYMBOLS_NAMED, name)
             index.reads.note(Aspect.CONCEPT, name)
             groups.setdefault(_group_prefix(name, subject), []).append(writer.entry(alphabet.entry(name)))
         for beginning, items in groups.items():

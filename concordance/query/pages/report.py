@@ -103,12 +103,12 @@ def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
 
 
 def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Iterator[Item]:
-    symbols = index.census.defined[""]
+    symbols = index.census.symbol_counts[""]
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {count_noun(sum(file.lines for file in read), 'line')}"])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])
     yield Item([Strong("Definitions"), f": {symbols:,}, including {count_noun(len(index.tests), 'test')}"])
-    calls, uses = index.facts.all_missed()
+    calls, uses = index.facts.unresolved_total()
     yield Item([Strong("Unresolved names"), f": {count_noun(uses, 'use')}, {calls:,} of them calls"])
     odd = [file for file in read if file.encoding.lower().replace("_", "-") not in ("utf-8", "ascii", "")]
     if odd:

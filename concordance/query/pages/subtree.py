@@ -115,7 +115,7 @@ def _subfolder_counts(index: Index, folder: str, below: list[CensusFile]) -> lis
     census = index.census
     start = len(folder) + 1 if folder else 0
     rows = [
-        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {count_noun(census.defined[name], 'definition')}"])
+        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {count_noun(census.symbol_counts[name], 'definition')}"])
         for name in dict.fromkeys(file.path[: file.path.find("/", start)] for file in below if "/" in file.path[start:])
     ]
     return [Items(rows)] if rows else []
@@ -128,7 +128,7 @@ def _used_outside(index: Index, below: list[CensusFile], ids: list[int]) -> list
     inside.update(ids)
     counts: Counter[int] = Counter()
     for file in below:
-        counts.update(census.outside[file.base])
+        counts.update(census.external_uses[file.base])
     rows = most_used_table(index, [one for one in counts if one not in inside], counts, min(_TOP, 5 + len(ids) // 20))
     return [Heading(2, ["Used"]), *rows] if rows else []
 
@@ -148,9 +148,9 @@ def _concepts(index: Index, below: list[CensusFile], ids: list[int]) -> list[Blo
                     stands_for.setdefault(text, meaning)
     weighed = []
     for text, count in files.items():
-        if is_characteristic(census.spread.get(text, 1), census.read):
-            spread = max(count, census.spread.get(text, 1))
-            telling = weight(times[text], spread, max(spread, census.read))
+        if is_characteristic(census.files_per_term.get(text, 1), census.file_count_band):
+            spread = max(count, census.files_per_term.get(text, 1))
+            telling = weight(times[text], spread, max(spread, census.file_count_band))
             # A good concept occurs in many files of the subtree and in few others.
             weighed.append((-count / spread * log2(1 + count) * telling, text))
     best = [text for _, text in nsmallest(min(_WORDS, 5 + len(ids) // 10), weighed)]

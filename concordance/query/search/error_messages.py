@@ -42,7 +42,7 @@ def find_raising_lines(index: Index, question: str, folder: str, most: int) -> l
         return []
     asked = ranking.parse_question(question, folder, index.words)
     found: list[RaisedMessage] = []
-    for hit in ranking.rank_files(index.shelves, asked, index.ranks, _FILES):
+    for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _FILES):
         if hit.path in index.categories:
             found += _in_file(hit.path, index.facts.ends(hit.path), text)
 

@@ -95,7 +95,7 @@ def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """Return the lines that raise the message in the question."""
     found = []
     for one in find_raising_lines(index, wish.question, wish.folder, wish.limit):
-        opened = index.opened(one.path)
+        opened = index.open_file(one.path)
         line = (opened.line(one.end.line) or "").strip()[:MAX_LINE_LENGTH]
         spot = SearchResult(one.path, one.end.line, "", "file", _RAISED + one.share, line)
         found.append(_around(index, opened, spot, wish.kinds))
@@ -121,7 +121,7 @@ def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 
     for path in sorted(paths, key=order):
         if _is_below(path, wish.folder):
-            lines = index.opened(path).lines() or []
+            lines = index.open_file(path).lines() or []
             first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
             yield SearchResult(
                 path, first, "", "file", _FILE, lines[first - 1].strip()[:MAX_LINE_LENGTH] if lines else ""
@@ -185,9 +185,9 @@ def _initialled(index: Index, question: str) -> Iterator[SymbolPlace]:
 
 def _mistyped(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Yield definitions of names similar to a mistyped one; nothing if all parts of it are known words."""
-    if all(ranking.is_known_word(index.shelves, part) for part in index.words.of(wish.question).split()):
+    if all(ranking.is_known_word(index.text_shards, part) for part in index.words.of(wish.question).split()):
         return
-    paths = [path for path in files_defining_similar(index.shelves, wish.question) if path in index.categories]
+    paths = [path for path in files_defining_similar(index.text_shards, wish.question) if path in index.categories]
     names = {place.name for path in paths for place in index.facts.symbols_in(path)}
     meant = get_close_matches(wish.question.lower(), {name.lower() for name in names}, 2, _ALIKE)
     places = [p for name in sorted(names) if name.lower() in meant for p in index.facts.named(name)]
@@ -206,7 +206,7 @@ def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 def _in_another_case(index: Index, wish: SearchRequest) -> list[SymbolPlace]:
     """Return definitions of a name that is spelled in another case: `DataLoader` for `dataloader`."""
     lower = wish.question.lower()
-    paths = [path for path in ranking.files_defining(index.shelves, lower, wish.folder) if path in index.categories]
+    paths = [path for path in ranking.files_defining(index.text_shards, lower, wish.folder) if path in index.categories]
     return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
 
 
@@ -234,7 +234,7 @@ def _places(
 
     rows = [p for p in places if p.place >= 0 and wish.has(p.kind) and _is_below(p.path, wish.folder)]
     for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
-        line = index.opened(place.path).line(place.line) or ""
+        line = index.open_file(place.path).line(place.line) or ""
         best = max(score - number, score - 999)
         yield SearchResult(place.path, place.line, full_name(place), place.kind, best, line, called(index, place))
 
@@ -252,7 +252,7 @@ def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
         return found[: wish.limit]
     near = {}
     for word in dict.fromkeys(re.findall(r"[^\W\d]\w{3,}", wish.question)):
-        known = any(ranking.is_known_word(index.shelves, part) for part in index.words.of(word).split())
+        known = any(ranking.is_known_word(index.text_shards, part) for part in index.words.of(word).split())
         names = [] if known else similar_names(index, word)
         if names:
             near[word] = names[0]
@@ -269,14 +269,14 @@ def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[Sea
     """Yield a result for each file that fits and was not seen yet, or for its best definition of the wanted kinds."""
     asked = ranking.parse_question(wish.question, wish.folder, index.words)
     most = max(wish.limit, _OF_KIND) + len(seen)
-    all_ = ranking.rank_files(index.shelves, asked, index.ranks, most)
+    all_ = ranking.rank_files(index.text_shards, asked, index.ranks, most)
     # A build that finishes meanwhile may have added files to the text index that this store does not know.
     hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
     if wish.kinds and "file" not in wish.kinds:
         yield from _of_kind(index, hits, asked, wish.kinds)
         return
     for hit in hits:
-        opened = index.opened(hit.path)
+        opened = index.open_file(hit.path)
         line, snippet = _best_line(index, opened, asked, hit)
         yield _around(index, opened, SearchResult(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
 
@@ -343,7 +343,7 @@ def _of_kind(
     whole = sum(asked.weight.values()) or 1.0
     found = []
     for hit in hits[:_OF_KIND]:
-        opened = index.opened(hit.path)
+        opened = index.open_file(hit.path)
 
         def fit(symbol: SymbolHead) -> float:
             return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:MAX_LINE_LENGTH])
@@ -360,14 +360,14 @@ def _of_kind(
 
 def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[SearchResult]:
     """Return the files that contain all of the given phrases, each with the first line that contains the first one."""
-    places = [ranking.files_with_phrase(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
+    places = [ranking.files_with_phrase(index.text_shards, phrase, wish.folder, index.words) for phrase in phrases]
     asked = ranking.parse_question(wish.question, wish.folder, index.words)
-    scores = {hit.path: hit.score for hit in ranking.rank_files(index.shelves, asked, index.ranks, _QUOTES)}
+    scores = {hit.path: hit.score for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _QUOTES)}
     both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
     both.sort(key=lambda path: (-scores.get(path, 0.0), category_rank(index.category_of(path)), path))
     found: list[SearchResult] = []
     for path in both:
-        opened = index.opened(path)
+        opened = index.open_file(path)
         lines = opened.lines() or []
         said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(said) and len(found) < wish.limit:

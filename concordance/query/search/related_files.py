@@ -87,7 +87,7 @@ class Neighbours:
         self.all_uses: dict[int, dict[int, int]] = {}
         self.all_users: dict[int, dict[int, int]] = {}
         self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that were removed and added since `before`
-        pairs = unpack_pairs(facts.passed("pairs"))
+        pairs = unpack_pairs(facts.analysis_result("pairs"))
         for user, target, times in pairs:
             self.all_uses.setdefault(user, {})[target] = times
         if before is not None:
@@ -210,7 +210,7 @@ class Neighbours:
         symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
         shared: dict[int, list[str]] = {}
         for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
-            self.reads.note(Aspect.NAME, name)
+            self.reads.note(Aspect.SYMBOLS_NAMED, name)
             files = {place.path for place in self.facts.named(name)}
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)

@@ -145,7 +145,7 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
     taken = {one.symbols[member].name for member in one.children.get(place, [])}
     rows = []
     for base in ancestors_of(index, one.base + 1 + place):
-        file = index.opened(base.path)
+        file = index.open_file(base.path)
         names: dict[str, Symbol] = {}
         for symbol in file.symbols:
             if symbol.parent == base.place and symbol.name not in taken:
@@ -172,7 +172,7 @@ def bases(one: FileModel, place: int) -> Iterator[Block]:
 def heirs(one: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that extend a class."""
     index, identity = one.index, one.base + 1 + place
-    found = sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))
+    found = sorted({heir for heir, _ in index.facts.subclasses_of(identity, identity)}, key=_by_path(index))
     if found:
         yield Heading(2, ["Subclasses"])
         below = _below(index, identity)
@@ -206,7 +206,7 @@ def _below(index: Index, identity: int) -> int:
     left = [identity]
     while left:
         now = left.pop()
-        for heir, _ in index.facts.heirs_of(now, now):
+        for heir, _ in index.facts.subclasses_of(now, now):
             if heir not in seen and heir != identity:
                 seen.add(heir)
                 left.append(heir)
@@ -218,7 +218,7 @@ def hierarchy_diagram(one: FileModel, place: int) -> Iterator[Block]:
     index, identity = one.index, one.base + 1 + place
     every = [identity, *(base.id for base in ancestors_of(index, identity))]
     bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
-    heirs = {identity: sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))}
+    heirs = {identity: sorted({heir for heir, _ in index.facts.subclasses_of(identity, identity)}, key=_by_path(index))}
     drawn = class_tree([identity], bases, heirs, lambda other: definition_link(index, other))
     if drawn:
         yield Heading(2, ["Class hierarchy"])

@@ -94,7 +94,7 @@ def find_examples(index: Index, path: str) -> list[Example]:
             break
     for user, places in _chosen(left, _MOST - len(found)).items():
         if len(found) < _MOST:
-            found += _examples_in(one, index.opened(user), places, _MOST - len(found))
+            found += _examples_in(one, index.open_file(user), places, _MOST - len(found))
     order = {example.key: number for number, example in enumerate(found)}
     return sorted(found, key=lambda example: (_RANKS[example.kind], order[example.key]))
 
@@ -106,7 +106,7 @@ def find_examples_of(index: Index, path: str, place: int, most: int) -> list[Exa
     found = [own] if own is not None else []
     for site in _sites(one, place)[: most + 1]:
         if len(found) < most:
-            found += _examples_in(one, index.opened(site.path), [place], 1)
+            found += _examples_in(one, index.open_file(site.path), [place], 1)
     return found
 
 
@@ -141,7 +141,7 @@ def _sites(one: FileModel, place: int) -> list[ExampleSite]:
         kind = _kind_of(category, language)
         if base == one.base or kind is None:
             continue
-        one.index.reads.note(Aspect.NAMES, path)
+        one.index.reads.note(Aspect.DISPLAY_NAMES, path)
         size = one.index.weight_of(path)
         foreign = language != one.file.language and category != Category.DOCUMENTATION
         found.append(ExampleSite(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
@@ -210,7 +210,7 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: in
     targets = {one.base + 1 + place: place for place in places}
     spots: dict[int, list[tuple[int, int, int]]] = {}
     for spot, claim in uses_in_file(file, frozenset(targets), Trust.UNIQUE_NAME).items():
-        where = file.spot(spot)
+        where = file.position_of(spot)
         if where.role != Role.IMPORT:
             doubt = Trust.EXACT - claim.trust
             spots.setdefault(targets[claim.target], []).append((int(where.role != Role.CALL), doubt, spot))
@@ -237,7 +237,7 @@ def _shortest(
     best: tuple[tuple[int, int, int], int, int, str, int, int] | None = None
     prose = language_of(file.file.language).is_markup
     for role, doubt, spot in spots:
-        line = file.spot(spot).line
+        line = file.position_of(spot).line
         if line in shown or line > len(lines):
             continue
         if prose:

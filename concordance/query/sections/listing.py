@@ -24,7 +24,7 @@ from concordance.extract.text import highlight
 from concordance.facts.read import SymbolPlace
 from concordance.query.index.definition_pages import PAGE_KINDS, symbol_users, symbols_with_pages
 from concordance.query.index.findings import active_rules
-from concordance.query.index.open_file import Claim, OpenFile
+from concordance.query.index.open_file import LinkedTarget, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import BINDING_ROLES, ImportOrigins, Resolution, local_kind, with_definitions
 
@@ -81,7 +81,7 @@ def page_count(lines: int) -> int:
 
 def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     """Return one page of a file's source."""
-    file = index.opened(path)
+    file = index.open_file(path)
     lines = max(file.file.lines, len(file.starts) - 1)
     parts, first = page_count(lines), (part - 1) * PAGE_LINES + 1
     text = file.text() if file.file.skip == Skip.NONE else None
@@ -246,12 +246,12 @@ class _Names:
     # uses
 
     @cached_property
-    def _claims(self) -> dict[int, list[Claim]]:
+    def _claims(self) -> dict[int, list[LinkedTarget]]:
         links = self.file.links
-        found: dict[int, list[Claim]] = {}
+        found: dict[int, list[LinkedTarget]] = {}
         rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True)
         for use, target, trust, by in rows:
-            found.setdefault(use, []).append(Claim(target, Trust(trust), links.resolvers[by]))
+            found.setdefault(use, []).append(LinkedTarget(target, Trust(trust), links.resolvers[by]))
         return found
 
     @cached_property
@@ -318,7 +318,7 @@ class _Names:
         goal = -1
         if first >= 0 and file.roles[first] != _IMPORT:
             kind = local_kind(file, bound - 1, file.columns[2][word])
-            goal = self._new(LinkTarget(kind, file.path, file.spot(first).line, by="scope"))
+            goal = self._new(LinkTarget(kind, file.path, file.position_of(first).line, by="scope"))
         known = self._of_local[bound, word] = (goal, file.columns[0][first] if first >= 0 else -1)
         return known
 
@@ -354,7 +354,7 @@ def blame_lines(index: Index, path: str) -> Blame:
 
     The file must still be as the store knows it, because the line numbers of the page are those of the store.
     """
-    opened = index.opened(path)
+    opened = index.open_file(path)
     file, lines = opened.file, opened.lines()
     if file.skip != Skip.NONE:
         return Blame(note="the file is not shown")

@@ -277,7 +277,7 @@ class Structure:
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
         users = self.about.users.get(place, [])
-        heirs = self.about.heirs.get(place, [])
+        heirs = self.about.subclasses.get(place, [])
         callers = [one for one in users if one.roles & CALL]
         others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_told(one)]
         if callers:

@@ -67,7 +67,7 @@ _NAMESAKES = 20  # other definitions of the same name listed
 def subjects(index: Index) -> Iterator[str]:
     """Yield every definition that has a page."""
     for path in sorted(row[1] for row in index.bases):
-        symbols = index.opened(path).symbols
+        symbols = index.open_file(path).symbols
         for place in sorted(symbols_with_pages(index, path)):
             yield f"{path}#{symbols[place].key}"
 
@@ -241,10 +241,10 @@ class _Definition:
         targets = frozenset(place.id for place in self.places)
         items = []
         for path, _ in self.files[number - 1] if self.files else ():
-            file = self.index.opened(path)
+            file = self.index.open_file(path)
             rows = []
             for place, claim in uses_in_file(file, targets, Trust.UNIQUE_NAME).items():
-                spot = file.spot(place)
+                spot = file.position_of(place)
                 around = file.around(spot.scope)
                 scope: Sequence[Piece] = [ref_of(self.index, file.base + 1 + around)] if around >= 0 else []
                 trust = f"{claim.trust.name.lower().replace('_', ' ')}, {claim.by}"

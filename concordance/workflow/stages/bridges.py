@@ -43,17 +43,21 @@ class Edges(NamedTuple):
 
 def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges; a bridge that fails is passed to `failed` and loses only its own rows."""
-    crossed = writer.crossed
-    was = unpack_bridges(writer.asked.passed(_ROWS))
+    crossed = writer.bridge_queries
+    was = unpack_bridges(writer.queries.analysis_result(_ROWS))
     before = _with_new_ids(was, writer.moved)
     rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
     _put(writer, rows, was)
     writer.put_pass(_LOOKED_UP, codec.encode_rows(crossed.looked_up))
     other = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
-    writer.touched.add(Aspect.ACROSS, {name for row in other for name in (row.name, row.name.partition(".")[0])})
-    writer.touched.add(Aspect.CROSSED, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
-    writer.touched.add(Aspect.INTO, {writer.owner(row.target) for row in other if _is_run(row)})
+    writer.touched.add(
+        Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])}
+    )
+    writer.touched.add(
+        Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one}
+    )
+    writer.touched.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
     return _between(was, rows)
 
 
@@ -77,15 +81,15 @@ def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
 
 def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges again if an update may have changed any of them."""
-    names, targets = codec.unpack_lookups(writer.asked.passed(_LOOKED_UP))
+    names, targets = codec.unpack_lookups(writer.queries.analysis_result(_LOOKED_UP))
     if _may_differ(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
     now = writer.moved
     if not now.keys().isdisjoint(targets):
         writer.put_pass(_LOOKED_UP, codec.encode_rows((names, [now.get(one, one) for one in targets])))
-    if now.keys().isdisjoint(array("I", writer.asked.passed(_IDS))):
+    if now.keys().isdisjoint(array("I", writer.queries.analysis_result(_IDS))):
         return Edges(set(), set(), set())
-    rows = unpack_bridges(writer.asked.passed(_ROWS))
+    rows = unpack_bridges(writer.queries.analysis_result(_ROWS))
     moved = _with_new_ids(rows, now)
     _put(writer, moved, rows)
     return _between(rows, moved)
@@ -111,7 +115,7 @@ def _joined(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge
 
 def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
     """True if the result may differ; `names` and `targets` are what it was computed from."""
-    crossed = writer.crossed
+    crossed = writer.bridge_queries
     if writer.added or writer.asks_other:
         return True
     for had in writer.before.values():

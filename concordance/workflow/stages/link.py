@@ -59,7 +59,7 @@ class Linking:
         writer = self.writer
         self.whole, self.kept = True, None
         self.rows = writer.linkable()
-        linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
+        linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.queries.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
         writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.asked))
@@ -67,11 +67,11 @@ class Linking:
 
     def changed(self) -> None:
         """Link the files that an update may affect."""
-        writer, asked = self.writer, self.writer.asked
+        writer, asked = self.writer, self.writer.queries
         kept, self.kept = self.kept, None
         self.refiled = self._is_refiled()
         before = {path: had for path, had in writer.before.items() if not self._is_same(had)}
-        settings = set(codec.unpack_paths(asked.passed(_SETTINGS)))
+        settings = set(codec.unpack_paths(asked.analysis_result(_SETTINGS)))
         aside = self.refiled or not settings.isdisjoint(writer.before)
         rows = None if self.refiled else self.rows
         if not before and not aside:
@@ -85,9 +85,9 @@ class Linking:
         self, before: dict[str, PreviousFile], settings: set[str], aside: bool, kept: CFamilyState | None
     ) -> None:
         """Link after an update. `before`: files that changed for the linker; `aside`: imports may have new targets."""
-        writer, asked = self.writer, self.writer.asked
+        writer, asked = self.writer, self.writer.queries
         tree = Tree(self.root, _ledger(writer), self.roots)
-        linker = Linker(tree, self.rows or [], asked.flow, asked.carriers, asked.flows_in)
+        linker = Linker(tree, self.rows or [], asked.flow, asked.symbols_named, asked.flows_in)
         world = linker.world
         if len(before) + len(writer.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):
             self.all()  # for example another branch: comparing so much would cost more
@@ -103,8 +103,12 @@ class Linking:
         numbers = again.find(aimed)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
         lost = self._move(linker, before)
-        moved = asked.leading_to(had.base for had in before.values() if had.base in writer.moved)
-        numbers |= {again.number_of[file] for file in asked.leading(lost) if file in again.number_of} if lost else set()
+        moved = asked.files_linked_to(had.base for had in before.values() if had.base in writer.moved)
+        numbers |= (
+            {again.number_of[file] for file in asked.files_linked_to_symbols(lost) if file in again.number_of}
+            if lost
+            else set()
+        )
         done = {world.files[number].id for number in numbers}
         writer.relink(self._some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
@@ -115,7 +119,7 @@ class Linking:
 
     def _is_same(self, had: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
-        asked = self.writer.asked
+        asked = self.writer.queries
         row = asked.row(had.id)
         if row is None or (row.base, row.language) != (had.base, had.language):
             return False
@@ -127,14 +131,14 @@ class Linking:
     def _is_refiled(self) -> bool:
         """True if files were added or removed, or changed their kind."""
         for had in self.writer.before.values():
-            row = self.writer.asked.row(had.id)
+            row = self.writer.queries.row(had.id)
             if row is None or had.form != row.form or had.language != row.language:
                 return True
         return bool(self.writer.added)
 
     def _lead(self, linker: Linker, before: dict[str, PreviousFile]) -> None:
         """Reuse the targets of imports of files whose imports have not changed."""
-        world, asked = linker.world, self.writer.asked
+        world, asked = linker.world, self.writer.queries
         for path, had in before.items():
             number = world.number[path]
             imports = world.imports(number)
@@ -145,9 +149,9 @@ class Linking:
 
     def _aimed(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
         """Return files whose imports resolve differently although their text is the same, with the old targets."""
-        asked, skipped = self.writer.asked, {*before, *self.writer.added}
+        asked, skipped = self.writer.queries, {*before, *self.writer.added}
         was = asked.imports()
-        linker.world.hold(asked.spooled().flow)
+        linker.world.hold(asked.copy_flows().flow)
         found = {}
         for number, row in enumerate(linker.world.files):
             if row.size and row.path not in skipped and linker.aim(number) != was.get(row.id):
@@ -160,7 +164,7 @@ class Linking:
         number = {row.base: number for number, row in enumerate(world.files)}
         number.update((had.base, world.number[path]) for path, had in before.items() if path in world.number)
         of_id = {row.id: place for place, row in enumerate(world.files) if row.path not in before}
-        for file, bases in self.writer.asked.included().items():
+        for file, bases in self.writer.queries.included().items():
             numbers = [number.get(base) for base in array("I", bases)]
             if file in of_id and of_id[file] not in aimed and None not in numbers:
                 world.included[of_id[file]] = [one for one in numbers if one is not None]
@@ -173,7 +177,7 @@ class Linking:
             base = linker.world.files[number].base if number is not None else 0
             if base == had.base:
                 continue
-            keys = self.writer.asked.keys(had.id) if base else []
+            keys = self.writer.queries.keys(had.id) if base else []
             place = {key: base + 1 + at for at, key in enumerate(keys)}
             for at, key in enumerate(had.keys):
                 if key in place:
@@ -208,7 +212,7 @@ class Linking:
         """Link files in parallel. Everything from the disk or the store is read before workers are forked."""
         files = linker.world.files
         linker.world.tree.files  # noqa: B018  read here, for a worker must not ask the store
-        linker.world.hold(self.writer.asked.spooled().flow)
+        linker.world.hold(self.writer.queries.copy_flows().flow)
         linker.prepare({files[number].language for number in numbers})
         for number in numbers:
             linker.aim(number)

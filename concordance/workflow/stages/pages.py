@@ -20,7 +20,7 @@ from concordance.base.errors import UserError
 from concordance.base.model import ListedFile
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
-from concordance.facts.updates.page_reads import PageReadsStore, Subject
+from concordance.facts.updates.page_reads import PageReadLog, Subject
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
@@ -56,7 +56,7 @@ def _claim_text(index: Index, path: str, first: int, last: int) -> str:
     """Return what a claim stores of the given lines of a file, or of the whole file."""
     if not first:
         return index.files[path].digest
-    return claims.claim_text(index.opened(path).lines() or [], first, last)
+    return claims.claim_text(index.open_file(path).lines() or [], first, last)
 
 
 def write(
@@ -69,7 +69,7 @@ def write(
     memory = memory or ResidentState(lasts=False)
     with opened_folder(root, folder, out, False) as confined, forked.without_gc(), memory.used():
         known = memory.books[out] = _book_state(root, folder, out, book, memory.books.get(out))
-        known.index.passed = passed
+        known.index.skipped_pages = passed
         paths, plain = [row[1] for row in known.index.bases], plain_files(known.index)
         addresses = known.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
         level = _Level(confined, book, config, False, only_compared, memory.whole, form)
@@ -81,7 +81,7 @@ def write(
 
 def _leave_front(index: Index, folder: str, book: Book) -> None:
     """Cache the site's front page for a server that may be started next, if this run has loaded the data anyway."""
-    if folders in index.worked_out:
+    if folders in index.cache:
         index.book = site_book(book)
         with suppress(Exception):  # only for speed: whoever needs the page will report the error
             save_front_page(index, folder)
@@ -96,7 +96,7 @@ def _book_state(root: str, folder: str, out: str, book: Book, before: BookState 
             return before
     index = Index(facts, root, book)
     if before is None:
-        return BookState(index, PageReadsStore(folder, out), BookFolder(out))
+        return BookState(index, PageReadLog(folder, out), BookFolder(out))
     before.index.facts.close()
     before.index.__dict__.clear()  # it has reference cycles: otherwise it would stay until a collection
     before.index = index
@@ -110,7 +110,7 @@ def write_generated(
     """Write the pages about a book's own pages, which have a store of their own."""
     with (
         opened_folder(root, folder, out, False) as confined,
-        closing(BookState(Index(Facts(folder), root, book), PageReadsStore(folder, out), BookFolder(out))) as known,
+        closing(BookState(Index(Facts(folder), root, book), PageReadLog(folder, out), BookFolder(out))) as known,
     ):
         known.index.of_pages = True
         listed = known.shelf.read().pages
@@ -182,14 +182,16 @@ class _Level:
             summary.listing = self.only_compared and sink.finish(listed.values(), False)
             count_pages(summary, before.values())
             return summary
-        choice = chooser.choice(lambda: self._work(known, addresses, others), astray)
+        choice = chooser.select(lambda: self._work(known, addresses, others), astray)
         render = partial(_render, index, addresses, self.format)
         writer = PageWriter(index, render, sink, summary, self.config, progress)
         writer.mark, writer.goes_on = OF_A_PAGE if self.generated else "", known.goes_on
-        kept = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
+        kept = [row for page, row in before.items() if not choice.write_all and page not in choice.replaced]
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
-        doubtful = unfinished or choice.anew or self.only_compared
-        rows, unfinished = writer.write(choice.work, _planned(addresses, choice.work), kept, others, doubtful, more)
+        doubtful = unfinished or choice.write_all or self.only_compared
+        rows, unfinished = writer.write(
+            choice.to_write, _planned(addresses, choice.to_write), kept, others, doubtful, more
+        )
         if not self.only_compared:
             mark = manifest.pages_digest(rows)
             shelf.wrote([*rows, *others.values()], unfinished, mark)
@@ -215,7 +217,7 @@ class _Level:
         addresses."""
         out = os.path.realpath(self.folder.path)
         wishes = replace(self.book, notes=(), settings="")  # pages record which of these they read
-        passed = sorted(index.passed.items())
+        passed = sorted(index.skipped_pages.items())
         known = (code_versions.pages(), out, wishes, passed, addresses.odd(), self.format.ENDING)
         return manifest.digest(repr(known).encode("utf-8", "backslashreplace"))
 

@@ -41,7 +41,7 @@ def run(writer: StoreWriter, bridges: Collection[int]) -> None:
 
 
 def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
-    edges, loads = writer.asked.led()
+    edges, loads = writer.queries.edges_and_loads()
     whole = graph.join_graph(edges, writer.top)
     files = _files(writer)
     # How close files are to each other depends on what they use directly, so bridges are added afterwards.
@@ -72,19 +72,19 @@ def _update(writer: StoreWriter, refiled: bool, gone: list[int], come: list[int]
     own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
     pairs, other = _pairs(writer, own_gone, own_come)
     gone, come = own_gone + gone, own_come + come
-    whole = graph.patch_graph(writer.asked.passed("graph"), gone, come, writer.top)
+    whole = graph.patch_graph(writer.queries.analysis_result("graph"), gone, come, writer.top)
     writer.put_pass("graph", whole)
     writer.put_pass("pairs", pairs)
     loads = any(_with_new_ids(old.loads, moved) != list(unpack_column(new.loads)) for old, new in changed)
     if other or loads or refiled:
-        _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.asked.loads())
+        _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.queries.loads())
     elif any(had.base in moved for had in writer.before.values()):
         _move_files(writer)
     was, now = (Counter(one for one in some if graph.is_executing(one)) for some in (gone, come))
     if refiled or writer.retested or Counter({graph.remap_edge(one, moved): n for one, n in was.items()}) != now:
         _put_tests(writer, _files(writer), graph.LinkGraph(whole))
     elif moved:
-        writer.put_pass("tests", codec.remap_tests(writer.asked.passed("tests"), moved))
+        writer.put_pass("tests", codec.remap_tests(writer.queries.analysis_result("tests"), moved))
 
 
 def _files(writer: StoreWriter) -> list[_File]:
@@ -107,7 +107,7 @@ def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tup
         for one in edges:
             target, user = map(writer.base_now, graph.ends_of(one))
             delta[user, target] += sign
-    had = graph.Pairs(writer.asked.passed("pairs"))
+    had = graph.Pairs(writer.queries.analysis_result("pairs"))
     # Rows of files that were read again, which may have new ids or be removed, and of files that use more or less now.
     taken = had.take({user for user, _ in delta} | read, read)
     times = {(moved.get(user, user), moved.get(target, target)): count for user, target, count in taken}
@@ -146,7 +146,7 @@ def _is_prose(language: str) -> bool:
 
 def _move_files(writer: StoreWriter) -> None:
     """Replace the ids of files in the old results."""
-    asked, new = writer.asked.passed, writer.moved
+    asked, new = writer.queries.analysis_result, writer.moved
     writer.put_pass("loads", graph.remap_pairs(asked("loads"), new))
     rings = codec.unpack_cycles(asked("cycles"))
     writer.put_pass("cycles", codec.encode_rows([[new.get(one, one) for one in ring] for ring in rings]))
@@ -177,7 +177,7 @@ def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.Link
     """Find the tests of each file, both test symbols and files that are tests as a whole."""
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
-    runnable, tests = writer.asked.runnable()
+    runnable, tests = writer.queries.runnable()
     owner = array("I", bytes(4 * writer.top))
     bases = sorted(number)
     for base, end in zip(bases, [*bases[1:], writer.top], strict=False):

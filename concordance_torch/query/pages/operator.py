@@ -90,7 +90,7 @@ def definitions(index: Index, name: str) -> list[Bridge]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of one operator, or the index."""
     if not subject:
-        index.reads.note(Aspect.ACROSS, WHOLE_TABLE)
+        index.reads.note(Aspect.BRIDGES_OF_NAME, WHOLE_TABLE)
         yield Page(Ref(TO, ""), ["Operators"], _all(index))
         return
     one = operator(index, subject)
@@ -148,7 +148,7 @@ def _quoted_summary(index: Index, one: OperatorInfo) -> Iterator[Block]:
     plain = f"torch.{one.name.rpartition('::')[2]}"
     for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: bridge_detail(row, "as") != plain):
         path, line = index.path_of(row.source), bridges_of(index).line(row)
-        found = _DOCSTRING.match("\n".join((index.opened(path).lines() or [])[line - 1 : line + _LINES]))
+        found = _DOCSTRING.match("\n".join((index.open_file(path).lines() or [])[line - 1 : line + _LINES]))
         words = first_sentence(found["words"], "python", one.name) if found is not None else ""
         if words:
             yield Text(quote_sentence(index, path, words, words, line))

@@ -29,7 +29,7 @@ from concordance.query.search.related_files import Neighbours
 Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a path, the file's terms before, and now
 _MANY = 200  # changed files above which the whole index is read again
 # Attributes that are computed from the results of analyses.
-_OF_PASSES = ("layers", "cycles", "clusters", "_tested")
+_OF_PASSES = ("layers", "cycles", "clusters", "_test_table")
 _OF_BASES = ("by_base", "starts", "_ids", "bases")
 
 
@@ -46,7 +46,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     index.facts.close()
     index.facts = facts
     known = index.__dict__
-    index.open.clear()  # they read from the old store
+    index.open_files.clear()  # they read from the old store
     for path in touched[Aspect.TEXT] if "files" in known else ():
         file = facts.file(path)
         if file is not None:
@@ -54,7 +54,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     paths = index.by_base
     recounted = _update_symbols(index, files, touched)
     other = known.pop("marks", None) != index.marks or bool(touched[RENUMBERED])
-    stale = ["runners", "shelves", "loads", *(["graph"] if other or touched[Aspect.INTO] else [])]
+    stale = ["runners", "text_shards", "loads", *(["graph"] if other or touched[Aspect.USED_BY] else [])]
     for name in (*stale, *_OF_PASSES) if other else stale:
         known.pop(name, None)
     if other:
@@ -63,9 +63,9 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     elif "neighbours" in known:
         index.neighbours.facts = facts
     tables = link_tables(index)
-    index.worked_out = still_valid(index.worked_out, touched)
+    index.cache = still_valid(index.cache, touched)
     tables.stale = None if recounted.used is None or tables.stale is None else tables.stale | recounted.used
-    index.known_letters = None
+    index.reused_letters = None
     return True
 
 
@@ -96,7 +96,7 @@ def _renumbered_files(index: Index, facts: Facts, touched: dict[str, set[str]]) 
     """Return the files whose symbols or ids changed; None if there are too many or the ids do not add up."""
     paths = sorted(touched[Aspect.TEXT])
     bases = {path: facts.base(path) for path in paths}
-    other = bool(touched[Aspect.NAME] or touched[Aspect.NAMES])
+    other = bool(touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.DISPLAY_NAMES])
     if not other and all(index.base_of(path) == base for path, base in bases.items()):
         return [] if facts.sum_of_bases() == sum(index.starts) else None
     if len(paths) > _MANY:
@@ -123,7 +123,7 @@ def _update_symbols(index: Index, files: list[RenumberedFile], touched: dict[str
         if index.language_of(file.path) in index.prototyped:
             for key in {bare_key(index.keys[one]) for one in file.old if index.keys[one]}:
                 remove_ids(known["_prototypes"], key, file, index.path_of)
-    for file in files if "_named" in known else ():
+    for file in files if "_symbol_columns" in known else ():
         index.keys[file.old.start : file.old.stop] = [""] * len(file.old)
         index.kinds[file.old.start : file.old.stop] = bytes(len(file.old))
         index.declared[file.old.start : file.old.stop] = bytes(len(file.old))
@@ -156,7 +156,7 @@ def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
         tests = [symbol[0] for symbol in file.symbols if symbol[4]]
         index.tests_in.update({file.path: tests} if tests else {})
         known.pop("tests", None)
-    if "_named" not in known:
+    if "_symbol_columns" not in known:
         return
     more = max(0, file.new.stop - len(index.keys))
     index.keys.extend([""] * more)
@@ -249,10 +249,12 @@ class CensusUpdate:
             self._list(moved)
         for path in touched[Aspect.TEXT] if "read_paths" in known else ():
             (census.read_paths.add if facts.is_read(path) else census.read_paths.discard)(path)
-        known.pop("read", None)
-        for text in touched[Aspect.TERM] if "spread" in known else ():
-            census.spread.pop(text, None)
-            census.spread.update((one, round_to_power(files)) for one, files in facts.files_with([text]).items())
+        known.pop("file_count_band", None)
+        for text in touched[Aspect.TERM] if "files_per_term" in known else ():
+            census.files_per_term.pop(text, None)
+            census.files_per_term.update(
+                (one, round_to_power(files)) for one, files in facts.files_with([text]).items()
+            )
         terms = [*self._terms(touched[Aspect.TEXT])] if "terms" in known else []
         return CensusChanges(self._names, terms, self._uses(touched, moved))
 
@@ -272,9 +274,9 @@ class CensusUpdate:
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
-        while path and "defined" in self._known:
+        while path and "symbol_counts" in self._known:
             path = path.rpartition("/")[0]
-            self._census.defined[path] += more
+            self._census.symbol_counts[path] += more
 
     def _list(self, moved: Sequence[RenumberedFile]) -> None:
         """Update the rows of renumbered files, and of those before their old and new places, whose last ids changed."""
@@ -301,8 +303,8 @@ class CensusUpdate:
 
     def _uses(self, touched: TouchedKeys, moved: Sequence[RenumberedFile]) -> set[str] | None:
         """Count the uses again; return the files whose symbols have changed users, or None if it may be any."""
-        if "outside" not in self._known or "names" not in self._known:
-            self._known.pop("outside", None)
+        if "external_uses" not in self._known or "names" not in self._known:
+            self._known.pop("external_uses", None)
             self._known.pop("used_by", None)
             return None
         census = self._census
@@ -319,13 +321,13 @@ class CensusUpdate:
                 other |= self._swap(had.get(path, base), base, array("I", sorted(used)))
         for base, targets in self._aimed(moved, starts).items():
             if base not in done:
-                left = census.outside[base][:]
+                left = census.external_uses[base][:]
                 for file in moved:
                     del left[bisect_left(left, file.old.start) : bisect_left(left, file.old.stop)]
                 left.extend(sorted(targets))  # after all others
                 other |= self._swap(base, base, left)
         if "used_by" in self._known and any(one in census.used_by for file in moved for one in file.old):
-            del self._known["outside"], self._known["used_by"]  # inconsistent: count everything again
+            del self._known["external_uses"], self._known["used_by"]  # inconsistent: count everything again
             return None
         return had.keys() | {census.bases[bisect_right(starts, one) - 1][1] for one in other}
 
@@ -339,7 +341,7 @@ class CensusUpdate:
 
     def _swap(self, old: int, new: int, targets: array[int]) -> set[int]:
         """Replace what a file uses, and return the ids that are only in the old or only in the new set."""
-        outside, known = self._census.outside, "used_by" in self._known
+        outside, known = self._census.external_uses, "used_by" in self._known
         before = outside.pop(old)
         outside[new] = targets
         now = {*targets}

@@ -47,10 +47,10 @@ _OF_LINKS = (
 
 def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedKeys | None) -> dict[str, Digests]:
     """Return the digests of all tables; `touched` is None if nothing is known of the last build."""
-    with index.reads.unheard():
+    with index.reads.not_recording():
         found = _path_tables(index, before, touched)
         found["passes"] = {**index.marks, "bases": _bases_mark(index)}
-        same = touched is not None and not touched.get(Aspect.INTO) and before.get("passes") == found["passes"]
+        same = touched is not None and not touched.get(Aspect.USED_BY) and before.get("passes") == found["passes"]
         found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
         homes = index.folders
         found["chapter"] = {folder: number(chapter_of(index, folder)) for folder in homes}
@@ -59,16 +59,16 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         found["title"] = {"": number(name_of(index))}
         found["owners"] = {"": number((code_owners(index).path, code_owners(index).rules))}
         found["notes"] = _notes(index)
-        found["all tests"] = {"": number(index.tests_told)}
-        found["read"] = {"": index.census.read}
+        found["all tests"] = {"": number(index.approximate_test_count)}
+        found["read"] = {"": index.census.file_count_band}
         found[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
-        renamed = touched is None or touched[Aspect.NAME] or touched[Aspect.CONCEPT]
+        renamed = touched is None or touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.CONCEPT]
         if renamed or "shard" not in before or "alphabet" in vars(index):
             found["shard"] = index.alphabet.shards.marks
             found["shards"] = {"": number(list(found["shard"]))}
         else:
             found |= {"shard": before["shard"], "shards": before["shards"]}
-            index.known_letters = list(before["shard"])
+            index.reused_letters = list(before["shard"])
         return found
 
 
@@ -125,7 +125,7 @@ def _updated_table(
 
 
 def _folder_lists(index: Index) -> Digests:
-    return {folder: number(index.beside(folder)) for folder in index.folders}
+    return {folder: number(index.files_in(folder)) for folder in index.folders}
 
 
 def _stems(index: Index) -> Digests:
@@ -157,8 +157,10 @@ def changed(
     If anything changed, they include the slot of pages that read everything; `besides` is True if something changed
     that has no slot of its own.
     """
-    stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.NAMES], *touched[Aspect.PATHS]}
-    named = {key for aspect in (Aspect.WORDS, Aspect.NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]}
+    stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.DISPLAY_NAMES], *touched[Aspect.PATHS]}
+    named = {
+        key for aspect in (Aspect.WORDS, Aspect.DISPLAY_NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]
+    }
     slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
     words = _files_with_changed_words(index, before, now, touched)
     slots.update(slot_of("words", path) for path in words)

@@ -122,7 +122,7 @@ def _hierarchy(one: FileModel) -> list[Block]:
         if symbol.kind not in TYPE_KINDS:
             continue
         above: list[Piece] = [one.ref(base) for base in one.bases.get(place, ())]
-        below = one.heirs.get(place, [])
+        below = one.subclasses.get(place, [])
         if not above and not below:
             continue
         pieces: list[Piece] = [one.own(place)]
@@ -143,5 +143,5 @@ def _class_diagram(one: FileModel) -> list[Block]:
     first = one.base + 1
     classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
     bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
-    heirs = {identity: one.heirs.get(place, ()) for place, identity in classes.items()}
+    heirs = {identity: one.subclasses.get(place, ()) for place, identity in classes.items()}
     return class_tree(classes.values(), bases, heirs, one.ref)

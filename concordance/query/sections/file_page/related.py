@@ -19,7 +19,7 @@ _MAX_IN_FOLDER = 20  # files of a folder that are listed one by one
 def blocks(one: FileModel) -> list[Block]:
     """Return the files of the same folder, then other related files with their reasons."""
     index, folder = one.index, one.path.rpartition("/")[0]
-    beside = [path for path in index.beside(folder) if path != one.path]
+    beside = [path for path in index.files_in(folder) if path != one.path]
     found: list[Block] = [Heading(3, ["Related Files"])]
     where: Piece = Mono(folder) if folder else "the root"
     if beside and len(beside) <= _MAX_IN_FOLDER:

@@ -82,7 +82,7 @@ def _own_tests(one: FileModel) -> Iterator[Block]:
 def _no_tests(one: FileModel) -> str:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
         return "No executable code found in it."
-    count = one.index.tests_told
+    count = one.index.approximate_test_count
     return f"No test found that reaches it ({count} searched)." if count else "No tests were found in the repository."
 
 
