@@ -16,12 +16,12 @@ from concordance.facts.codec import PublicName
 from concordance.link.paths.tree import enclosing_folders
 from concordance.link.python.exports import SELF_ALIAS, UNUSED, ExportedNames, ReexportedName
 
-_FARTHEST = 40  # modules through which a name is re-exported; a longer chain is a cycle
+_MAX_REEXPORTS = 40  # modules through which a name is re-exported; a longer chain is a cycle
 _ENDINGS = (".py", ".pyi", ".pyx")
 DocumentedEntry = tuple[str, str, str]  # a document, the current module at that place, and a name
 DefinitionPlace = tuple[str, str]  # a path, and a name defined there; "" for the module itself
 # Why a definition may be called by a dotted name, best first.
-_ON_PURPOSE, _LISTED, _UNLISTED, _PASSED, _INCIDENTAL = range(5)
+_ON_PURPOSE, _EXPORTED, _UNLISTED, _REEXPORTED, _INCIDENTAL = range(5)
 
 
 class _Key(NamedTuple):
@@ -70,21 +70,23 @@ def is_private(part: str) -> bool:
 def public_names(
     modules: Mapping[str, ExportedNames],
     documented: Iterable[DocumentedEntry],
-    aside: frozenset[str],
+    not_importable: frozenset[str],
     roots: frozenset[str],
 ) -> dict[str, dict[str, PublicName]]:
     """Return the public names of each module's definitions.
 
-    For modules in `aside`, only re-exports by other modules count. `roots` are folders from which modules and packages
-    are imported, whatever surrounds them.
+    For modules in `not_importable`, only re-exports by other modules count. `roots` are folders from which modules and
+    packages are imported, whatever surrounds them.
     """
-    return _Search(modules, aside, roots).names(documented)
+    return _Search(modules, not_importable, roots).names(documented)
 
 
 class _Search:
-    def __init__(self, modules: Mapping[str, ExportedNames], aside: frozenset[str], roots: frozenset[str]) -> None:
+    def __init__(
+        self, modules: Mapping[str, ExportedNames], not_importable: frozenset[str], roots: frozenset[str]
+    ) -> None:
         # Sorted, so that a cycle is always cut at the same place.
-        self.modules, self.aside = dict(sorted(modules.items())), aside
+        self.modules, self.not_importable = dict(sorted(modules.items())), not_importable
         homes = (path.rpartition("/") for path in modules)
         packages = frozenset(folder for folder, _, name in homes if name.partition(".")[0] == "__init__")
         self.dotted = {path: module_of(path, packages, roots) for path in self.modules}
@@ -92,10 +94,10 @@ class _Search:
         for path, dotted in self.dotted.items():  # a source before its stub
             if dotted:
                 self.by_dotted.setdefault(dotted, path)
-        self.brought = {path: _by_name(one.brought) for path, one in modules.items()}
+        self.reexported = {path: _by_name(one.brought) for path, one in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
-        self.handed: dict[str, str] = {}  # by private module: the package that re-exports it
-        self._known: dict[DefinitionPlace, DefinitionPlace | None] = {}
+        self.reexporting_package: dict[str, str] = {}  # by private module: the package that re-exports it
+        self._resolved: dict[DefinitionPlace, DefinitionPlace | None] = {}
 
     # --- What modules export
 
@@ -122,22 +124,22 @@ class _Search:
         tried = [f"{beside}{slash}{ending}" for slash in ("/__init__", "") for ending in _ENDINGS]
         return next((one for one in tried if one in self.modules), "")
 
-    def found(self, path: str, name: str, far: int = 0) -> DefinitionPlace | None:
+    def resolve(self, path: str, name: str, far: int = 0) -> DefinitionPlace | None:
         """Return where a name that a module exports is defined."""
         key = (path, name)
-        if key in self._known:
-            return self._known[key]
-        if far > _FARTHEST:
+        if key in self._resolved:
+            return self._resolved[key]
+        if far > _MAX_REEXPORTS:
             return None
-        self._known[key] = None  # a cycle gives nothing where it closes
-        self._known[key] = found = self._found(path, name, far + 1)
+        self._resolved[key] = None  # a cycle gives nothing where it closes
+        self._resolved[key] = found = self._resolve(path, name, far + 1)
         return found
 
-    def _found(self, path: str, name: str, far: int) -> DefinitionPlace | None:
+    def _resolve(self, path: str, name: str, far: int) -> DefinitionPlace | None:
         module = self.modules[path]
         if name in module.own:
             return path, name
-        for one in self.brought[path].get(name, ()):
+        for one in self.reexported[path].get(name, ()):
             there = self._through(one, far)
             if there is not None:
                 return there
@@ -146,7 +148,7 @@ class _Search:
         for stars in module.stars:
             for other in stars:
                 if other in self.modules and self._is_starred(other, name):
-                    there = self.found(other, name, far)
+                    there = self.resolve(other, name, far)
                     if there is not None:
                         return there
         inner = self._submodule(path, name)
@@ -157,7 +159,7 @@ class _Search:
             if path in self.modules:
                 if not one.of:
                     return path, ""
-                there = self.found(path, one.of, far)
+                there = self.resolve(path, one.of, far)
                 if there is not None:
                     return there
         return None
@@ -169,7 +171,7 @@ class _Search:
     def _names(self) -> dict[str, set[str]]:
         """Return all names that each module exports."""
         found = {
-            path: {*one.own, *one.held, *self.brought[path]} for path, one in self.modules.items()
+            path: {*one.own, *one.held, *self.reexported[path]} for path, one in self.modules.items()
         }  # fmt: skip
         into: dict[str, list[str]] = {}
         for path, one in self.modules.items():
@@ -191,8 +193,8 @@ class _Search:
 
     def names(self, documented: Iterable[DocumentedEntry]) -> dict[str, dict[str, PublicName]]:
         """Return the public names of each module's definitions."""
-        called = self._called()
-        best, said = _least(self._offered(called)), _least(self._documented(documented, called))
+        called = self._module_names()
+        best, said = _least(self._exported_names(called)), _least(self._documented(documented, called))
         found: dict[str, dict[str, PublicName]] = {}
         for (path, name), key in sorted({**best, **said}.items()):
             if not key.private or (path, name) in said:
@@ -201,38 +203,38 @@ class _Search:
             self._as_source(path, found)
         return found
 
-    def _offered(self, called: Mapping[str, str]) -> Iterator[tuple[DefinitionPlace, _Key]]:
+    def _exported_names(self, module_names: Mapping[str, str]) -> Iterator[tuple[DefinitionPlace, _Key]]:
         """Yield the dotted names under which modules export something, each with its definition."""
         for path, names in self._names().items():
-            dotted = called.get(path, "")
-            if not dotted or path in self.aside:
+            dotted = module_names.get(path, "")
+            if not dotted or path in self.not_importable:
                 continue
             for name in sorted(names - {"__all__"}):
-                there = self.found(path, name)
+                there = self.resolve(path, name)
                 reason = self._reason(path, name, there) if there is not None and there[1] else None
                 if there is not None and reason is not None:
                     yield there, self._key(path, dotted, name, there, reason)
             for name, other in self.modules[path].aliases:
-                there = self.found(path, other)
+                there = self.resolve(path, other)
                 # such a variable's name is seldom the intended name of what is bound to it
                 if there is not None and there[1]:
                     yield there, self._key(path, dotted, name, there, _INCIDENTAL)
 
-    def _called(self) -> dict[str, str]:
+    def _module_names(self) -> dict[str, str]:
         """Return the name of each module; of a private one, the name under which a package re-exports it."""
         found = dict(self.dotted)
         hidden = {path for path, dotted in found.items() if any(map(is_private, dotted.split(".")))}
         for path in sorted(self.modules, key=lambda one: (self.dotted[one].count("."), one)):
             dotted = self.dotted[path]
-            if not dotted or path in hidden or path in self.aside:
+            if not dotted or path in hidden or path in self.not_importable:
                 continue
-            for name in self.brought[path]:
-                there = self.found(path, name)
+            for name in self.reexported[path]:
+                there = self.resolve(path, name)
                 if there is None or there[1] or there[0] not in hidden or is_private(name):
                     continue
                 if self._reason(path, name, there) is not None and found[there[0]] == self.dotted[there[0]]:
                     found[there[0]] = f"{dotted}.{name}"
-                    self.handed[there[0]] = path
+                    self.reexporting_package[there[0]] = path
         return found
 
     def _key(self, path: str, dotted: str, name: str, there: DefinitionPlace, reason: int) -> _Key:
@@ -241,7 +243,7 @@ class _Search:
         parts = whole.split(".")
         unlisted = name not in (self.exports[path] or ())
         renamed = bool(there[1]) and name != there[1]
-        by = self.handed.get(path, path)
+        by = self.reexporting_package.get(path, path)
         apart = -len({*parts} & {part.strip("_") for part in self.dotted[there[0]].split(".")})
         return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, by)
 
@@ -255,27 +257,27 @@ class _Search:
         package = last.partition(".")[0] == "__init__"
         inside = package and (there[0].startswith(f"{folder}/") or not folder)
         flags = 0
-        for one in self.brought[path].get(name, ()):
+        for one in self.reexported[path].get(name, ()):
             flags |= one.flags
-        starred = name not in self.brought[path]
+        starred = name not in self.reexported[path]
         if inside and (listed or starred or flags & (SELF_ALIAS | UNUSED)):
             return _ON_PURPOSE
         if listed:
-            return _LISTED
+            return _EXPORTED
         if inside and exports is None:
             return _UNLISTED
         if flags & SELF_ALIAS or (package and (flags & UNUSED or starred)):
-            return _PASSED
+            return _REEXPORTED
         return _INCIDENTAL if starred or (flags & UNUSED and exports is None) else None
 
     def _documented(
-        self, documented: Iterable[DocumentedEntry], called: Mapping[str, str]
+        self, documented: Iterable[DocumentedEntry], module_names: Mapping[str, str]
     ) -> Iterator[tuple[DefinitionPlace, _Key]]:
         """Yield the dotted names in documents, each with its definition."""
-        by_name = {**{dotted: path for path, dotted in called.items() if dotted}, **self.by_dotted}
+        by_name = {**{dotted: path for path, dotted in module_names.items() if dotted}, **self.by_dotted}
         for by, module, name in documented:
             for dotted in [f"{module}.{name}", name] if module else [name]:
-                split = self._split(dotted.split("."), by_name)
+                split = self._resolve_dotted(dotted.split("."), by_name)
                 if split is not None:
                     there, whole = split
                     parts = whole.split(".")
@@ -283,12 +285,12 @@ class _Search:
                     yield there, _Key(hidden, _ON_PURPOSE, len(parts), False, renamed, 0, len(whole), whole, by)
                     break
 
-    def _split(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[DefinitionPlace, str] | None:
+    def _resolve_dotted(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[DefinitionPlace, str] | None:
         """Resolve the first part of a dotted name that is not a module; return its definition and dotted name."""
         for count in range(len(parts) - 1, 0, -1):
             path = by_name.get(".".join(parts[:count]))
             if path is not None:
-                there = self.found(path, parts[count])
+                there = self.resolve(path, parts[count])
                 return (there, ".".join(parts[: count + 1])) if there is not None and there[1] else None
         return None
 

@@ -35,7 +35,7 @@ class Overload(NamedTuple):
     name: str  # "aten::add.Tensor"
     schema: str
     row: Bridge
-    said: dict[str, str]  # the other fields of its entry, verbatim
+    fields: dict[str, str]  # the other fields of its entry, verbatim
 
 
 class OperatorInfo(NamedTuple):
@@ -44,21 +44,21 @@ class OperatorInfo(NamedTuple):
     name: str  # "aten::add"
     overloads: list[Overload]
     rows: dict[str, list[Bridge]]  # bridges of the operator and its overloads, by their `says`
-    tried: frozenset[Bridge]  # those of the rows that come from test files
+    from_tests: frozenset[Bridge]  # those of the rows that come from test files
 
-    def said(self, *what: str) -> list[Bridge]:
+    def rows_saying(self, *what: str) -> list[Bridge]:
         """Return the rows whose `says` is one of the given words."""
         return [row for one in what for row in self.rows.get(one, ())]
 
     def own(self, *what: str) -> list[Bridge]:
         """Return the rows whose `says` is one of the given words, without those from test files."""
-        return [row for row in self.said(*what) if row not in self.tried]
+        return [row for row in self.rows_saying(*what) if row not in self.from_tests]
 
     def keys(self) -> dict[str, list[Bridge]]:
         """Return its kernels by dispatch key, without those that tests register."""
         found: dict[str, list[Bridge]] = {}
-        for row in self.said(KERNEL):
-            if row not in self.tried:
+        for row in self.rows_saying(KERNEL):
+            if row not in self.from_tests:
                 found.setdefault(bridge_detail(row, "key") or "any", []).append(row)
         return dict(sorted(found.items(), key=lambda one: (_dispatch_key_order(one[0]), one[0])))
 

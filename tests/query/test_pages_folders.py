@@ -296,7 +296,7 @@ def test_the_roots_index(sample: Index) -> None:
 
 def test_a_folder_of_very_many_files_is_parted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = made(folder, {f"many/f{n}.txt": "x\n" for n in range(7)})
-    monkeypatch.setattr(folder_index, "_MOST", 3)
+    monkeypatch.setattr(folder_index, "_MAX_FILES", 3)
     found = list(folder_index.pages(index, "many"))
     assert [page.ref.part for page in found] == [1, 2, 3]
     rows = [row for page in found for block in page.blocks if isinstance(block, Table) for row in block.rows]

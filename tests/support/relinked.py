@@ -13,7 +13,7 @@ from concordance.base.config import Config
 from concordance.base.model import ListedFile, unpack_column
 from concordance.extract.cfamily import macros
 from concordance.facts import schema
-from concordance.facts.codec import PUBLIC, TestedFiles, unpack_clusters, unpack_cycles, unpack_links, unpack_standings
+from concordance.facts.codec import PUBLIC, TestedFiles, unpack_clusters, unpack_cycles, unpack_layers, unpack_links
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.links.rows import LinkedFile
@@ -124,7 +124,7 @@ class Book:
                 stages_passes.update(writer, work.refiled, bridges.gone, bridges.come)
                 public_names.update(writer, work.refiled)
             if not fresh:
-                self.linked, self.moved = work.linked or set(), writer.moved
+                self.linked, self.moved = work.linked or set(), writer.new_ids
                 self.rows, self.tables = (work.rows, work.kept) if self.keeps else (None, None)
             writer.commit({"started": "0"})
         except BaseException:
@@ -156,7 +156,7 @@ def said(folder: Path) -> dict[str, list[Any]]:
         passes: list[Any] = [("pair", names[a], names[b], n) for a, b, n in unpack_pairs(facts.analysis_result("pairs"))]
         passes += [("load", names[a], names[b]) for a, b, _ in unpack_pairs(facts.analysis_result("loads"))]
         passes += [("cycle", [names[one] for one in ring]) for ring in unpack_cycles(facts.analysis_result("cycles"))]
-        passes += [("layer", names[one], s) for one, s in unpack_standings(facts.analysis_result("layers")).items()]
+        passes += [("layer", names[one], s) for one, s in unpack_layers(facts.analysis_result("layers")).items()]
         passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in unpack_clusters(facts.analysis_result("clusters"))]
         passes += [("rank", *row) for row in facts.ranks().items()]
         passes += [("offered", facts.analysis_result(public_names.EXPORTS)), ("public", facts.analysis_result(PUBLIC))]

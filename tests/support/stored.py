@@ -13,7 +13,7 @@ from typing import Any
 
 from concordance.base.model import unpack_column
 from concordance.facts import schema
-from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, unpack_clusters, unpack_cycles, unpack_standings
+from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, unpack_clusters, unpack_cycles, unpack_layers
 from concordance.facts.fulltext.index import open_shards
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
@@ -114,7 +114,7 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
         "pairs": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.analysis_result("pairs"))),
         "loads": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.analysis_result("loads"))),
         "cycles": [[named(one) for one in ring] for ring in unpack_cycles(facts.analysis_result("cycles"))],
-        "layers": {named(one): standing for one, standing in unpack_standings(facts.analysis_result("layers")).items()},
+        "layers": {named(one): standing for one, standing in unpack_layers(facts.analysis_result("layers")).items()},
         "clusters": [
             (named(key), [named(one) for one in ring]) for key, ring in unpack_clusters(facts.analysis_result("clusters"))
         ],

@@ -44,8 +44,8 @@ _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
 _UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 # Messages of tantivy if files of an index are missing, damaged, or left by a killed build.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
-_LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
-_MADE = "made"  # the file in which an index describes itself
+_ABANDONED = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
+_DESCRIPTION_FILE = "made"  # the file in which an index describes itself
 _HEAP = 50_000_000  # bytes of memory for a writer
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # files that are named after their folder
 
@@ -140,23 +140,23 @@ class TextWriter:
 
     def __init__(self, folder: str, store: str | None) -> None:
         """`store` identifies the store that the build starts from; None if there is none."""
-        self.home = os.path.join(folder, "text")
+        self.folder = os.path.join(folder, "text")
         apart = None if store is None else outdated_paths(folder, store)
-        self.fresh = apart is None
-        self.astray = apart or frozenset()  # paths to update or remove in addition to what has changed
+        self.is_new = apart is None
+        self.outdated = apart or frozenset()  # paths to update or remove in addition to what has changed
         self._store = store or ""
-        self._touched: set[str] = set()
-        self.target = f"{self.home}.{os.getpid()}.new" if self.fresh else self.home
-        if self.fresh:
+        self._changed_paths: set[str] = set()
+        self.target = f"{self.folder}.{os.getpid()}.new" if self.is_new else self.folder
+        if self.is_new:
             for left in os.listdir(folder):  # left by killed builds
-                if _LEFT.fullmatch(left):
+                if _ABANDONED.fullmatch(left):
                     remove_tree(os.path.join(folder, left))
         self._writers: dict[tuple[str, bool], tantivy.IndexWriter] = {}
         with self._guarded():
-            if self.fresh:
+            if self.is_new:
                 os.mkdir(self.target)  # fails if something is there: nothing is written through a link
             for home in ((shelf, pieces) for shelf in SHARDS for pieces in (False, True)):
-                self._writers[home] = open_index(_home(self.target, *home), home[1]).writer(_HEAP, 1)
+                self._writers[home] = open_index(_shard_folder(self.target, *home), home[1]).writer(_HEAP, 1)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -165,17 +165,17 @@ class TextWriter:
             yield
         except (OSError, ValueError, RuntimeError) as error:
             self.abandon()
-            if not self.fresh and _DAMAGED.search(str(error)):
+            if not self.is_new and _DAMAGED.search(str(error)):
                 with suppress(OSError):  # without this file it is not an index
-                    os.remove(os.path.join(self.home, _MADE))
-                raise StoreBroken(f"the full-text index {self.home} is damaged: {error}", "Build again") from error
+                    os.remove(os.path.join(self.folder, _DESCRIPTION_FILE))
+                raise StoreBroken(f"the full-text index {self.folder} is damaged: {error}", "Build again") from error
             advice = "Free some space on that disk, and build again; the last complete store is unchanged"
-            raise StoreFailed(f"the full-text index {self.home} could not be written: {error}", advice) from error
+            raise StoreFailed(f"the full-text index {self.folder} could not be written: {error}", advice) from error
 
     def put(self, path: str, category: str, size: int, packed: bytes) -> None:
         """Add a file, replacing what was indexed for it."""
         with self._guarded():
-            if not self.fresh:
+            if not self.is_new:
                 self._remove(path)
             if packed:
                 self._put(path, category, size, _DECODER.decode(packed))
@@ -206,27 +206,29 @@ class TextWriter:
 
     def _remove(self, path: str) -> None:
         if _is_text(path):
-            self._touched.add(path)
+            self._changed_paths.add(path)
             for writer in self._writers.values():
                 writer.delete_documents_by_term("path", path)
 
     def finish(self, store: str) -> None:
         """Write everything to disk and end the writers' threads; `store` identifies the store that it is made for."""
         with self._guarded(), watch_call(f"the full-text index {self.target} to be written"):
-            _keep(self.target, _Note(_version(), "" if self.fresh else self._store, store, sorted(self._touched)))
+            _write_note(
+                self.target, _Note(_version(), "" if self.is_new else self._store, store, sorted(self._changed_paths))
+            )
             for writer in self._writers.values():
                 writer.commit()
                 writer.wait_merging_threads()
             self._writers.clear()
-            checksums.note_files(self.target, _MADE)
+            checksums.note_files(self.target, _DESCRIPTION_FILE)
 
     def place_it(self) -> None:
         """Make this the index."""
-        if self.fresh:
-            old = f"{self.home}.{os.getpid()}.old.new"
+        if self.is_new:
+            old = f"{self.folder}.{os.getpid()}.old.new"
             with suppress(FileNotFoundError):
-                os.rename(self.home, old)
-            os.rename(self.target, self.home)
+                os.rename(self.folder, old)
+            os.rename(self.target, self.folder)
             remove_tree(old)
 
     def abandon(self) -> None:
@@ -236,12 +238,12 @@ class TextWriter:
             with suppress(ValueError, RuntimeError), watch_call(what):  # RuntimeError: it had already ended
                 writer.rollback()
         self._writers.clear()
-        if self.fresh:
+        if self.is_new:
             remove_tree(self.target)
 
 
-def _home(place: str, shelf: str, pieces: bool) -> str:
-    return os.path.join(place, shelf, "pieces" if pieces else "files")
+def _shard_folder(place: str, shard: str, pieces: bool) -> str:
+    return os.path.join(place, shard, "pieces" if pieces else "files")
 
 
 class _Note(NamedTuple):
@@ -253,27 +255,27 @@ class _Note(NamedTuple):
     paths: list[str]  # paths in which it may differ from either, until the latter is the store
 
 
-def _keep(place: str, note: _Note) -> None:
-    checksums.write_record(os.path.join(place, _MADE), note, durable=True)
+def _write_note(place: str, note: _Note) -> None:
+    checksums.write_record(os.path.join(place, _DESCRIPTION_FILE), note, durable=True)
 
 
 def _note(folder: str) -> _Note | None:
     """Return the index's description of itself; None if there is no intact index made by this program version."""
     place = os.path.join(folder, "text")
-    homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHARDS for pieces in (False, True))
-    note = checksums.read_record(os.path.join(place, _MADE), _Note)
+    homes: Iterable[str] = (_shard_folder(place, shelf, pieces) for shelf in SHARDS for pieces in (False, True))
+    note = checksums.read_record(os.path.join(place, _DESCRIPTION_FILE), _Note)
     if note is None or note.version != _version() or _has_links(place):
         return None
     there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
-    return note if there and not checksums.damaged_files(place, _MADE) else None
+    return note if there and not checksums.damaged_files(place, _DESCRIPTION_FILE) else None
 
 
 def damaged_index_files(folder: str) -> list[str]:
     """Return the files of an index that do not match their checksums; reads all of them."""
     place = os.path.join(folder, "text")
-    if checksums.read_record(os.path.join(place, _MADE), _Note) is None:
-        return [_MADE]
-    return checksums.damaged_files(place, _MADE, trusting=False)
+    if checksums.read_record(os.path.join(place, _DESCRIPTION_FILE), _Note) is None:
+        return [_DESCRIPTION_FILE]
+    return checksums.damaged_files(place, _DESCRIPTION_FILE, trusting=False)
 
 
 def _has_links(place: str) -> bool:
@@ -357,17 +359,17 @@ class IndexShard:
         have = searcher.doc_freq(field, word)
         return math.log(1 + (searcher.num_docs - have + 0.5) / (have + 0.5)) if have else 0.0
 
-    def files(self, wanted: list[FieldQuery], folder: str, most: int) -> list[FileFound]:
+    def files(self, wanted: list[FieldQuery], folder: str, limit: int) -> list[FileFound]:
         """Return the best matching files below a folder."""
-        found = self._searched(False, wanted, folder, most)
+        found = self._searched(False, wanted, folder, limit)
         places = [at for _, at in found]
         numbers, sizes, purposes = (self._files.fast_field_values(f, places) for f in ("file", "size", "purpose"))
         rows = zip(numbers, sizes, purposes, found, strict=True)
         return [FileFound(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
 
-    def pieces(self, wanted: list[FieldQuery], folder: str, most: int) -> list[PieceFound]:
+    def pieces(self, wanted: list[FieldQuery], folder: str, limit: int) -> list[PieceFound]:
         """Return the best matching ranges of lines below a folder."""
-        found = self._searched(True, wanted, folder, most)
+        found = self._searched(True, wanted, folder, limit)
         places = [at for _, at in found]
         numbers, lines = (self._pieces.fast_field_values(f, places) for f in ("file", "line"))
         rows = zip(numbers, lines, found, strict=True)
@@ -378,7 +380,7 @@ class IndexShard:
         searcher = self._files if isinstance(found, FileFound) else self._pieces
         return str(searcher.doc(found.at)["path"][0])
 
-    def _searched(self, pieces: bool, wanted: list[FieldQuery], folder: str, most: int) -> list[tuple[float, Any]]:
+    def _searched(self, pieces: bool, wanted: list[FieldQuery], folder: str, limit: int) -> list[tuple[float, Any]]:
         schema = self._schemas[pieces]
         if not wanted or not self.count:
             return []
@@ -386,7 +388,7 @@ class IndexShard:
         if folder:
             within = tantivy.Query.const_score_query(tantivy.Query.term_query(schema, "folder", folder), 0.0)
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, within)])
-        hits: list[tuple[float, Any]] = (self._pieces if pieces else self._files).search(query, most, count=False).hits
+        hits: list[tuple[float, Any]] = (self._pieces if pieces else self._files).search(query, limit, count=False).hits
         return hits
 
 

@@ -20,7 +20,7 @@ from concordance.facts.codec import FileOutline, unpack_links, unpack_outline
 from concordance.facts.links import rows as links_rows
 from concordance.facts.links.graph import LinkGraph
 
-_PART = 500
+_MAX_PARAMETERS = 500
 
 
 class FileRow(NamedTuple):
@@ -78,10 +78,10 @@ class LinkReads:
         with self._guarded():
             return FlowFile(self._folder, self._run.execute("SELECT file, packed FROM flow"))
 
-    def symbols_named(self, name: str, language: str, kinds: Iterable[str], most: int) -> list[int]:
+    def symbols_named(self, name: str, language: str, kinds: Iterable[str], limit: int) -> list[int]:
         """Return the ids of the symbols that have a name, one of the given kinds and a language, in path order.
 
-        At most one more than `most`, which is enough to know that there are too many.
+        At most one more than `limit`, which is enough to know that there are too many.
         """
         listed = ", ".join(f"'{kind}'" for kind in sorted(kinds))
         query = (
@@ -89,7 +89,7 @@ class LinkReads:
             "AND language = ? ORDER BY path, place LIMIT ?"
         )
         with self._guarded():
-            return [row[0] for row in self._run.execute(query, (name, language, most + 1))]
+            return [row[0] for row in self._run.execute(query, (name, language, limit + 1))]
 
     def keys(self, file: int) -> list[str]:
         """Return the keys of a file's symbols, in text order."""
@@ -125,8 +125,8 @@ class LinkReads:
         wanted = sorted(ids)
         graph = LinkGraph(self.analysis_result("graph"))
         found = {user for target in wanted for user, _ in graph.users(target)}
-        for begin in range(0, len(wanted), _PART):
-            part = wanted[begin : begin + _PART]
+        for begin in range(0, len(wanted), _MAX_PARAMETERS):
+            part = wanted[begin : begin + _MAX_PARAMETERS]
             marks = ", ".join("?" * len(part))
             for table, user in (("used", "user"), ("override", "symbol"), ("extends", "symbol")):
                 query = f"SELECT DISTINCT {user} FROM {table} WHERE target IN ({marks})"  # noqa: S608

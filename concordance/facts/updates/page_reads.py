@@ -204,7 +204,7 @@ class PageReadLog:
         checksums.move_sealed(aside, self.path)
 
     def update(
-        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], gone: Iterable[Subject],
+        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], removed: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         """Update the records with the pages that were made and the subjects that are gone.
@@ -214,10 +214,10 @@ class PageReadLog:
         """
         with _guarded():
             self._tidy()
-            self._update(meta, records, gone, shared, summaries)
+            self._update(meta, records, removed, shared, summaries)
 
     def _update(
-        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], gone: Iterable[Subject],
+        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], removed: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         run = self._connection.execute
@@ -246,7 +246,7 @@ class PageReadLog:
             known = _numbers(row[0]) if row else array("I")
             known.extend(numbers)
             run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (slot, known.tobytes()))
-        for subject in gone:
+        for subject in removed:
             run("DELETE FROM subject WHERE number = ?", (self._numbers.pop(subject, 0),))
             subjects.pop(subject, None)
         self._renew("shared", shared)
@@ -254,7 +254,7 @@ class PageReadLog:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
         run("COMMIT")
         checksums.add_committed(self.path)
-        checksums.note_seen(self.path)
+        checksums.note_verified(self.path)
 
     def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
         """Write those tables that changed."""

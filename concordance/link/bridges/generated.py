@@ -66,10 +66,10 @@ class _Files:
             home, last = ".".join(parts[: count - 1]), parts[count - 1]
             alike = [place for place in symbols if place.name == last]
             for place in alike:
-                if place.home == home:
+                if place.parent_key == home:
                     return place
             for place in alike:
-                if place.kind == Kind.ENUMERATOR and place.home.rpartition(".")[0] == home:
+                if place.kind == Kind.ENUMERATOR and place.parent_key.rpartition(".")[0] == home:
                     return place
         service = _SERVICE.match(parts[0])
         for place in symbols if service else ():

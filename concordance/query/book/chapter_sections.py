@@ -48,7 +48,7 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW, RENUMBERED, memoised, shared_while, untouched
 
 _TYPES = TYPE_KINDS | {Kind.TYPE}
-_KNOWN = 24  # key definitions listed
+_MAX_KEY_DEFINITIONS = 24  # key definitions listed
 _FILES = 8
 _NEIGHBOURS = 8  # chapters named in a sentence on dependencies
 _DOCUMENTS = 8
@@ -70,7 +70,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     """Return all sections of one chapter."""
     folder = folders(index).all[chapter.folder]
     found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
-    marks = distinctive_terms(index, chapter.homes)
+    marks = distinctive_terms(index, chapter.folders)
     below = _inner_chapters(index, chapter)
     if marks or below:
         found += [Heading(2, ["Key Concepts"]), *marks, *below]
@@ -80,7 +80,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     drawn = dependency_diagram(index, folder)
     if drawn:
         found += [Heading(2, ["How It Is Organized"]), *drawn]
-    central = folders(index).most_central(chapter.homes, _FILES)
+    central = folders(index).most_central(chapter.folders, _FILES)
     if central:
         found += [Heading(2, ["Important Files"]), important_table(index, central, chapter.folder)]
     way = chapter_path(index, chapter, label_of(index, chapter))
@@ -88,7 +88,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
         found += [Heading(2, ["Reading Path"]), *way]
     if chapter.sections:
         found += [Heading(2, ["Sections"]), *_sections(index, chapter)]
-    tests = maintenance_blocks(index, chapter.homes)
+    tests = maintenance_blocks(index, chapter.folders)
     if tests:
         found += [Heading(2, ["Tests, Build and Owners"]), *tests]
     return [*found, Heading(2, ["Further Reading"]), *_further(index, chapter)]
@@ -150,7 +150,7 @@ def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
 @memoised(256, BELOW)
 def key_definitions_of_chapter(index: Index, folder: str) -> list[KeyDefinition]:
     """Return the definitions of a chapter that most files use."""
-    return key_definitions_of_files(index, plan(index).chapters[folder].files, _KNOWN)
+    return key_definitions_of_files(index, plan(index).chapters[folder].files, _MAX_KEY_DEFINITIONS)
 
 
 def _definition_tables(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:

@@ -49,9 +49,9 @@ def time_in_words(minutes: int) -> str:
     return count_noun(hours, "hour")
 
 
-def reading_path(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[ReadingStep]:
+def reading_path(index: Index, paths: Sequence[str], limit: int = _STEPS) -> list[ReadingStep]:
     """Return the most central files of the given folders, as far as possible each after those that it uses."""
-    chosen = folders(index).most_central(homes, most)
+    chosen = folders(index).most_central(paths, limit)
     bases = {index.base_of(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
     for base, place in bases.items():
@@ -66,7 +66,7 @@ def reading_path(index: Index, homes: Sequence[str], most: int = _STEPS) -> list
 
 def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
     """Return the reading path of one chapter."""
-    steps = reading_path(index, chapter.homes)
+    steps = reading_path(index, chapter.folders)
     if not steps:
         return []
     total = sum(step.minutes for step in steps)

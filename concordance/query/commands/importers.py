@@ -20,9 +20,9 @@ ARGUMENT = "PATH"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per import statement."""
-    file = index.file(asked)
+    file = index.file(argument)
     users = index.facts.users(index.facts.base(file.path))
     paths = {index.path_of(user) for user, roles, _ in users if roles & _IMPORT}
     rows: list[Row] = []

@@ -41,13 +41,13 @@ ARGUMENT = "[PATH]"
 _COLUMNS = ("keyword", "kind", "line", "uses", "section")
 
 
-def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     """Return definitions in source order, then imports, names that are only mentioned, environment variables, and
     concepts, best first; each with the section of the file's page that contains it."""
     facts = index.facts
-    if asked is None:
+    if argument is None:
         return _of_repository(facts, page)
-    file = index.file(asked)
+    file = index.file(argument)
     found = facts.of(file.path)
     rows = _definitions(file.path, found) + _imports(file.path, found)
     rows += [

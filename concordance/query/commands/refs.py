@@ -10,7 +10,7 @@ from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import Resolution, ResolvedQuestion
 from concordance.query.names.declarations import with_counterparts
-from concordance.query.names.display_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.environment_variables import use_rows
 from concordance.query.names.references import Reference, add_unresolved_note, uses_of
 from concordance.query.names.resolver import UnknownName, resolve_question
@@ -30,31 +30,33 @@ OPTIONS = (TRUST,)
 _COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per use: first the uses of symbols, then those of an environment variable of the same name."""
-    variable = use_rows(index, asked, requested_trust(page))
+    variable = use_rows(index, argument, requested_trust(page))
     try:
-        said = resolve_question(index, asked)
+        said = resolve_question(index, argument)
     except UnknownName:
         if not variable:
             raise
         return paginate(variable, _COLUMNS, page)
-    if not said.meant:
+    if not said.resolutions:
         return Answer([], _COLUMNS, 0, note=said.note)
-    if said.meant[0].scope >= 0:
-        return _local_uses(index, said.meant[0], page)
+    if said.resolutions[0].scope >= 0:
+        return _local_uses(index, said.resolutions[0], page)
     if not variable:
         return _symbol_uses(index, said, page)
     return _symbol_and_variable_uses(index, said, variable, page)
 
 
-def _symbol_and_variable_uses(index: Index, said: ResolvedQuestion, variable: list[Row], page: AnswerPage) -> Answer:
+def _symbol_and_variable_uses(
+    index: Index, question: ResolvedQuestion, variable: list[Row], page: AnswerPage
+) -> Answer:
     """Return the uses of symbols, then those of a variable. Cursors among the latter begin with "v"."""
     if page.cursor.startswith("v"):
         behind = paginate(variable, _COLUMNS, page._replace(cursor=page.cursor[1:]))
-        first = _symbol_uses(index, said, page._replace(cursor="", limit=1))
+        first = _symbol_uses(index, question, page._replace(cursor="", limit=1))
         return behind._replace(total=first.total + len(variable), cursor=behind.cursor and f"v{behind.cursor}")
-    first = _symbol_uses(index, said, page)
+    first = _symbol_uses(index, question, page)
     total, room = first.total + len(variable), page.limit - len(first.rows)
     if first.cursor:
         return first._replace(total=total)
@@ -63,11 +65,11 @@ def _symbol_and_variable_uses(index: Index, said: ResolvedQuestion, variable: li
     return first._replace(rows=[*first.rows, *variable[:room]], total=total, cursor=cursor, note=note)
 
 
-def _symbol_uses(index: Index, said: ResolvedQuestion, page: AnswerPage) -> Answer:
-    symbols = with_counterparts(index, [one.place for one in said.meant if one.best])
+def _symbol_uses(index: Index, question: ResolvedQuestion, page: AnswerPage) -> Answer:
+    symbols = with_counterparts(index, [one.place for one in question.resolutions if one.best])
     found = uses_of(index, symbols, requested_trust(page), page)
     first = symbols[0]
-    note = "" if found.total else f"no uses of {called(index, first)}: {index.searched(first.language)}"
+    note = "" if found.total else f"no uses of {display_name(index, first)}: {index.searched(first.language)}"
     note = add_unresolved_note(index, note, [first.name], "uses")
     return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
 

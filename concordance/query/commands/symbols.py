@@ -21,9 +21,9 @@ ARGUMENT = "PATH"
 OPTIONS = (Option("declarations", "Also list prototypes and forward declarations.", bool, False),)
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per symbol."""
-    file = index.file(asked)
+    file = index.file(argument)
     language = language_of(file.language)
     symbols = index.facts.of(file.path).symbols
     names = [qualified(symbol, language.separator) for symbol in symbols]

@@ -37,7 +37,7 @@ from concordance.query.diff.rows import ChangeRow
 from concordance.query.index.repository import Index
 
 _MANY = 12  # small definitions of one kind in one file, or files of a cycle, that are named
-_LISTED = 200  # items of a section that are listed
+_MAX_ITEMS = 200  # items of a section that are listed
 _NAMED = 30  # test files that are listed
 _SMALL = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _VERBS = {"signature": "signature", "value": "value", "doc": "documentation", "body": "body"}
@@ -184,8 +184,8 @@ def _truncated_list(items: list[Item]) -> list[Block]:
     """Return a list; a very long one is cut, with the number of what is left out."""
     if not items:
         return []
-    more = len(items) - _LISTED
-    return [Items(items[:_LISTED]), *([Text([f"And {more:,} more: see --json for all."])] if more > 0 else [])]
+    more = len(items) - _MAX_ITEMS
+    return [Items(items[:_MAX_ITEMS]), *([Text([f"And {more:,} more: see --json for all."])] if more > 0 else [])]
 
 
 def _file(answer: DiffReport, path: str) -> Piece:
@@ -203,10 +203,10 @@ def _definitions(answer: DiffReport) -> list[Block]:
     categories = {read.file.path: read.file.category for read in reads}
     ordered = sorted(by_file, key=lambda path: (category_rank(categories.get(path, "")), path))
     blocks: list[Block] = []
-    for path in ordered[:_LISTED]:
+    for path in ordered[:_MAX_ITEMS]:
         blocks += [Heading(3, [_file(answer, path)]), Items(_items(by_file[path]))]
-    if len(ordered) > _LISTED:
-        blocks.append(Text([f"And {count_noun(len(ordered) - _LISTED, 'more file')}: see --json for all."]))
+    if len(ordered) > _MAX_ITEMS:
+        blocks.append(Text([f"And {count_noun(len(ordered) - _MAX_ITEMS, 'more file')}: see --json for all."]))
     return blocks
 
 

@@ -103,7 +103,7 @@ def _why(file: File) -> str:
 
 def symbol_changes(comparison: Comparison) -> SymbolChanges:
     """Return definitions that were added, removed, moved or renamed, and the differences of the others."""
-    found = find_moves([pair.gone for pair in comparison.pairs], comparison.renamed)
+    found = find_moves([pair.unpaired for pair in comparison.pairs], comparison.renamed)
     changed = [one for pair in comparison.pairs for one in pair.changed]
     rows = [_change_row("moved", *one, f"from {_former_place(*one)}") for one in found.moved]
     rows += [_change_row("renamed", *one, f"from {_former_place(*one)}") for one in found.renamed]

@@ -83,9 +83,9 @@ def part_ref(index: Index, path: str) -> Ref:
 # --- concepts
 
 
-def key_concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]:
+def key_concepts(index: Index, folder: Folder, limit: int = _CONCEPTS) -> list[Block]:
     """Return the definitions that other files use most, each with its author's description."""
-    rows = key_definitions_of_folder(index, folder, most)
+    rows = key_definitions_of_folder(index, folder, limit)
     if not rows:
         return []
     return [Items([concept_item(index, row) for row in rows])]

@@ -22,7 +22,7 @@ from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
 from concordance.extract.registry import language_of
-from concordance.facts.codec import FileTests, TestedFiles, unpack_clusters, unpack_cycles, unpack_standings
+from concordance.facts.codec import FileTests, TestedFiles, unpack_clusters, unpack_cycles, unpack_layers
 from concordance.facts.fulltext.index import IndexShard, open_shards
 from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
@@ -280,7 +280,7 @@ class Index:
     @SharedProperty
     def layers(self) -> dict[str, Layer]:
         """Each file's layer: the length of the chains of its dependencies and of its dependents."""
-        rows = unpack_standings(self.facts.analysis_result("layers")).items()
+        rows = unpack_layers(self.facts.analysis_result("layers")).items()
         return RecordedTable(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
 
     @SharedProperty

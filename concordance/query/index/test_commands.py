@@ -46,8 +46,8 @@ class RunnerCommands:
         command = self._found[path]
         return command(name) if command is not None else ""
 
-    def text(self, path: str, most: int = _LARGEST) -> bytes:
-        """Return the first bytes of a file, or the last if `most` is negative; empty if there is no such file.
+    def text(self, path: str, limit: int = _LARGEST) -> bytes:
+        """Return the first bytes of a file, or the last if `limit` is negative; empty if there is no such file.
 
         Settings files are cached, because many tests share them.
         """
@@ -57,10 +57,10 @@ class RunnerCommands:
         if path in self._texts:
             return self._texts[path]
         try:
-            found = walk.read(self._root, ListedFile(path, 0, 0), abs(most), most < 0)
+            found = walk.read(self._root, ListedFile(path, 0, 0), abs(limit), limit < 0)
         except Unreadable:
             found = b""
-        if most == _LARGEST:
+        if limit == _LARGEST:
             self._texts[path] = found
         return found
 

@@ -21,13 +21,13 @@ class Alphabet:
     def __init__(self, census: Census) -> None:
         self._census = census
         self._files: dict[str, list[str]] = {}
-        self._meant: dict[str, Counter[str]] = {}  # by acronym, how often each long form is given
+        self._long_forms: dict[str, Counter[str]] = {}  # by acronym, how often each long form is given
         for file in census.files:
             for term in census.terms.get(file.base, ()):
                 if term.kind != "name":
                     self._files.setdefault(term.text, []).append(file.path)
                 if term.stands_for:
-                    self._meant.setdefault(term.text, Counter())[term.stands_for] += 1
+                    self._long_forms.setdefault(term.text, Counter())[term.stands_for] += 1
         self._widths = self._sizes(census.by_name, self._files)
         self.shards = Shards(self._widths)
 
@@ -41,9 +41,9 @@ class Alphabet:
         texts: set[str] = set()
         for path, before, after in terms:
             for term in before:
-                self._put(path, term, -1)
+                self._count_term(path, term, -1)
             for term in after:
-                self._put(path, term, 1)
+                self._count_term(path, term, 1)
             texts.update(term.text for term in (*before, *after) if before != after)
         other = texts.union(names)
         by_name, files = self._census.by_name, self._files
@@ -56,7 +56,7 @@ class Alphabet:
                 changes[name] = change
         self.shards.renew(changes, self._widths)
 
-    def _put(self, path: str, term: Term, times: int) -> None:
+    def _count_term(self, path: str, term: Term, times: int) -> None:
         """Add a term of a file, or remove it (`times` is -1)."""
         if term.kind != "name":
             paths = self._files.setdefault(term.text, [])
@@ -65,16 +65,16 @@ class Alphabet:
             if not paths:
                 del self._files[term.text]
         if term.stands_for:
-            meant = self._meant.setdefault(term.text, Counter())
+            meant = self._long_forms.setdefault(term.text, Counter())
             meant[term.stands_for] += times
             if not meant[term.stands_for]:
                 del meant[term.stands_for]
             if not meant:
-                del self._meant[term.text]
+                del self._long_forms[term.text]
 
     def entry(self, name: str) -> NameEntry:
         """Return the entry of a name."""
-        meant: Mapping[str, int] = self._meant.get(name, {})
+        meant: Mapping[str, int] = self._long_forms.get(name, {})
         stands_for = min(meant, key=lambda one: (-meant[one], one), default="")
         return NameEntry(name, self._census.by_name.get(name, ()), self._files.get(name, ()), stands_for)
 

@@ -16,7 +16,7 @@ from concordance.query.answers import AnswerPage, Row, category_rank, full_name,
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.open_file import LinkedTarget, OpenFile
 from concordance.query.index.repository import Index
-from concordance.query.names.display_names import called
+from concordance.query.names.display_names import display_name
 
 _MANY = 32  # symbols with one name above which classes are not looked up
 _CALL = 1 << ROLES.index(Role.CALL)
@@ -35,7 +35,7 @@ def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> l
     for symbol in symbols if len(symbols) < _MANY else ():
         if symbol.name == language_of(symbol.language).constructor:
             found += [
-                one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.home) == split_key(one.key)
+                one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.parent_key) == split_key(one.key)
             ]
     return found
 
@@ -50,7 +50,7 @@ def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[
     )
     if least != Trust.UNIQUE_NAME:  # the store merges a pair's roles, whatever the trust of each use
         users = dict.fromkeys(_claims(index, users, frozenset(symbol.id for symbol in symbols), least))
-    users |= dict.fromkeys(_across(index, [symbol.id for symbol in symbols], least))
+    users |= dict.fromkeys(_across_bridges(index, [symbol.id for symbol in symbols], least))
     order: dict[str, tuple[bool, int, str]] = {}
 
     def key(user: int) -> tuple[bool, int, str, int]:
@@ -62,7 +62,7 @@ def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[
     return sorted(users, key=key)
 
 
-def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, LinkedTarget]:
+def _across_bridges(index: Index, targets: Iterable[int], least: int) -> dict[int, LinkedTarget]:
     """Return the callers of the given targets from other languages, with the bridge as the claim."""
     table, found = bridges_of(index), dict[int, LinkedTarget]()
     for row in (row for target in targets for row in table.runs_into(target)):
@@ -104,7 +104,7 @@ def callers_page(
     shown = found[start:end]
     places = index.facts.places(shown)
     targets = frozenset(symbol.id for symbol in symbols)
-    claims = {**_across(index, targets, least), **_claims(index, shown, targets, least)}
+    claims = {**_across_bridges(index, targets, least), **_claims(index, shown, targets, least)}
     rows = [CallEnd(places[user], claims[user]) for user in shown if user in places and user in claims]
     return rows, len(found), str(end) if end < len(found) else ""
 
@@ -150,5 +150,5 @@ def call_row(index: Index, one: CallEnd) -> Row:
         "qualified": full_name(one.place),
         "trust": one.claim.trust.name.lower(),
         "by": one.claim.by,
-        "called": called(index, one.place),
+        "called": display_name(index, one.place),
     }

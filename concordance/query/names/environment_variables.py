@@ -12,7 +12,7 @@ from concordance.base.model import Bridge, End, Role, Trust
 from concordance.query.answers import Row, category_rank
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.names.display_names import called
+from concordance.query.names.display_names import display_name
 
 VARIABLE, OPTION = "environment variable", "build option"
 _ORDER = {"declares": 0, "sets": 1, "removes": 2, "reads": 3, "documents": 4}
@@ -78,7 +78,7 @@ def use_rows(index: Index, name: str, least: int) -> list[Row]:
             "path": one.path, "line": one.end.line, "col": one.end.col,
             "role": str(_ROLES.get(one.row.says, Role.READ)), "trust": Trust(one.row.trust).name.lower(),
             "by": f"{one.row.says} it: {one.row.by}",
-            "scope": called(index, symbol) if symbol is not None else None,
+            "scope": display_name(index, symbol) if symbol is not None else None,
             "text": index.open_file(one.path).line(one.end.line),
         })  # fmt: skip
     return rows

@@ -18,7 +18,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.display_names import public_name
 from concordance.query.names.shards import MAX_FILES, NameEntry
 
-_FEW = 8  # files that an entry for a namespace lists one by one: namespaces spread over files
+_MAX_NAMESPACE_FILES = 8  # files that an entry for a namespace lists one by one: namespaces spread over files
 _ORDER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
 
 
@@ -35,8 +35,8 @@ class EntryWriter:
 
     def __init__(self, index: Index, folder: str = "", short: bool = False) -> None:
         self.index, self.folder, self.short = index, folder, short
-        self._cut = len(folder) + 1 if folder else 0
-        self._most = MAX_FILES if short else 8 * MAX_FILES  # no other page lists what a folder's page leaves out
+        self._prefix_length = len(folder) + 1 if folder else 0
+        self._max_files = MAX_FILES if short else 8 * MAX_FILES  # no other page lists what a folder's page leaves out
 
     def entry(self, entry: NameEntry) -> Item:
         """Return a name with each kind of symbol that has it, and where."""
@@ -62,7 +62,7 @@ class EntryWriter:
         return Item(pieces)
 
     def _files(self, kind: str, found: dict[str, list[int]]) -> list[Piece]:
-        if len(found) > (_FEW if kind == Kind.NAMESPACE else self._most):
+        if len(found) > (_MAX_NAMESPACE_FILES if kind == Kind.NAMESPACE else self._max_files):
             return self._folders(found)
         pieces: list[Piece] = []
         for path, ids in found.items():
@@ -85,7 +85,7 @@ class EntryWriter:
         return kind in TYPE_KINDS or (kind not in _MEMBERS and identity in self.index.census.used_by)
 
     def _concept(self, paths: Sequence[str]) -> list[Piece]:
-        if len(paths) > self._most:
+        if len(paths) > self._max_files:
             return self._folders(paths)
         pieces: list[Piece] = []
         for path in paths:
@@ -98,14 +98,14 @@ class EntryWriter:
         pieces: list[Piece] = [f"in {counts.total():,} files: "]
         for folder, count in counts.most_common():
             to = To.INDEX if folder == self.folder and not self.short else To.SUBTREE
-            label = folder[self._cut :] or folder.rpartition("/")[2] or "."
+            label = folder[self._prefix_length :] or folder.rpartition("/")[2] or "."
             pieces += [" · " if len(pieces) > 1 else "", Ref(to, folder, "", label), f" ×{count:,}"]
         return pieces
 
     def _label(self, path: str, others: Iterable[str]) -> str:
         """Return a short path: relative to the page's folder, or the file name, with its folder if it is ambiguous."""
         if not self.short:
-            return path[self._cut :]
+            return path[self._prefix_length :]
         folder, _, name = path.rpartition("/")
         alike = sum(1 for other in others if other.endswith(name) and other.rpartition("/")[2] == name)
         return f"{folder.rpartition('/')[2]}/{name}" if alike > 1 or name in _ANY else name
@@ -115,21 +115,23 @@ _MEMBERS = frozenset((Kind.METHOD, Kind.FIELD, Kind.PROPERTY, Kind.ENUMERATOR, K
 _ANY = frozenset(("__init__.py", "index.js", "index.ts", "mod.rs", "README.md", "CMakeLists.txt", "BUILD.bazel"))
 
 
-def most_used_table(index: Index, ids: Iterable[int], counts: Counter[int], most: int, folder: str = "") -> list[Block]:
+def most_used_table(
+    index: Index, ids: Iterable[int], counts: Counter[int], limit: int, folder: str = ""
+) -> list[Block]:
     """Return a table of the symbols that most files use; empty if none is used. Paths are relative to the folder."""
     kinds, names, path_of = index.census.kinds, index.census.names, index.path_of
     cut = len(folder) + 1 if folder else 0
     some = [identity for identity in ids if counts.get(identity) and kinds[identity]]
-    least = min(nlargest(most, map(counts.__getitem__, some)), default=0)  # the others are not compared by name
+    least = min(nlargest(limit, map(counts.__getitem__, some)), default=0)  # the others are not compared by name
     rest = [one for one in some if counts[one] >= least]
-    best = nsmallest(most, rest, key=lambda one: (-counts[one], names[one], path_of(one), one))
+    best = nsmallest(limit, rest, key=lambda one: (-counts[one], names[one], path_of(one), one))
     rows: list[list[list[Piece]]] = [
-        [[_called(index, one)], [kinds[one]], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
+        [[_symbol_ref(index, one)], [kinds[one]], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
     ]
     return [Table(["Name", "Kind", "File", "Files that use it"], rows)] if rows else []
 
 
-def _called(index: Index, identity: int) -> Ref:
+def _symbol_ref(index: Index, identity: int) -> Ref:
     """Return a link to a symbol, labelled with its public name if it has one."""
     ref = ref_of(index, identity)
     return ref._replace(label=public_name(index, ref.path, index.keys[identity]) or ref.label)

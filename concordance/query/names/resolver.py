@@ -28,8 +28,8 @@ from concordance.query.pages import kinds_with
 _LINE = re.compile(r".+[^:]:\d+")
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
-_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
-_MODULES = 40  # modules of one name that are searched
+_VALUE_KINDS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_MAX_MODULES = 40  # modules of one name that are searched
 
 
 class UnknownName(UserError):
@@ -42,54 +42,54 @@ class _Match(NamedTuple):
     hops: tuple[Hop, ...] = ()
 
 
-def resolve_symbols(index: Index, asked: str) -> list[SymbolPlace]:
+def resolve_symbols(index: Index, question: str) -> list[SymbolPlace]:
     """Return the symbols of a NAME, an id or PATH:LINE:COL, best first; raise a UserError if there are none.
 
     Worse matches are left out: a question about `torch.nn.Module` is not about another `nn::Module`.
     """
-    said = resolve_question(index, asked)
-    found = [one.place for one in said.meant if one.place.id and one.best]
+    said = resolve_question(index, question)
+    found = [one.place for one in said.resolutions if one.place.id and one.best]
     if not found:
-        raise UnknownName(said.note or f"{asked} is a variable inside a function", "Give the name of a definition")
+        raise UnknownName(said.note or f"{question} is a variable inside a function", "Give the name of a definition")
     return found
 
 
-def resolve_subject(index: Index, asked: str) -> File | list[SymbolPlace]:
+def resolve_subject(index: Index, question: str) -> File | list[SymbolPlace]:
     """Return the file that a PATH refers to, or the symbols of a NAME, best first."""
-    file = index.facts.file(asked)
+    file = index.facts.file(question)
     if file is not None:
         return file
     try:
-        return resolve_symbols(index, asked)
+        return resolve_symbols(index, question)
     except UnknownName:
-        if "/" not in asked and index.facts.file(asked) is None and not re.search(r"\.\w{1,5}$", asked):
+        if "/" not in question and index.facts.file(question) is None and not re.search(r"\.\w{1,5}$", question):
             raise
         try:
-            return index.file(asked)
+            return index.file(question)
         except UnknownPath as error:
-            if "/" in asked:
+            if "/" in question:
                 raise error from None
         raise
 
 
-def resolve_question(index: Index, asked: str) -> ResolvedQuestion:
+def resolve_question(index: Index, question: str) -> ResolvedQuestion:
     """Return all resolutions of a question, best first; raise UnknownName if there are none."""
-    if not asked.strip():
+    if not question.strip():
         raise UnknownName("the question is empty", "Give a NAME or PATH:LINE:COL")
-    if POSITION.fullmatch(asked):
-        return resolve_position(index, asked)
+    if POSITION.fullmatch(question):
+        return resolve_position(index, question)
     try:
-        asked.encode()
+        question.encode()
     except UnicodeEncodeError:
         raise UnknownName("the question is not valid text", "Give a NAME or PATH:LINE:COL") from None
-    if "#" in asked and index.facts.file(asked.partition("#")[0]) is not None:
-        return ResolvedQuestion(_by_id(index, asked))
-    matches = _by_name(index, asked)
+    if "#" in question and index.facts.file(question.partition("#")[0]) is not None:
+        return ResolvedQuestion(_by_id(index, question))
+    matches = _by_name(index, question)
     if not matches:
-        across = list(_across_languages(index, asked))
+        across = list(_across_languages(index, question))
         if across:
             return ResolvedQuestion(across)
-        raise _unknown(index, asked)
+        raise _unknown(index, question)
     full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
     best = matches[0].group
     return ResolvedQuestion([_resolution(match, full, all_)._replace(best=match.group == best) for match in matches])
@@ -98,7 +98,7 @@ def resolve_question(index: Index, asked: str) -> ResolvedQuestion:
 def _count(matches: Iterable[_Match]) -> int:
     """Count the distinct definitions among some matches; overloads count as one."""
     places = [match.place for match in matches if not _is_declared(match.place)]
-    return len({(place.path, place.home, place.name) for place in places})
+    return len({(place.path, place.parent_key, place.name) for place in places})
 
 
 def _resolution(match: _Match, full: int, count: int) -> Resolution:
@@ -176,11 +176,11 @@ def _sorted(matches: Iterable[_Match]) -> list[_Match]:
         place = match.place
         order = (
             place.kind in _PROSE, _is_declared(place), not place.public, category_rank(place.category),
-            place.kind in _HOLDERS,
+            place.kind in _VALUE_KINDS,
         )  # fmt: skip
         return (
-            match.group, *order, place.home.count(".") + bool(place.home), place.path.count("/"), place.path,
-            place.place,
+            match.group, *order, place.parent_key.count(".") + bool(place.parent_key), place.path.count("/"),
+            place.path, place.place,
         )  # fmt: skip
 
     return sorted(matches, key=key)
@@ -197,7 +197,7 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     named = index.facts.named(parts[-1])
     # A symbol defined by a macro contains a name: `KERNEL(add)` is found by `add` if nothing else is.
     for place in named or index.facts.named_by_macro(parts[-1]):
-        home = split_key(place.home)
+        home = split_key(place.parent_key)
         before = heads[: len(heads) - len(home)]
         if home[-len(heads) :] == heads:
             found.append(_Match(place, 0 if home == heads else 1))
@@ -209,7 +209,7 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
 def _with_public_names(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
     """Add the symbols that have this public name, and rank all other matches below them."""
     places: dict[int, SymbolPlace] = {}
-    for path, names in public_names(index).meant(parts):
+    for path, names in public_names(index).matching(parts):
         inside = index.facts.symbols_in(path)
         found = [place for place in inside if split_key(place.key) == names]  # all overloads
         if not found and len(names) > 1:
@@ -243,7 +243,7 @@ def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return what modules export under a name, wherever it is defined."""
     for count in range(len(parts) - 1, 0, -1):
         found = []
-        for module in _modules(index, parts[:count], separator)[:_MODULES]:
+        for module in _modules(index, parts[:count], separator)[:_MAX_MODULES]:
             way = TrailFinder(index).of_name(module.place.path, parts[count])
             place = index.facts.place(way.target) if way else None
             for name in parts[count + 1 :]:
@@ -261,9 +261,9 @@ def _member(index: Index, holder: SymbolPlace, name: str, seen: set[int]) -> Sym
         way = TrailFinder(index).of_name(holder.path, name)
         return index.facts.place(way.target) if way else None
     seen.add(holder.id)
-    home = [*split_key(holder.home), holder.name]
+    home = [*split_key(holder.parent_key), holder.name]
     for place in index.facts.symbols_in(holder.path):
-        if place.name == name and split_key(place.home) == home:
+        if place.name == name and split_key(place.parent_key) == home:
             return place
     file = index.open_file(holder.path)
     given = zip(
@@ -283,7 +283,7 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
     """Return the only symbol of this name below a folder or file of the name before it; empty if there are several."""
     heads, found = parts[:-1], []
     for place in index.facts.named(parts[-1]):
-        inside = [*_module_of(place.path), *split_key(place.home)]
+        inside = [*_module_of(place.path), *split_key(place.parent_key)]
         if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
             found.append(_Match(place, 2))
     return found if _count(found) == 1 else []
@@ -314,7 +314,7 @@ def _unknown(index: Index, asked: str) -> UnknownName:
     there = _sorted(_Match(place, 1) for place in index.facts.named(last)) if len(parts) > 1 else []
     if there:
         listed = ", ".join(
-            f"{match.place.path}#{'.'.join([*split_key(match.place.home), last])}" for match in there[:3]
+            f"{match.place.path}#{'.'.join([*split_key(match.place.parent_key), last])}" for match in there[:3]
         )
         more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
         return UnknownName(f"no definition of {asked} found", f"{last} is defined: {listed}{more}")
@@ -352,14 +352,14 @@ _LIKE = 0.7
 
 
 _MODULAR = frozenset(("python", "cython", "javascript", "typescript", "rust", "starlark"))  # where a file is a module
-_HOMES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that represent their folder
+_FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that represent their folder
 
 
 def _module_of(path: str) -> list[str]:
     """Return a file's dotted name in parts: its folders and its stem, unless the file represents its folder."""
     folders, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
-    return [*filter(None, folders.split("/")), *([] if stem in _HOMES else [stem])]
+    return [*filter(None, folders.split("/")), *([] if stem in _FOLDER_FILES else [stem])]
 
 
 @shared

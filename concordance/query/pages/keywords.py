@@ -69,7 +69,7 @@ def _blocks(one: FileModel) -> list[Block]:
     one.index.reads.note("words", one.path)
     groups, uses = file_keywords.defined_names(one.symbols), file_keywords.count_usage(one)
     imports = file_keywords.imported_names(one)
-    mentioned = file_keywords.mentioned_names(one.facts, one.index.census.has_code, file_keywords.shown_names(one))
+    mentioned = file_keywords.mentioned_names(one.facts, one.index.census.has_code, file_keywords.names_in_code(one))
     concepts = file_keywords.concepts(
         one.facts.terms, one.index.census.files_per_term, one.index.census.file_count_band
     )
@@ -131,10 +131,10 @@ def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> 
             inside.setdefault(file_keywords.member_of(one, place), []).append(place)
         for home, some in inside.items():
             (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, some, uses))
-    homes = sorted((file_keywords.name_key(file_keywords.called(one, home)), home) for home in members)
+    homes = sorted((file_keywords.name_key(file_keywords.qualified_name(one, home)), home) for home in members)
     for _, home in homes:
         public = public_name(one.index, one.path, one.symbols[home].key)
-        found.append(Item([one.own(home, public or file_keywords.called(one, home))], [Items(members[home])]))
+        found.append(Item([one.own(home, public or file_keywords.qualified_name(one, home))], [Items(members[home])]))
     return Items(found)
 
 
@@ -194,7 +194,7 @@ def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
     meaning = file_keywords.MentionResolver(one)
     found: list[Item] = []
     for row in rows:
-        ref = meaning.ref(row.name) if not row.is_shown else None
+        ref = meaning.ref(row.name) if not row.is_in_code else None
         found.append(Item([ref or Mono(row.name), f" L{row.line}", _times(row.times)]))
     return found
 

@@ -22,7 +22,7 @@ from concordance.query.names.shards import NameEntry, by_letter
 
 TO = To.SUBTREE  # what links to these pages say
 
-_MOST = 800  # definitions up to which a page lists those of the whole subtree
+_MAX_LISTED_SYMBOLS = 800  # definitions up to which a page lists those of the whole subtree
 _TOP = 25  # rows of a ranking
 _WORDS = 30  # concepts of a ranking
 _PART = 4_000  # definitions on one part of a page
@@ -39,7 +39,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     census = index.census
     below = census.below(subject)
     ids = [identity for file in below for identity in census.symbols(file)]
-    whole = len(ids) <= _MOST
+    whole = len(ids) <= _MAX_LISTED_SYMBOLS
     own = [file for file in below if file.path.rpartition("/")[0] == subject]
     listed = ids if whole else [one for file in own for one in census.symbols(file)]
     parts = _parts(index, listed)

@@ -28,7 +28,7 @@ from concordance.query.answers import category_rank, full_name, qualified, separ
 from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
-from concordance.query.names.display_names import called, public_name
+from concordance.query.names.display_names import display_name, public_name
 from concordance.query.names.resolver import UnknownName, resolve_symbols, similar_names
 from concordance.query.search import ranking
 from concordance.query.search.error_messages import find_raising_lines
@@ -43,7 +43,7 @@ _PREFIX = re.compile(r'(?<!\S)(fn|class|file|kw|in):(?![:/])("[^"]*"|[^\s"]*)')
 _WORDS = 12  # longer questions are descriptions, which may quote what looks like a prefix
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
-_FEW = re.compile(r"\w+(?: \w+){1,3}")
+_SHORT_PHRASE = re.compile(r"\w+(?: \w+){1,3}")
 _QUOTED = re.compile(r'"([^"]+)"')
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
@@ -51,7 +51,7 @@ _WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # kinds with many definitions, o
 _OF_CODE = EXECUTABLE_KINDS | TYPE_KINDS
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
 _FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
-_HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
+_FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
 _BEGINNING = 60  # definitions whose names begin with the question
 _OF_KIND = 40  # files that are searched for definitions of a kind
 _NAMED = 50  # definitions of a file whose lines are looked at
@@ -143,13 +143,13 @@ def _stem(path: str) -> str:
     """Return a file's name without its ending; the folder's name for a file that represents its folder."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in _HOMES else stem
+    return folder.rpartition("/")[2] if stem in _FOLDER_FILES else stem
 
 
 def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Yield definitions and files of the name that was typed, then names that begin with it."""
     question = wish.question
-    if _FEW.fullmatch(question):
+    if _SHORT_PHRASE.fullmatch(question):
         yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
         return
     is_name = bool(_NAME.fullmatch(question))
@@ -236,7 +236,7 @@ def _places(
     for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
         line = index.open_file(place.path).line(place.line) or ""
         best = max(score - number, score - 999)
-        yield SearchResult(place.path, place.line, full_name(place), place.kind, best, line, called(index, place))
+        yield SearchResult(place.path, place.line, full_name(place), place.kind, best, line, display_name(index, place))
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -333,7 +333,7 @@ def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset
         found = found if own == place else index.facts.place(opened.base + 1 + own)
     if found is None:
         return spot
-    return spot._replace(symbol=full_name(found), kind=found.kind, called=called(index, found))
+    return spot._replace(symbol=full_name(found), kind=found.kind, called=display_name(index, found))
 
 
 def _of_kind(

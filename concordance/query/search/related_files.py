@@ -41,7 +41,7 @@ class Relation(IntEnum):
     TEST = 4  # of the same name
     NAMED = 5  # with the same name
     DEFINES = 6  # the same rare names
-    BESIDE = 7  # in the same folder
+    SAME_FOLDER = 7  # in the same folder
 
 
 class Reason(NamedTuple):
@@ -51,7 +51,7 @@ class Reason(NamedTuple):
     times: int = 0
     names: tuple[str, ...] = ()
 
-    def said(self, name: str) -> str:
+    def describe(self, name: str) -> str:
         """Return the reason in words, for a question about a file of this name."""
         times = "" if self.times == 1 else f", {self.times} times"
         more = f" and {len(self.names) - 2} more" if len(self.names) > 2 else ""
@@ -155,7 +155,7 @@ class Neighbours:
             yield from self._changed(path)
         yield from self._named(path)
         yield from self._defined(path)
-        yield from self._beside(path)
+        yield from self._same_folder(path)
 
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more uses there are, and the fewer other files have such uses."""
@@ -207,7 +207,7 @@ class Neighbours:
     def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do."""
         self.reads.note(Aspect.TEXT, path)
-        symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
+        symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.parent_key]
         shared: dict[int, list[str]] = {}
         for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
             self.reads.note(Aspect.SYMBOLS_NAMED, name)
@@ -217,12 +217,12 @@ class Neighbours:
         for other, names in shared.items():
             yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Relation.DEFINES, names=tuple(names))
 
-    def _beside(self, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _same_folder(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         folder = path.rpartition("/")[0]
         self.reads.note("folder", folder)
         beside = self._folders[folder]
         if len(beside) <= _FOLDER:
-            yield from ((other, 0.05, Reason(Relation.BESIDE)) for other in beside)
+            yield from ((other, 0.05, Reason(Relation.SAME_FOLDER)) for other in beside)
 
 
 _ANY = frozenset(

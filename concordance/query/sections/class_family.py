@@ -36,8 +36,8 @@ from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.sections.structure import count_kind
 
-_MOST = 40  # boxes of a diagram
-_HEIRS = 8  # subclasses of one class that are named; more are counted
+_MAX_BOXES = 40  # boxes of a diagram
+_MAX_SUBCLASSES = 8  # subclasses of one class that are named; more are counted
 CAPTION = "Arrows point from a class to its subclasses."
 _FARTHEST = 60  # ancestors that are considered: more mean a cycle
 _FIRST = (*sorted(TYPE_KINDS), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
@@ -266,7 +266,7 @@ def _named(index: Index, identity: int) -> Piece:
 
 
 def class_tree(
-    about: Iterable[int], bases: Mapping[int, Sequence[int]], heirs: Mapping[int, Sequence[int]],
+    about: Iterable[int], bases: Mapping[int, Sequence[int]], subclasses: Mapping[int, Sequence[int]],
     ref: Callable[[int], Ref],
 ) -> list[Block]:  # fmt: skip
     """Draw the given classes (marked) with their bases to the left and their subclasses to the right.
@@ -279,8 +279,8 @@ def class_tree(
     more: dict[str, tuple[int, str]] = {}  # boxes for subclasses that are only counted
     known: dict[int, None] = {}
     for one in {**marked, **dict.fromkeys(bases)}:
-        below = heirs.get(one, ())
-        named = below if len(below) <= _HEIRS else [heir for heir in below if heir in marked]
+        below = subclasses.get(one, ())
+        named = below if len(below) <= _MAX_SUBCLASSES else [heir for heir in below if heir in marked]
         if len(named) < len(below):
             box, left = f"below {one}", count_noun(len(below) - len(named), "subclass", "subclasses")
             more[box] = (one, f"{left} more" if named else left)
@@ -289,7 +289,7 @@ def class_tree(
         for base, heir in [*((base, one) for base in bases.get(one, ())), *((one, heir) for heir in named)]:
             edges[base, heir] = None
             known |= {base: None, heir: None}
-    if len(edges) < 2 or len(known) + len(more) > _MOST:
+    if len(edges) < 2 or len(known) + len(more) > _MAX_BOXES:
         return []
     links = {one: ref(one) for one in known}
     # Readers see the names of boxes; the number of a symbol depends on the history of the store.

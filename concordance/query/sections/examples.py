@@ -51,10 +51,10 @@ class Example(NamedTuple):
     imports: tuple[int, ...] = ()  # the lines of that file that import the name
 
 
-_MOST = 4  # examples for one file
+_MAX_EXAMPLES = 4  # examples for one file
 _FILES = 3  # files that are opened
 _LARGE = 1 << 16  # bytes above which a file is opened only if there is no smaller one
-_LOOKED_AT = 12  # symbols whose users are considered
+_MAX_SYMBOLS = 12  # symbols whose users are considered
 _BRIEF = 30  # a line with fewer characters shows little …
 _WORDLESS = 20  # … and is preferred only to examples that are this many lines longer
 _KINDS: dict[str, tuple[int, str]] = {
@@ -62,7 +62,7 @@ _KINDS: dict[str, tuple[int, str]] = {
     Category.TEST: (3, "test"), Category.SOURCE: (4, "caller"), Category.BUILD: (5, "caller"),
     Category.CONFIGURATION: (5, "caller"), Category.GENERATED: (7, "caller"), Category.VENDORED: (8, "caller"),
 }  # fmt: skip
-_SHOWN = frozenset(
+_EXAMPLE_KINDS = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.METHOD, Kind.MACRO, Kind.INTERFACE, Kind.TARGET, Kind.TYPE,
      Kind.CONSTANT, Kind.ENUM)
 )  # fmt: skip
@@ -90,22 +90,22 @@ def find_examples(index: Index, path: str) -> list[Example]:
             found.append(own)
         elif sites := _sites(one, place):
             left[place] = sites
-        if len(found) == _MOST or len(left) == _LOOKED_AT:
+        if len(found) == _MAX_EXAMPLES or len(left) == _MAX_SYMBOLS:
             break
-    for user, places in _chosen(left, _MOST - len(found)).items():
-        if len(found) < _MOST:
-            found += _examples_in(one, index.open_file(user), places, _MOST - len(found))
+    for user, places in _choose(left, _MAX_EXAMPLES - len(found)).items():
+        if len(found) < _MAX_EXAMPLES:
+            found += _examples_in(one, index.open_file(user), places, _MAX_EXAMPLES - len(found))
     order = {example.key: number for number, example in enumerate(found)}
     return sorted(found, key=lambda example: (_RANKS[example.kind], order[example.key]))
 
 
-def find_examples_of(index: Index, path: str, place: int, most: int) -> list[Example]:
+def find_examples_of(index: Index, path: str, place: int, limit: int) -> list[Example]:
     """Return a few real uses of one symbol: from its own documentation, and one from each of the best files."""
     one = model_of(index, path)
     own = _own(one, place)
     found = [own] if own is not None else []
-    for site in _sites(one, place)[: most + 1]:
-        if len(found) < most:
+    for site in _sites(one, place)[: limit + 1]:
+        if len(found) < limit:
             found += _examples_in(one, index.open_file(site.path), [place], 1)
     return found
 
@@ -127,7 +127,7 @@ def _ordered(one: FileModel) -> list[int]:
 def _sites(one: FileModel, place: int) -> list[ExampleSite]:
     """Return the files that use a symbol in an instructive way, best first."""
     starts, bases = one.index.starts, one.index.bases
-    wanted = _TELLING.get(one.symbols[place].kind, ~IMPORT)
+    wanted = _INFORMATIVE_ROLES.get(one.symbols[place].kind, ~IMPORT)
     best: dict[int, tuple[int, int]] = {}
     for use in one.users.get(place, ()):
         if use.roles & wanted:
@@ -155,7 +155,7 @@ def _kind_of(category: str, language: str) -> tuple[int, str] | None:
 
 
 _NAMED = CALL | INHERIT | TYPE | MENTION
-_TELLING: dict[str, int] = {  # the roles of a use that shows how a symbol is used
+_INFORMATIVE_ROLES: dict[str, int] = {  # the roles of a use that shows how a symbol is used
     Kind.FUNCTION: CALL | MENTION, Kind.METHOD: CALL | MENTION, Kind.CLASS: _NAMED, Kind.STRUCT: _NAMED,
     Kind.INTERFACE: _NAMED,
 }  # fmt: skip
@@ -163,7 +163,7 @@ _TELLING: dict[str, int] = {  # the roles of a use that shows how a symbol is us
 
 def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
     """True if a symbol is public, and so is everything that contains it."""
-    if symbol.kind not in _SHOWN or not symbol.public or symbol.name.startswith("_"):
+    if symbol.kind not in _EXAMPLE_KINDS or not symbol.public or symbol.name.startswith("_"):
         return False
     parent = symbol.parent
     while parent >= 0:
@@ -174,12 +174,12 @@ def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
     return True
 
 
-def _chosen(sites: dict[int, list[ExampleSite]], most: int) -> dict[str, list[int]]:
+def _choose(sites: dict[int, list[ExampleSite]], limit: int) -> dict[str, list[int]]:
     """Choose the files to open, each with the symbols that it is to show: few files, each the best for its symbols."""
     found: dict[str, list[int]] = {}
-    wanted = list(sites)[: most * 3]
+    wanted = list(sites)[: limit * 3]
     for place in wanted:
-        if sum(map(len, found.values())) >= most * 2:
+        if sum(map(len, found.values())) >= limit * 2:
             break
         rows = sites[place]
         known = next((site for site in rows if site.path in found and site.rank <= rows[0].rank), None)
@@ -202,7 +202,7 @@ def _own(one: FileModel, place: int) -> Example | None:
     return Example(symbol.key, one.path, first, last, code, "python", "documentation", Trust.EXACT)
 
 
-def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> Iterator[Example]:
+def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], limit: int) -> Iterator[Example]:
     """Yield the examples of the given symbols that a file contains."""
     lines = file.lines()
     if lines is None:
@@ -218,12 +218,12 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: in
     shown: set[int] = set()
     for place in places:
         made = _shortest(file, lines, sorted(spots.get(place, ()))[:6], shown)
-        if made is None or most <= 0:
+        if made is None or limit <= 0:
             continue
         first, last, code, spot, trust = made
         shown.update(range(first, last + 1))
         needed, numbers = _imports(file, lines, spot, one.path)
-        most -= 1
+        limit -= 1
         text = "\n".join([*needed, *([""] if needed and "\n" in code else []), code])
         yield Example(
             one.symbols[place].key, file.path, first, last, text + "\n", file.file.language, kind, trust, numbers

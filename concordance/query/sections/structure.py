@@ -54,7 +54,7 @@ _SMALL = frozenset(
 _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not code: nothing calls it
 _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
 _INSIDE = 12  # callers in the same file that are listed one by one
-_FEW = 8  # other files that are listed one by one
+_MAX_FILES = 8  # other files that are listed one by one
 _FIELD = KINDS.index(Kind.FIELD)
 _MANY = 4  # small definitions that share a line with a count
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
@@ -279,7 +279,7 @@ class Structure:
         users = self.about.users.get(place, [])
         heirs = self.about.subclasses.get(place, [])
         callers = [one for one in users if one.roles & CALL]
-        others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_told(one)]
+        others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_listed_use(one)]
         if callers:
             yield self._from(callers, "called")
         if heirs:
@@ -287,7 +287,7 @@ class Structure:
         if others:
             yield self._from(others, "used")
 
-    def _is_told(self, use: UsePair) -> bool:
+    def _is_listed_use(self, use: UsePair) -> bool:
         """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
         return use.roles != IMPORT and use.id != self.about.base
 
@@ -312,7 +312,7 @@ class Structure:
         if len(users) <= 3:
             return join_with_commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
         paths = Counter(index.path_of(one.id) for one in users)
-        if len(paths) <= _FEW:
+        if len(paths) <= _MAX_FILES:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
             return [f"{count_noun(len(users), 'place')} in ", *join_with_commas(refs)]
         return [f"{len(users):,} places in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]

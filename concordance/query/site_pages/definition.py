@@ -43,7 +43,7 @@ from concordance.query.index.graphs.reachability import (
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, callers
 from concordance.query.names.declarations import cached_counterparts
-from concordance.query.names.display_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.references import MAX_EXACT_FILES, add_unresolved_note, uses_in_file, uses_of, using_files
 from concordance.query.sections.class_family import (
     bases,
@@ -95,7 +95,7 @@ class _Definition:
         self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
         here = one.index.facts.place(one.base + 1 + place)
         self.places: list[SymbolPlace] = cached_counterparts(one.index, here) if here is not None else []
-        self.name = called(one.index, self.places[0])
+        self.name = display_name(one.index, self.places[0])
         self.files = _split_pages(using_files(one.index, self.places, Trust.UNIQUE_NAME))
 
     def page(self, number: int) -> Page | None:
@@ -123,7 +123,7 @@ class _Definition:
         yield from self._tests()
         yield from self._namesakes()
         yield Heading(2, ["Uses"])
-        yield from self._counted()
+        yield from self._count_sentence()
         yield from self._parts(1)
         yield from self._uses(1)
 
@@ -220,7 +220,7 @@ class _Definition:
 
     # --- every use
 
-    def _counted(self) -> Iterator[Block]:
+    def _count_sentence(self) -> Iterator[Block]:
         files = sum(map(len, self.files))
         total = uses_of(self.index, self.places, Trust.UNIQUE_NAME, Asked(1)).total
         about_ = "about " if len(self.places) > 1 and files > MAX_EXACT_FILES else ""

@@ -92,7 +92,7 @@ def _most_changed(folder: str, known: history.FolderHistory) -> list[Block]:
 def _authors(known: history.FolderHistory) -> list[Block]:
     ordered = sorted(known.authors.items(), key=lambda row: (-row[1], row[0]))
     rows: list[list[Pieces]] = [
-        [[name], [f"{times:,}"], [f"{known.touched[name]:,}"]] for name, times in ordered[:_AUTHORS]
+        [[name], [f"{times:,}"], [f"{known.files_by_author[name]:,}"]] for name, times in ordered[:_AUTHORS]
     ]
     found: list[Block] = [Heading(2, ["Authors"])]
     if len(ordered) > _AUTHORS:

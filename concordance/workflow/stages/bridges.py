@@ -45,28 +45,28 @@ def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges; a bridge that fails is passed to `failed` and loses only its own rows."""
     crossed = writer.bridge_queries
     was = unpack_bridges(writer.queries.analysis_result(_ROWS))
-    before = _with_new_ids(was, writer.moved)
+    before = _with_new_ids(was, writer.new_ids)
     rows = list(_joined(crossed, Tree(root, writer.ledger(), roots), failed))
     _put(writer, rows, was)
-    writer.put_pass(_LOOKED_UP, codec.encode_rows(crossed.looked_up))
+    writer.put_analysis(_LOOKED_UP, codec.encode_rows(crossed.queried))
     other = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
-    writer.touched.add(
-        Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])}
-    )
-    writer.touched.add(
+    writer.delta.add(Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])})
+    writer.delta.add(
         Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one}
     )
-    writer.touched.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
+    writer.delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
     return _between(was, rows)
 
 
 def _put(writer: StoreWriter, rows: list[Bridge], before: list[Bridge]) -> None:
     """Write all rows; and their ids separately, so that an update can tell whether any of them changes."""
     if rows != before or not before:
-        writer.put_pass(_ROWS, pack_bridges(rows))
-        writer.put_pass(_IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes())
-        writer.touched.add(Aspect.BRIDGES, [""])
+        writer.put_analysis(_ROWS, pack_bridges(rows))
+        writer.put_analysis(
+            _IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes()
+        )
+        writer.delta.add(Aspect.BRIDGES, [""])
 
 
 def _is_run(row: Bridge) -> bool:
@@ -84,9 +84,9 @@ def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edge
     names, targets = codec.unpack_lookups(writer.queries.analysis_result(_LOOKED_UP))
     if _may_differ(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
-    now = writer.moved
+    now = writer.new_ids
     if not now.keys().isdisjoint(targets):
-        writer.put_pass(_LOOKED_UP, codec.encode_rows((names, [now.get(one, one) for one in targets])))
+        writer.put_analysis(_LOOKED_UP, codec.encode_rows((names, [now.get(one, one) for one in targets])))
     if now.keys().isdisjoint(array("I", writer.queries.analysis_result(_IDS))):
         return Edges(set(), set(), set())
     rows = unpack_bridges(writer.queries.analysis_result(_ROWS))
@@ -132,7 +132,7 @@ def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[i
     joined = _joined_bridges()
     if any(end.bridge in joined for file in writer.relinked for end in crossed.ends_of(file)):
         return True
-    for old, new in writer.led if targets else ():
+    for old, new in writer.link_changes if targets else ():
         if old.uses != new.uses:
             other_uses = {*rows_of(old.uses)} ^ {*rows_of(new.uses)}
             if not targets.isdisjoint(row[0] for row in other_uses):

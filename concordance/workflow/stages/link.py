@@ -62,7 +62,7 @@ class Linking:
         linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.queries.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
-        writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.asked))
+        writer.put_analysis(_SETTINGS, codec.pack_paths(linker.world.tree.asked))
         self.kept = _tables_to_keep(linker)
 
     def changed(self) -> None:
@@ -103,7 +103,7 @@ class Linking:
         numbers = again.find(aimed)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
         lost = self._move(linker, before)
-        moved = asked.files_linked_to(had.base for had in before.values() if had.base in writer.moved)
+        moved = asked.files_linked_to(had.base for had in before.values() if had.base in writer.new_ids)
         numbers |= (
             {again.number_of[file] for file in asked.files_linked_to_symbols(lost) if file in again.number_of}
             if lost
@@ -113,7 +113,7 @@ class Linking:
         writer.relink(self._some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
         if not world.tree.asked <= settings:
-            writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.asked))
+            writer.put_analysis(_SETTINGS, codec.pack_paths(settings | world.tree.asked))
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.kept = _tables_to_keep(linker) or (kept if not aside and not of_c else None)
 
@@ -181,11 +181,11 @@ class Linking:
             place = {key: base + 1 + at for at, key in enumerate(keys)}
             for at, key in enumerate(had.keys):
                 if key in place:
-                    self.writer.moved[had.base + 1 + at] = place[key]
+                    self.writer.new_ids[had.base + 1 + at] = place[key]
                 else:
                     lost.add(had.base + 1 + at)
             if base:
-                self.writer.moved[had.base] = base
+                self.writer.new_ids[had.base] = base
             else:
                 lost.add(had.base)
         return lost

@@ -48,8 +48,8 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     pairs = sorted(graph.LinkGraph(whole).files([file.base for file in files]))
     whole = graph.patch_graph(whole, (), list(bridges), writer.top)
     walked = graph.LinkGraph(whole)
-    writer.put_pass("graph", whole)
-    writer.put_pass("pairs", graph.pack_pairs(pairs))
+    writer.put_analysis("graph", whole)
+    writer.put_analysis("pairs", graph.pack_pairs(pairs))
     _put_files(writer, files, pairs, loads)
     _put_tests(writer, files, walked)
 
@@ -64,8 +64,8 @@ def update(writer: StoreWriter, refiled: bool, gone: Collection[int], come: Coll
 
 
 def _update(writer: StoreWriter, refiled: bool, gone: list[int], come: list[int]) -> None:
-    changed = [(old, new) for old, new in writer.led if (old.edges, old.loads) != (new.edges, new.loads)]
-    moved = writer.moved
+    changed = [(old, new) for old, new in writer.link_changes if (old.edges, old.loads) != (new.edges, new.loads)]
+    moved = writer.new_ids
     if not changed and not refiled and not moved and not writer.retested and not gone and not come:
         return
     own_gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
@@ -73,8 +73,8 @@ def _update(writer: StoreWriter, refiled: bool, gone: list[int], come: list[int]
     pairs, other = _pairs(writer, own_gone, own_come)
     gone, come = own_gone + gone, own_come + come
     whole = graph.patch_graph(writer.queries.analysis_result("graph"), gone, come, writer.top)
-    writer.put_pass("graph", whole)
-    writer.put_pass("pairs", pairs)
+    writer.put_analysis("graph", whole)
+    writer.put_analysis("pairs", pairs)
     loads = any(_with_new_ids(old.loads, moved) != list(unpack_column(new.loads)) for old, new in changed)
     if other or loads or refiled:
         _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.queries.loads())
@@ -84,7 +84,7 @@ def _update(writer: StoreWriter, refiled: bool, gone: list[int], come: list[int]
     if refiled or writer.retested or Counter({graph.remap_edge(one, moved): n for one, n in was.items()}) != now:
         _put_tests(writer, _files(writer), graph.LinkGraph(whole))
     elif moved:
-        writer.put_pass("tests", codec.remap_tests(writer.queries.analysis_result("tests"), moved))
+        writer.put_analysis("tests", codec.remap_tests(writer.queries.analysis_result("tests"), moved))
 
 
 def _files(writer: StoreWriter) -> list[_File]:
@@ -101,7 +101,7 @@ def _with_new_ids(column: bytes, moved: Mapping[int, int]) -> list[int]:
 
 def _pairs(writer: StoreWriter, gone: Sequence[int], come: Sequence[int]) -> tuple[bytes, bool]:
     """Return how much each file uses each other one now, and whether any of these changed its order of magnitude."""
-    moved, read = writer.moved, {had.base for had in writer.before.values()}
+    moved, read = writer.new_ids, {had.base for had in writer.before.values()}
     delta: Counter[tuple[int, int]] = Counter()
     for sign, edges in ((-1, gone), (1, come)):
         for one in edges:
@@ -127,7 +127,7 @@ def _put_files(
 ) -> None:
     """Run the analyses that only need files."""
     needs = graph.unpack_loads(loads)
-    writer.put_pass("loads", graph.pack_pairs(needs))
+    writer.put_analysis("loads", graph.pack_pairs(needs))
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
     every = sorted((number[a], number[b], times) for a, b, times in pairs)
@@ -137,7 +137,7 @@ def _put_files(
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.find_clusters(len(files), used)
     rows = [(files[one.key].base, [files[member].base for member in one.members]) for one in found]
-    writer.put_pass("clusters", codec.encode_rows(rows))
+    writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
 def _is_prose(language: str) -> bool:
@@ -146,15 +146,15 @@ def _is_prose(language: str) -> bool:
 
 def _move_files(writer: StoreWriter) -> None:
     """Replace the ids of files in the old results."""
-    asked, new = writer.queries.analysis_result, writer.moved
-    writer.put_pass("loads", graph.remap_pairs(asked("loads"), new))
+    asked, new = writer.queries.analysis_result, writer.new_ids
+    writer.put_analysis("loads", graph.remap_pairs(asked("loads"), new))
     rings = codec.unpack_cycles(asked("cycles"))
-    writer.put_pass("cycles", codec.encode_rows([[new.get(one, one) for one in ring] for ring in rings]))
-    heights = codec.unpack_standings(asked("layers"))
-    writer.put_pass("layers", codec.encode_rows({new.get(one, one): said for one, said in heights.items()}))
+    writer.put_analysis("cycles", codec.encode_rows([[new.get(one, one) for one in ring] for ring in rings]))
+    heights = codec.unpack_layers(asked("layers"))
+    writer.put_analysis("layers", codec.encode_rows({new.get(one, one): said for one, said in heights.items()}))
     groups = codec.unpack_clusters(asked("clusters"))
     rows = [(new.get(key, key), [new.get(one, one) for one in members]) for key, members in groups]
-    writer.put_pass("clusters", codec.encode_rows(rows))
+    writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
 def _put_order(
@@ -164,13 +164,13 @@ def _put_order(
     count = len(files)
     rings = [one for one in cycles.strongly_connected_components(count, needs) if len(one) > 1]
     named = [[files[place].base for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
-    writer.put_pass("cycles", codec.encode_rows(named))
+    writer.put_analysis("cycles", codec.encode_rows(named))
     loading = loading_languages()
     unnamed = [(user, target) for user, target, _ in used if files[user].language not in loading]
     every = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
     found = layers.compute_layers(cycles.strongly_connected_components(count, every), every, counts)
-    writer.put_pass("layers", codec.encode_rows({file.base: one for file, one in zip(files, found, strict=True)}))
+    writer.put_analysis("layers", codec.encode_rows({file.base: one for file, one in zip(files, found, strict=True)}))
 
 
 def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.LinkGraph) -> None:
@@ -190,7 +190,7 @@ def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.Link
         runs[one] = owner[one]
     found = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
     rows = {files[place].base: (one.near, one.farther) for place, one in sorted(found.items())}
-    writer.put_pass("tests", codec.pack_tests(rows))
+    writer.put_analysis("tests", codec.pack_tests(rows))
 
 
 def _whole(

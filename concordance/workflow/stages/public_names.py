@@ -85,9 +85,9 @@ def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], 
 
 
 def _put(writer: StoreWriter, found: ModuleExports) -> None:
-    writer.put_pass(EXPORTS, pack_exports(found))
+    writer.put_analysis(EXPORTS, pack_exports(found))
     rows = {path: FileNames(names, list(found.modules[path].classes)) for path, names in names_by_file(found).items()}
-    writer.put_pass(PUBLIC, pack_names(rows))
+    writer.put_analysis(PUBLIC, pack_names(rows))
 
 
 def names_by_file(found: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:

@@ -84,7 +84,9 @@ class _Functions:
         home, _, last = name.rpartition(".")
         if not home:
             return []
-        rows = [one for one in self._crossing.named(last, ("python",)) if one.kind == Kind.FUNCTION and not one.home]
+        rows = [
+            one for one in self._crossing.named(last, ("python",)) if one.kind == Kind.FUNCTION and not one.parent_key
+        ]
         rows = [one for one in rows if f"{self._crossing.module_of(one.path)}.".startswith(f"torch.{home}.")]
         if len(rows) != 1:
             return []

@@ -275,4 +275,4 @@ def _lambda(one: StatedEnd) -> tuple[int, str, str, str]:
 
 def _is_within(place: SymbolPlace, homes: list[str]) -> bool:
     """True if a symbol is in the scope that its name is written with: for `a::b::f`, at least in `b`."""
-    return homes[-1] in place.home.split(".")
+    return homes[-1] in place.parent_key.split(".")

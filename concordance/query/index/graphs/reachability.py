@@ -77,21 +77,21 @@ def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
 
 def members_of(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols inside of a symbol, at any depth."""
-    home = [*split_key(place.home), place.name]
+    home = [*split_key(place.parent_key), place.name]
     for one in index.facts.symbols_in(place.path):
-        if split_key(one.home)[: len(home)] == home:
+        if split_key(one.parent_key)[: len(home)] == home:
             yield one
 
 
 def around(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols that directly contain a symbol."""
-    home = split_key(place.home)
-    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.home), one.name] == home)
+    home = split_key(place.parent_key)
+    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.parent_key), one.name] == home)
 
 
-def find_reaching(index: Index, starts: Collection[int], category: Category, most: int = MAX_EDGES) -> ReachedSymbols:
-    """Return the tests or examples that may run the given symbols; the walk looks at no more than `most` edges."""
-    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, most)
+def find_reaching(index: Index, starts: Collection[int], category: Category, limit: int = MAX_EDGES) -> ReachedSymbols:
+    """Return the tests or examples that may run the given symbols; the walk looks at no more than `limit` edges."""
+    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, limit)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
@@ -141,7 +141,7 @@ def _constructors(index: Index, owner: SymbolPlace) -> list[int]:
 
 def test_command(index: Index, place: SymbolPlace) -> str:
     """Return the command that runs a test."""
-    name = ".".join([*split_key(place.home), place.name]) if place.name else ""
+    name = ".".join([*split_key(place.parent_key), place.name]) if place.name else ""
     return index.runners.command(place.path, place.language, name)
 
 

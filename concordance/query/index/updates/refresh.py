@@ -27,10 +27,10 @@ from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
 Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a path, the file's terms before, and now
-_MANY = 200  # changed files above which the whole index is read again
+_MAX_CHANGED_FILES = 200  # changed files above which the whole index is read again
 # Attributes that are computed from the results of analyses.
-_OF_PASSES = ("layers", "cycles", "clusters", "_test_table")
-_OF_BASES = ("by_base", "starts", "_ids", "bases")
+_ANALYSIS_ATTRIBUTES = ("layers", "cycles", "clusters", "_test_table")
+_BASE_ATTRIBUTES = ("by_base", "starts", "_ids", "bases")
 
 
 def refresh_index(index: Index, facts: Facts) -> bool:
@@ -55,7 +55,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     recounted = _update_symbols(index, files, touched)
     other = known.pop("marks", None) != index.marks or bool(touched[RENUMBERED])
     stale = ["runners", "text_shards", "loads", *(["graph"] if other or touched[Aspect.USED_BY] else [])]
-    for name in (*stale, *_OF_PASSES) if other else stale:
+    for name in (*stale, *_ANALYSIS_ATTRIBUTES) if other else stale:
         known.pop(name, None)
     if other:
         _refresh_ranks(index)
@@ -99,7 +99,7 @@ def _renumbered_files(index: Index, facts: Facts, touched: dict[str, set[str]]) 
     other = bool(touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.DISPLAY_NAMES])
     if not other and all(index.base_of(path) == base for path, base in bases.items()):
         return [] if facts.sum_of_bases() == sum(index.starts) else None
-    if len(paths) > _MANY:
+    if len(paths) > _MAX_CHANGED_FILES:
         return None
     found = []
     for path in paths:
@@ -138,13 +138,13 @@ def _update_symbols(index: Index, files: list[RenumberedFile], touched: dict[str
     return recounted
 
 
-def _rebase(index: Index, moved: list[RenumberedFile]) -> None:
+def _rebase(index: Index, renumbered: list[RenumberedFile]) -> None:
     """Give renumbered files their new ids."""
-    if moved:
-        now = {file.path: file.new.start for file in moved}
+    if renumbered:
+        now = {file.path: file.new.start for file in renumbered}
         rows = [row for row in index.bases if row[1] not in now]
         rows += sorted((now[row[1]], *row[1:]) for row in index.bases if row[1] in now)  # after all others
-        for name in _OF_BASES:
+        for name in _BASE_ATTRIBUTES:
             index.__dict__.pop(name, None)
         index.bases = rows
 
@@ -199,33 +199,33 @@ def _path(file: CensusFile) -> str:
     return file.path
 
 
-def remove_ids(found: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
+def remove_ids(table: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
     """Remove a file's symbols from a list of ids in the order of paths; an empty list is removed as well."""
-    ids = found.get(key, [])
+    ids = table.get(key, [])
     first = bisect_left(ids, file.path, key=path_of)
     last = first
     while last < len(ids) and ids[last] in file.old:
         last += 1
     del ids[first:last]
     if not ids:
-        found.pop(key, None)
+        table.pop(key, None)
 
 
-def insert_id(found: dict[str, list[int]], key: str, identity: int, path_of: Callable[[int], str]) -> None:
+def insert_id(table: dict[str, list[int]], key: str, identity: int, path_of: Callable[[int], str]) -> None:
     """Insert a symbol into such a list."""
-    insort(found.setdefault(key, []), identity, key=lambda one: (path_of(one), one))
+    insort(table.setdefault(key, []), identity, key=lambda one: (path_of(one), one))
 
 
 class CensusUpdate:
     """Updates one census."""
 
     def __init__(self, census: Census, files: Sequence[RenumberedFile]) -> None:
-        self._census, self._known, self._files = census, census.__dict__, files
+        self._census, self._computed, self._files = census, census.__dict__, files
         self._names: set[str] = set()
 
     def before(self, path_of: Callable[[int], str]) -> None:
         """Remove the old symbols; `path_of` maps old ids to paths."""
-        census, known = self._census, self._known
+        census, known = self._census, self._computed
         for file in self._files if "names" in known else ():
             ids = [one for one in file.old if census.names[one]]
             names = {census.names[one] for one in ids}
@@ -240,7 +240,7 @@ class CensusUpdate:
         self, facts: Facts, bases: list[tuple[int, str, str, str]], touched: TouchedKeys, path_of: Callable[[int], str]
     ) -> CensusChanges:
         """Add the new symbols; `path_of` maps new ids to paths."""
-        census, known = self._census, self._known
+        census, known = self._census, self._computed
         census.facts, census.bases = facts, bases
         for file in self._files if "names" in known else ():
             self._add(file, path_of)
@@ -259,7 +259,7 @@ class CensusUpdate:
         return CensusChanges(self._names, terms, self._uses(touched, moved))
 
     def _add(self, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
-        census, known = self._census, self._known
+        census, known = self._census, self._computed
         for table in ("names", "kinds") if "kinds" in known else ("names",):
             rows: list[str] = known[table]
             rows.extend([""] * (file.new.stop - len(rows)))
@@ -274,15 +274,15 @@ class CensusUpdate:
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
-        while path and "symbol_counts" in self._known:
+        while path and "symbol_counts" in self._computed:
             path = path.rpartition("/")[0]
             self._census.symbol_counts[path] += more
 
-    def _list(self, moved: Sequence[RenumberedFile]) -> None:
+    def _list(self, renumbered: Sequence[RenumberedFile]) -> None:
         """Update the rows of renumbered files, and of those before their old and new places, whose last ids changed."""
         census, bases = self._census, self._census.bases
         starts = [row[0] for row in bases]
-        places = {bisect_right(starts, one) - 1 for file in moved for one in (file.old.start, file.new.start)}
+        places = {bisect_right(starts, one) - 1 for file in renumbered for one in (file.old.start, file.new.start)}
         places |= {place - 1 for place in places} | {len(bases) - 1}
         for place in places & set(range(len(bases))):
             file = census_files(bases[place : place + 2], len(census.names))[0]
@@ -301,17 +301,17 @@ class CensusUpdate:
 
     # --- uses
 
-    def _uses(self, touched: TouchedKeys, moved: Sequence[RenumberedFile]) -> set[str] | None:
+    def _uses(self, touched: TouchedKeys, renumbered: Sequence[RenumberedFile]) -> set[str] | None:
         """Count the uses again; return the files whose symbols have changed users, or None if it may be any."""
-        if "external_uses" not in self._known or "names" not in self._known:
-            self._known.pop("external_uses", None)
-            self._known.pop("used_by", None)
+        if "external_uses" not in self._computed or "names" not in self._computed:
+            self._computed.pop("external_uses", None)
+            self._computed.pop("used_by", None)
             return None
         census = self._census
-        again = {*touched[Aspect.USES], *(file.path for file in moved)}
+        again = {*touched[Aspect.USES], *(file.path for file in renumbered)}
         starts = [row[0] for row in census.bases]
         ends = [*starts[1:], len(census.names)]
-        had = {file.path: file.old.start for file in moved}
+        had = {file.path: file.old.start for file in renumbered}
         other: set[int] = set()
         done: set[int] = set()
         for (base, path, _, _), end in zip(census.bases, ends, strict=True):
@@ -319,29 +319,29 @@ class CensusUpdate:
                 done.add(base)
                 used = [one for one in census.facts.used_from(path) if not base <= one < end]
                 other |= self._swap(had.get(path, base), base, array("I", sorted(used)))
-        for base, targets in self._aimed(moved, starts).items():
+        for base, targets in self._uses_of_renumbered(renumbered, starts).items():
             if base not in done:
                 left = census.external_uses[base][:]
-                for file in moved:
+                for file in renumbered:
                     del left[bisect_left(left, file.old.start) : bisect_left(left, file.old.stop)]
                 left.extend(sorted(targets))  # after all others
                 other |= self._swap(base, base, left)
-        if "used_by" in self._known and any(one in census.used_by for file in moved for one in file.old):
-            del self._known["external_uses"], self._known["used_by"]  # inconsistent: count everything again
+        if "used_by" in self._computed and any(one in census.used_by for file in renumbered for one in file.old):
+            del self._computed["external_uses"], self._computed["used_by"]  # inconsistent: count everything again
             return None
         return had.keys() | {census.bases[bisect_right(starts, one) - 1][1] for one in other}
 
-    def _aimed(self, moved: Iterable[RenumberedFile], starts: Sequence[int]) -> dict[int, set[int]]:
+    def _uses_of_renumbered(self, renumbered: Iterable[RenumberedFile], starts: Sequence[int]) -> dict[int, set[int]]:
         """Return what each file uses of the renumbered files, by the id of the user's file."""
         found: dict[int, set[int]] = {}
-        for file in moved:
+        for file in renumbered:
             for user, target in self._census.facts.used_pairs_into(file.new.start, file.new.stop - 1):
                 found.setdefault(starts[bisect_right(starts, user) - 1], set()).add(target)
         return found
 
     def _swap(self, old: int, new: int, targets: array[int]) -> set[int]:
         """Replace what a file uses, and return the ids that are only in the old or only in the new set."""
-        outside, known = self._census.external_uses, "used_by" in self._known
+        outside, known = self._census.external_uses, "used_by" in self._computed
         before = outside.pop(old)
         outside[new] = targets
         now = {*targets}

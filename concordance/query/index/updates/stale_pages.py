@@ -41,7 +41,7 @@ class StalePages:
         `manifest_digest` is a checksum of what the book's manifest lists, as git may have replaced the manifest.
         `write_all` means that all pages are written if anything changed.
         """
-        self.index, self.notes = index, notes
+        self.index, self.log = index, notes
         self._before = notes.meta()
         store = index.facts.meta()
         said = repr(([store.get(key, "") for key in _METADATA_ON_PAGES], index.book.settings, index.book.notes))
@@ -73,15 +73,15 @@ class StalePages:
         index = self.index
         touched = index.facts.touched_since(int(self._before["update"]))
         stale = touched[Aspect.TEXT] | touched[Aspect.RESOLVED] | touched[Aspect.DISPLAY_NAMES]
-        index.summaries = FileCounts(self.notes.summaries(), stale)
-        before = self.notes.shared()
+        index.summaries = FileCounts(self.log.summaries(), stale)
+        before = self.log.shared()
         # Forget stale values before the tables are computed, because tables may be computed from cached values.
         forget_stale(index.cache, {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys})
         shared = table_digests(index, before, touched)
-        known = self.notes.subjects()
+        known = self.log.subjects()
         slots = changed(index, before, shared, touched, self._before["said"] != self._now["said"])
         forget_stale(index.cache, slots)
-        again = self.notes.readers(slots)
+        again = self.log.readers(slots)
         lost = set(astray)
         again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
         every = subjects()
@@ -98,10 +98,10 @@ class StalePages:
         self._now["listed"] = manifest_digest
         try:
             if choice.write_all:
-                self.notes.write(self._now, records, choice.shared, self.index.summaries.rows)
+                self.log.write(self._now, records, choice.shared, self.index.summaries.rows)
             else:
-                self.notes.update(self._now, records, choice.removed, choice.shared, self.index.summaries.rows)
+                self.log.update(self._now, records, choice.removed, choice.shared, self.index.summaries.rows)
         except PageReadsBroken as error:
-            self.notes.drop()
+            self.log.drop()
             advice = "All pages are written, but the next build will write them all again. Free some space on that disk"
             raise PageReadsBroken(error.message, advice) from error

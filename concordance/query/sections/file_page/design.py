@@ -44,7 +44,7 @@ def blocks(one: FileModel) -> list[Block]:
     index, base = one.index, one.base
     used, users = index.neighbours.uses.get(base, {}), index.neighbours.users.get(base, {})
     found: list[Block] = []
-    standing = [Item(pieces) for pieces in _standing(one, len(used), len(users))]
+    standing = [Item(pieces) for pieces in _position_items(one, len(used), len(users))]
     if standing:
         found.append(Items(standing))
     if used or users:
@@ -59,7 +59,7 @@ def _no_neighbours(one: FileModel) -> str:
     return "No import, link or name was found that connects it to another file of the repository."
 
 
-def _standing(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
+def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
     index, path = one.index, one.path
     where = index.layers.get(path)
     if used or users:

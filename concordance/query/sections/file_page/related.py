@@ -32,7 +32,7 @@ def blocks(one: FileModel) -> list[Block]:
             )
         )
     related = index.neighbours.of(one.file, index.book.history)  # history changes with every commit: optional
-    rows = [row for row in related if row.reasons != [Reason(Relation.BESIDE)]][:_MAX_RELATED]
+    rows = [row for row in related if row.reasons != [Reason(Relation.SAME_FOLDER)]][:_MAX_RELATED]
     if rows:
         name = one.path.rpartition("/")[2]
         items = [
@@ -53,9 +53,9 @@ def _relative_to(path: str, folder: str) -> str:
 def _reasons(name: str, reasons: list[Reason]) -> str:
     """Return the reasons why a file is related to the one that the page is about."""
     words = [
-        _WORDINGS[one.why](one) if one.why in _WORDINGS else one.said(name)
+        _WORDINGS[one.why](one) if one.why in _WORDINGS else one.describe(name)
         for one in reasons
-        if one.why != Relation.BESIDE
+        if one.why != Relation.SAME_FOLDER
     ]
     return "; ".join(words)
 
