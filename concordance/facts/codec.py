@@ -65,7 +65,7 @@ class PublicNames:
 
     def __init__(self, data: bytes) -> None:
         self.rows = msgspec.msgpack.decode(data, type=dict[str, bytes]) if data else {}
-        self._known: dict[str, FileNames] = {}
+        self._decoded: dict[str, FileNames] = {}
 
     def of(self, path: str, parts: list[str]) -> PublicName:
         """Return the public name of a symbol by the names in its key; an empty one if it has none."""
@@ -78,9 +78,9 @@ class PublicNames:
         return PublicName(".".join([top.dotted, *parts[1:]]), top.by)
 
     def _row(self, path: str) -> FileNames:
-        found = self._known.get(path)
+        found = self._decoded.get(path)
         if found is None:
-            found = self._known[path] = msgspec.msgpack.decode(self.rows[path], type=FileNames)
+            found = self._decoded[path] = msgspec.msgpack.decode(self.rows[path], type=FileNames)
         return found
 
     def matching(self, parts: list[str]) -> list[tuple[str, list[str]]]:

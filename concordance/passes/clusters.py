@@ -39,7 +39,7 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
     place = list(range(count))
     fineness = 1 + max(0.0, math.log2(count / _FINE)) / 2 if count else 1.0
     while True:
-        group = _moved(near, inside, fineness)
+        group = _move_nodes(near, inside, fineness)
         merged, inside, names = _merged(near, inside, group)
         place = [names[group[one]] for one in place]
         if len(merged) == len(near):
@@ -53,7 +53,7 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
     return sorted(found, key=lambda one: (-len(one.members), one.members[0]))
 
 
-def _moved(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:
+def _move_nodes(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:
     """Return the cluster of each node, after each has moved where it gains most.
 
     When a node moves, its neighbours in other clusters are examined again.

@@ -294,13 +294,13 @@ class _Search:
                 return (there, ".".join(parts[: count + 1])) if there is not None and there[1] else None
         return None
 
-    def _as_source(self, path: str, found: dict[str, dict[str, PublicName]]) -> None:
+    def _as_source(self, path: str, names: dict[str, dict[str, PublicName]]) -> None:
         """Give a stub's declarations the names of its source's definitions."""
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
-            known, one = found.get(source, {}), self.modules[path]
+            known, one = names.get(source, {}), self.modules[path]
             same = {name: known[name] for name in (*one.own, *one.held) if name in known}
-            found.setdefault(path, {}).update(same)
+            names.setdefault(path, {}).update(same)
 
 
 def _least(rows: Iterable[tuple[DefinitionPlace, _Key]]) -> dict[DefinitionPlace, _Key]:

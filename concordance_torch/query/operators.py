@@ -67,9 +67,9 @@ def _dispatch_key_order(key: str) -> int:
     return BACKENDS.index(key) if key in BACKENDS else 3 if key.startswith("Composite") else 4
 
 
-def bridge_detail(row: Bridge, what: str) -> str:
+def bridge_detail(row: Bridge, name: str) -> str:
     """Return a detail of a bridge by its key, "" if it has none."""
-    return next((value for key, value in row.more if key == what), "")
+    return next((value for key, value in row.more if key == name), "")
 
 
 def without_overload(name: str) -> str:
@@ -144,25 +144,25 @@ def _has_key(keys: Iterable[str], backend: str) -> bool:
     return any(key == backend for key in keys)
 
 
-def candidate_names(asked: str) -> list[str]:
+def candidate_names(name: str) -> list[str]:
     """Return the operator names that a query may mean, likeliest first."""
-    if "::" in asked:
-        return [asked]
-    parts = asked.split(".")
+    if "::" in name:
+        return [name]
+    parts = name.split(".")
     found = []
-    if asked.startswith("torch.ops.") and len(parts) > 3:
+    if name.startswith("torch.ops.") and len(parts) > 3:
         found.append(f"{parts[2]}::{'.'.join(parts[3:])}")
     if len(parts) <= 2:
-        found.append(f"aten::{asked}")
+        found.append(f"aten::{name}")
     if parts[0] == "torch" and len(parts) > 1:
         joined = [f"aten::{'_'.join(parts[start:])}" for start in range(1, len(parts))]
         found += [joined[-1], *joined[:-1]]
-    return found or [f"aten::{asked}"]
+    return found or [f"aten::{name}"]
 
 
-def entries(index: Index, asked: str) -> list[Bridge]:
+def entries(index: Index, written: str) -> list[Bridge]:
     """Return the schemas of the operator that a name as written in Python, C++ or a table means; empty if none."""
-    for name in candidate_names(asked):
+    for name in candidate_names(written):
         one = operator(index, without_overload(name)) if names(index) else None
         if one is not None:
             own = [overload.row for overload in one.overloads if overload.name == name]

@@ -321,7 +321,7 @@ class FieldQuery(NamedTuple):
     flat: bool = False  # True if the weight is the score, however often and wherever they occur
 
 
-class FileFound(NamedTuple):
+class FileHit(NamedTuple):
     """A file that matches a query."""
 
     number: int
@@ -331,7 +331,7 @@ class FileFound(NamedTuple):
     at: Any  # the position of its document
 
 
-class PieceFound(NamedTuple):
+class PieceHit(NamedTuple):
     """A range of lines that matches a query."""
 
     number: int
@@ -343,13 +343,13 @@ class PieceFound(NamedTuple):
 class IndexShard:
     """One shard of the index, open for reading."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, folder: str) -> None:
         try:
-            self._files = tantivy.Index.open(os.path.join(home, "files")).searcher()
-            self._pieces = tantivy.Index.open(os.path.join(home, "pieces")).searcher()
+            self._files = tantivy.Index.open(os.path.join(folder, "files")).searcher()
+            self._pieces = tantivy.Index.open(os.path.join(folder, "pieces")).searcher()
         except (OSError, ValueError) as error:
             advice = "Remove that folder and build again: concord build"
-            raise StoreBroken(f"the text index {home} is damaged: {error}", advice) from error
+            raise StoreBroken(f"the text index {folder} is damaged: {error}", advice) from error
         self._schemas = schema_of(False), schema_of(True)
         self.count = self._files.num_docs
 
@@ -359,32 +359,32 @@ class IndexShard:
         have = searcher.doc_freq(field, word)
         return math.log(1 + (searcher.num_docs - have + 0.5) / (have + 0.5)) if have else 0.0
 
-    def files(self, wanted: list[FieldQuery], folder: str, limit: int) -> list[FileFound]:
+    def files(self, queries: list[FieldQuery], folder: str, limit: int) -> list[FileHit]:
         """Return the best matching files below a folder."""
-        found = self._searched(False, wanted, folder, limit)
+        found = self._searched(False, queries, folder, limit)
         places = [at for _, at in found]
         numbers, sizes, purposes = (self._files.fast_field_values(f, places) for f in ("file", "size", "purpose"))
         rows = zip(numbers, sizes, purposes, found, strict=True)
-        return [FileFound(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
+        return [FileHit(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
 
-    def pieces(self, wanted: list[FieldQuery], folder: str, limit: int) -> list[PieceFound]:
+    def pieces(self, queries: list[FieldQuery], folder: str, limit: int) -> list[PieceHit]:
         """Return the best matching ranges of lines below a folder."""
-        found = self._searched(True, wanted, folder, limit)
+        found = self._searched(True, queries, folder, limit)
         places = [at for _, at in found]
         numbers, lines = (self._pieces.fast_field_values(f, places) for f in ("file", "line"))
         rows = zip(numbers, lines, found, strict=True)
-        return [PieceFound(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
+        return [PieceHit(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
 
-    def path(self, found: FileFound | PieceFound) -> str:
+    def path(self, hit: FileHit | PieceHit) -> str:
         """Return the path of a file that was found."""
-        searcher = self._files if isinstance(found, FileFound) else self._pieces
-        return str(searcher.doc(found.at)["path"][0])
+        searcher = self._files if isinstance(hit, FileHit) else self._pieces
+        return str(searcher.doc(hit.at)["path"][0])
 
-    def _searched(self, pieces: bool, wanted: list[FieldQuery], folder: str, limit: int) -> list[tuple[float, Any]]:
+    def _searched(self, pieces: bool, queries: list[FieldQuery], folder: str, limit: int) -> list[tuple[float, Any]]:
         schema = self._schemas[pieces]
-        if not wanted or not self.count:
+        if not queries or not self.count:
             return []
-        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, _query(schema, one)) for one in wanted])
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, _query(schema, one)) for one in queries])
         if folder:
             within = tantivy.Query.const_score_query(tantivy.Query.term_query(schema, "folder", folder), 0.0)
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, within)])
@@ -392,12 +392,12 @@ class IndexShard:
         return hits
 
 
-def _query(schema: tantivy.Schema, wanted: FieldQuery) -> tantivy.Query:
-    if len(wanted.words) == 1:
-        query = tantivy.Query.term_query(schema, wanted.field, wanted.words[0], "freq")
+def _query(schema: tantivy.Schema, part: FieldQuery) -> tantivy.Query:
+    if len(part.words) == 1:
+        query = tantivy.Query.term_query(schema, part.field, part.words[0], "freq")
     else:
-        query = tantivy.Query.phrase_query(schema, wanted.field, list(wanted.words), 1)
-    return (tantivy.Query.const_score_query if wanted.flat else tantivy.Query.boost_query)(query, wanted.weight)
+        query = tantivy.Query.phrase_query(schema, part.field, list(part.words), 1)
+    return (tantivy.Query.const_score_query if part.flat else tantivy.Query.boost_query)(query, part.weight)
 
 
 def open_shards(folder: str) -> list[IndexShard]:
@@ -421,10 +421,10 @@ LIMIT = 1800.0  # seconds after which the program is ended
 
 
 @contextmanager
-def watch_call(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
+def watch_call(task: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
     """Watch the call that is made in the block."""
     done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(what, done, notice, limit), name="watchdog", daemon=True)
+    watcher = threading.Thread(target=_watch, args=(task, done, notice, limit), name="watchdog", daemon=True)
     watcher.start()
     try:
         yield
@@ -433,14 +433,14 @@ def watch_call(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Itera
         watcher.join()
 
 
-def _watch(what: str, done: threading.Event, notice: float, limit: float) -> None:
+def _watch(task: str, done: threading.Event, notice: float, limit: float) -> None:
     waited = 0.0
     while not done.wait(notice):
         waited += notice
         if waited >= limit:
-            _say(f"concord: gave up waiting for {what} after {waited:,.0f} s; the last complete store is unchanged")
+            _say(f"concord: gave up waiting for {task} after {waited:,.0f} s; the last complete store is unchanged")
             os._exit(1)
-        _say(f"still waiting for {what} after {waited:,.0f} s")
+        _say(f"still waiting for {task} after {waited:,.0f} s")
 
 
 def _say(word: str) -> None:

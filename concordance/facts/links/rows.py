@@ -202,14 +202,18 @@ def remap_part(run: sqlite3.Connection, file: int, new_ids: Mapping[int, int]) -
     if had is None:
         return None
     links = unpack_links(had.links)
-    targets = _with(links.target, new_ids)
-    uses = (_with(had.uses[0], new_ids), *had.uses[1:]) if had.uses else had.uses
+    targets = _with_new_ids(links.target, new_ids)
+    uses = (_with_new_ids(had.uses[0], new_ids), *had.uses[1:]) if had.uses else had.uses
     rest = StoredFlow(
         had.rest.missed, [(one, new_ids.get(target, target), trust) for one, target, trust in had.rest.overrides],
         [(one, new_ids.get(target, target)) for one, target in had.rest.extends],
     )  # fmt: skip
     new = FileLinks(
-        pack(_aimed(links, targets)), uses, rest, remap_targets(had.edges, new_ids), _with(had.loads, new_ids)
+        pack(_with_targets(links, targets)),
+        uses,
+        rest,
+        remap_targets(had.edges, new_ids),
+        _with_new_ids(had.loads, new_ids),
     )
     columns = run.execute("SELECT files, included FROM led WHERE file = ?", (file,)).fetchone()
     there, included = (
@@ -224,26 +228,26 @@ def remap_part(run: sqlite3.Connection, file: int, new_ids: Mapping[int, int]) -
     return had, new
 
 
-def _aimed(links: Links, targets: bytes) -> Links:
+def _with_targets(links: Links, targets: bytes) -> Links:
     return links._replace(target=targets)
 
 
-def _with(column: bytes, new_ids: Mapping[int, int]) -> bytes:
+def _with_new_ids(column: bytes, new_ids: Mapping[int, int]) -> bytes:
     """Return a column with ids replaced."""
     return pack_column([new_ids.get(one, one) for one in unpack_column(column)])
 
 
-def files_holding(rows: Iterable[tuple[int, bytes]], wanted: Iterable[int]) -> Iterator[int]:
+def files_holding(rows: Iterable[tuple[int, bytes]], numbers: Iterable[int]) -> Iterator[int]:
     """Yield the files whose column of four-byte numbers contains one of the given numbers."""
-    every = frozenset(wanted)
+    every = frozenset(numbers)
     few = [array("I", [one]).tobytes() for one in every] if len(every) < 12 else []
     for file, column in rows:
-        if any(_stands(one, column) for one in few) if few else not every.isdisjoint(array("I", column)):
+        if any(_contains(one, column) for one in few) if few else not every.isdisjoint(array("I", column)):
             yield file
 
 
-def _stands(digest: bytes, said: bytes) -> bool:
-    at = said.find(digest)
+def _contains(digest: bytes, column: bytes) -> bool:
+    at = column.find(digest)
     while at % 4 and at >= 0:
-        at = said.find(digest, at + 1)
+        at = column.find(digest, at + 1)
     return at >= 0

@@ -39,7 +39,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     return answered._replace(note=_note(index, symbols, len(rows), unknown))
 
 
-def _note(index: Index, symbols: list[SymbolPlace], known: int, unknown: Counter[str]) -> str:
+def _note(index: Index, symbols: list[SymbolPlace], resolved: int, unknown: Counter[str]) -> str:
     """Return a note on calls that are not listed and definitions that were not searched."""
     said = []
     if len(symbols) > _MAX_DEFINITIONS:
@@ -50,6 +50,6 @@ def _note(index: Index, symbols: list[SymbolPlace], known: int, unknown: Counter
         most = ", ".join(name for name, _ in unknown.most_common(5))
         count = sum(unknown.values())
         said.append(f"{count:,} call{'s' if count != 1 else ''} without a known definition in the repository: {most}")
-    elif not known:
+    elif not resolved:
         said.append(f"no calls in {', '.join(display_name(index, one) for one in symbols[:3]) or 'a declaration'}")
     return "; ".join(said)

@@ -32,11 +32,11 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     return paginate(rows, ("path", "line", "names"), page)._replace(note=note)
 
 
-def _in_file(index: Index, path: str, wanted: str) -> list[Row]:
+def _in_file(index: Index, path: str, imported: str) -> list[Row]:
     """Return the statements in one file that import another."""
     names: dict[int, list[str]] = {}
     for row, target, named in index.open_file(path).imports:
-        if import_target(index, target, named) == wanted:
+        if import_target(index, target, named) == imported:
             said = names.setdefault(row.line, [])
             if row.name:
                 said.append(row.name)

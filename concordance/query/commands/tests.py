@@ -57,9 +57,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     if not all(walk.whole for _, walk in found):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(meant, File) and len(meant) > _MAX_METHODS:
-        note = (
-            f"overridden methods were followed for {_MAX_METHODS} of {len(meant):,}: qualify NAME to get the others"
-        )
+        note = f"overridden methods were followed for {_MAX_METHODS} of {len(meant):,}: qualify NAME to get the others"
     return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
 
 

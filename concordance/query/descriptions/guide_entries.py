@@ -75,7 +75,7 @@ def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
         yield named, number + 1, last + 1, words
 
 
-def _resolve_entry(named: tuple[str, ...], folder: str, known: set[str]) -> str:
+def _resolve_entry(named: tuple[str, ...], folder: str, paths: set[str]) -> str:
     """Return the path that an entry names, relative to the guide's folder or to the root; "" if there is none."""
     for name in named:
         bare = name.partition("#")[0].strip()
@@ -83,7 +83,7 @@ def _resolve_entry(named: tuple[str, ...], folder: str, known: set[str]) -> str:
             continue
         for base in dict.fromkeys((folder, "") if "/" in bare else (folder,)):
             path = posixpath.normpath(posixpath.join(base, bare.lstrip("/"))).strip("/")
-            if path in known:
+            if path in paths:
                 return path
     return ""
 

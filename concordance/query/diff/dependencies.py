@@ -280,7 +280,7 @@ class DependencySides:
         before, after = self._webs(resolvers, self._doubtful())
         return before, after
 
-    def _read(self, side: int) -> dict[str, ReadFile]:
+    def _files_of_side(self, side: int) -> dict[str, ReadFile]:
         pairs = self._comparison.pairs
         found = {read.file.path: read for pair in pairs if (read := pair.after if side else pair.before) is not None}
         return {**self._comparison.differing_from_store, **found}
@@ -288,7 +288,7 @@ class DependencySides:
     def _ledger(self, side: int) -> dict[str, File]:
         files = self._index.files
         found = {path: files[path] for path in self._comparison.settled}
-        found.update((path, read.file) for path, read in self._read(side).items())
+        found.update((path, read.file) for path, read in self._files_of_side(side).items())
         return found
 
     def _resolver(self, side: int, ledger: dict[str, File]) -> Resolver:
@@ -335,7 +335,7 @@ class DependencySides:
                 either = mine[0][path].keys() | mine[1][path].keys()
                 kept = [one for one in loads.get(path, ()) if one not in either]
                 loads[path] = kept + load_dependencies(mine[side][path], resolver.tree.language(path), path)
-            for path, read in self._read(side).items():
+            for path, read in self._files_of_side(side).items():
                 needs = resolver.needs(path, read.file.language, read.imports)
                 loads[path] = load_dependencies(needs, read.file.language, path)
                 if path not in beside or path in self._unsure:

@@ -101,10 +101,10 @@ class _Pools:
         self.inside: list[tuple[ComparableSymbol, ComparableSymbol]] = []
 
     def _join(
-        self, before: ComparableSymbol, after: ComparableSymbol, into: list[tuple[ComparableSymbol, ComparableSymbol]]
+        self, before: ComparableSymbol, after: ComparableSymbol, pairs: list[tuple[ComparableSymbol, ComparableSymbol]]
     ) -> None:
         """Accept a pair, and pair the members of the two."""
-        into.append((before, after))
+        pairs.append((before, after))
         del self.removed[_at(before)], self.added[_at(after)]
         old, new = _inside(self._old, before), _inside(self._new, after)
         if not old or not new:
@@ -133,14 +133,14 @@ class _Pools:
                 there = by_shape.get((*name, part.shape), [])[:_MAX_CANDIDATES]
             for other in there:
                 alone = len(there) == 1 == times[name]
-                score = self._moved(part, other, alone)
+                score = self._similarity(part, other, alone)
                 if score:
                     found.append((part.key.count("."), -score, _at(part), _at(other)))
         for _, _, here, where in sorted(found):
             if here in self.removed and where in self.added:
                 self._join(self.removed[here], self.added[where], self.moved)
 
-    def _moved(self, before: ComparableSymbol, after: ComparableSymbol, alone: bool) -> float:
+    def _similarity(self, before: ComparableSymbol, after: ComparableSymbol, alone: bool) -> float:
         """Return the similarity of two symbols of the same name; 0 if it is too low."""
         same = bare_signature(before.signature) == bare_signature(after.signature)
         if before.kind in VALUES:

@@ -210,13 +210,13 @@ def _definitions(answer: DiffReport) -> list[Block]:
     return blocks
 
 
-def _items(found: list[ChangeRow]) -> list[Item]:
+def _items(rows: list[ChangeRow]) -> list[Item]:
     """Return the items of one file: members join their added or removed container, small definitions share an item."""
-    whole = {(row.change, row.qualified) for row in found if row.change in ("added", "removed")}
+    whole = {(row.change, row.qualified) for row in rows if row.change in ("added", "removed")}
     inside: Counter[tuple[str, str]] = Counter()
     small: dict[str, list[ChangeRow]] = {}
     alone: list[ChangeRow] = []
-    for row in found:
+    for row in rows:
         around = _around(row, whole)
         if around:
             inside[around] += 1

@@ -171,8 +171,8 @@ def _without_layout(lines: Iterable[str], language: str, margin: int) -> str:
     return "\n".join(f"{indent} {_QUOTED.sub(_keep_quoted, line)}" for indent, line in indents)
 
 
-def _keep_quoted(found: re.Match[str]) -> str:
-    return "" if found[0].isspace() else found[0]
+def _keep_quoted(match: re.Match[str]) -> str:
+    return "" if match[0].isspace() else match[0]
 
 
 def _digest(text: str) -> int:

@@ -34,16 +34,16 @@ class RunnerCommands:
         self._texts: dict[str, bytes] = {}
         self._parsed: dict[tuple[str, Callable[[bytes], Any]], Any] = {}
         self._named: dict[str, list[str]] = {}
-        self._found: dict[str, Callable[[str], str] | None] = {}
+        self._commands: dict[str, Callable[[str], str] | None] = {}
 
     def command(self, path: str, language: str, name: str) -> str:
         """Return the command that runs one test; `name` is its qualified name, or "" for the whole file."""
         self.reads.note("command", path)
-        if path not in self._found:
+        if path not in self._commands:
             rule = language_of(language).tests.command
             with self.reads.not_recording():
-                self._found[path] = rule(self, path) if rule is not None else None
-        command = self._found[path]
+                self._commands[path] = rule(self, path) if rule is not None else None
+        command = self._commands[path]
         return command(name) if command is not None else ""
 
     def text(self, path: str, limit: int = _LARGEST) -> bytes:

@@ -74,9 +74,9 @@ def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
 
 
-def _is_same_symbol(one: SymbolPlace, other: SymbolPlace, home: list[str]) -> bool:
+def _is_same_symbol(one: SymbolPlace, other: SymbolPlace, container: list[str]) -> bool:
     kinds = _family(one) == _family(other) and language_of(one.language).has_prototypes
-    return kinds and split_key(one.parent_key) == home
+    return kinds and split_key(one.parent_key) == container
 
 
 def _family(place: SymbolPlace) -> int:

@@ -43,9 +43,9 @@ def variable_places(index: Index, name: str) -> list[VariablePlace]:
     return sorted(found, key=order)
 
 
-def variable_kind(found: list[VariablePlace]) -> str:
+def variable_kind(places: list[VariablePlace]) -> str:
     """Return whether a name is an environment variable or a build option."""
-    is_option = any(dict(one.end.more).get("what") == "option" for one in found if one.row.says == "declares")
+    is_option = any(dict(one.end.more).get("what") == "option" for one in places if one.row.says == "declares")
     return OPTION if is_option else VARIABLE
 
 

@@ -29,7 +29,7 @@ class TrailFinder:
 
     def __init__(self, index: Index, goal: int = 0) -> None:
         self.index, self.goal = index, goal
-        self._seen: set[tuple[str, str]] = set()
+        self._visited: set[tuple[str, str]] = set()
 
     def of_expression(self, file: OpenFile, expression: int, depth: int = 0) -> ImportTrail | None:
         """Return the trail of an expression of a file."""
@@ -58,9 +58,9 @@ class TrailFinder:
 
     def of_name(self, path: str, name: str, depth: int = 0) -> ImportTrail | None:
         """Return the trail of a name that a module exports."""
-        if depth > _FARTHEST or (path, name) in self._seen:
+        if depth > _FARTHEST or (path, name) in self._visited:
             return None
-        self._seen.add((path, name))
+        self._visited.add((path, name))
         file = self.index.open_file(path)
         flow = file.flow
         if name in flow.names:

@@ -61,12 +61,12 @@ class EntryWriter:
             pieces += [f"{';' if len(pieces) > start else ''} concept: ", *self._concept(entry.files)]
         return Item(pieces)
 
-    def _files(self, kind: str, found: dict[str, list[int]]) -> list[Piece]:
-        if len(found) > (_MAX_NAMESPACE_FILES if kind == Kind.NAMESPACE else self._max_files):
-            return self._folders(found)
+    def _files(self, kind: str, by_path: dict[str, list[int]]) -> list[Piece]:
+        if len(by_path) > (_MAX_NAMESPACE_FILES if kind == Kind.NAMESPACE else self._max_files):
+            return self._folders(by_path)
         pieces: list[Piece] = []
-        for path, ids in found.items():
-            label = self._label(path, found)
+        for path, ids in by_path.items():
+            label = self._label(path, by_path)
             pieces.append(" · " if pieces else "")
             if len(ids) == 1 and self._is_linked(kind, ids[0]):
                 pieces.append(Ref(To.SYMBOL, path, self.index.keys[ids[0]], label))

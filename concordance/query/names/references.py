@@ -106,13 +106,13 @@ def uses_in_file(file: OpenFile, targets: frozenset[int], least: int) -> dict[in
     return {place: claims[file.expression(place)] for place in file.occurrences_of(claims)} if claims else {}
 
 
-def add_unresolved_note(index: Index, note: str, names: Iterable[str], what: str) -> str:
+def add_unresolved_note(index: Index, note: str, names: Iterable[str], noun: str) -> str:
     """Add to a note how many calls or uses of a name could not be resolved."""
     for name in dict.fromkeys(names):
         calls, uses = index.facts.unresolved_count(name)
-        count = calls if what == "calls" else uses
+        count = calls if noun == "calls" else uses
         if count:
-            said = f"{count:,} {what if count != 1 else what[:-1]} of the name {name} could not be resolved"
+            said = f"{count:,} {noun if count != 1 else noun[:-1]} of the name {name} could not be resolved"
             note = f"{note}; {said}" if note else said
     return note
 

@@ -114,8 +114,8 @@ def _resolution(match: _Match, full: int, count: int) -> Resolution:
 # --- by id
 
 
-def _by_id(index: Index, asked: str) -> list[Resolution]:
-    path, _, key = asked.partition("#")
+def _by_id(index: Index, question: str) -> list[Resolution]:
+    path, _, key = question.partition("#")
     symbols = index.facts.of(path).symbols
     places = [n for n, symbol in enumerate(symbols) if symbol.key == key]
     places = places or [
@@ -135,13 +135,13 @@ def _by_id(index: Index, asked: str) -> list[Resolution]:
 # --- by name
 
 
-def _by_name(index: Index, asked: str) -> list[_Match]:
-    parts = _parts(asked)
-    whole = [_Match(place, 1) for place in index.facts.named(asked)]
+def _by_name(index: Index, question: str) -> list[_Match]:
+    parts = _parts(question)
+    whole = [_Match(place, 1) for place in index.facts.named(question)]
     if len(parts) < 2:
         matches = whole or [_Match(place, 1) for place in index.facts.named(parts[0])] if parts else whole
         return _sorted(matches) or _modules(index, parts, ".")
-    separator = "::" if "::" in asked else "."
+    separator = "::" if "::" in question else "."
     matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
     matches = _with_public_names(index, parts, matches) if separator == "." else matches
     matches = matches or _below(index, parts) or _modules(index, parts, separator)
@@ -153,9 +153,9 @@ def _by_name(index: Index, asked: str) -> list[_Match]:
     return _sorted([_rank_by_separator(match, separator) for match in best.values()])
 
 
-def _parts(asked: str) -> list[str]:
+def _parts(question: str) -> list[str]:
     """Split a qualified name into its parts."""
-    text = asked.strip().removesuffix("()")
+    text = question.strip().removesuffix("()")
     before, operator, sign = text.partition("operator")
     if operator and sign and not (sign[0].isalnum() or sign[0] == "_"):  # its symbol may contain any character
         return [*filter(None, _parts(before)), operator + sign]
@@ -289,10 +289,10 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
     return found if _count(found) == 1 else []
 
 
-def _across_languages(index: Index, asked: str) -> Iterator[Resolution]:
+def _across_languages(index: Index, question: str) -> Iterator[Resolution]:
     """Yield what other languages have under a name: what is bound to it, or what a kind of page knows by it."""
-    rows = [row for row in bridges_of(index).named(asked) if row.target and row.says in _BOUND]
-    for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, asked)):
+    rows = [row for row in bridges_of(index).named(question) if row.target and row.says in _BOUND]
+    for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, question)):
         place = index.facts.place(row.target)
         if place is not None:
             yield Resolution(place, Trust(row.trust), f"{row.name}: {row.by}")
@@ -304,23 +304,23 @@ _BOUND = ("binds", "declares")
 # --- unknown names
 
 
-def _unknown(index: Index, asked: str) -> UnknownName:
-    parts = _parts(asked)
-    if index.facts.file(asked) is not None:
-        return UnknownName(f"{asked} is a file", "Give a NAME, or PATH:LINE:COL in that file")
-    if _LINE.fullmatch(asked):
-        return UnknownName(f"{asked} has no column", "Write PATH:LINE:COL")
-    last = parts[-1] if parts else asked
+def _unknown(index: Index, question: str) -> UnknownName:
+    parts = _parts(question)
+    if index.facts.file(question) is not None:
+        return UnknownName(f"{question} is a file", "Give a NAME, or PATH:LINE:COL in that file")
+    if _LINE.fullmatch(question):
+        return UnknownName(f"{question} has no column", "Write PATH:LINE:COL")
+    last = parts[-1] if parts else question
     there = _sorted(_Match(place, 1) for place in index.facts.named(last)) if len(parts) > 1 else []
     if there:
         listed = ", ".join(
             f"{match.place.path}#{'.'.join([*split_key(match.place.parent_key), last])}" for match in there[:3]
         )
         more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
-        return UnknownName(f"no definition of {asked} found", f"{last} is defined: {listed}{more}")
+        return UnknownName(f"no definition of {question} found", f"{last} is defined: {listed}{more}")
     near = similar_names(index, last)
     hint = f"Nearest: {', '.join(near)}" if near else f"{index.facts.symbol_count():,} definitions searched"
-    return UnknownName(f"no definition of {asked} found", hint)
+    return UnknownName(f"no definition of {question} found", hint)
 
 
 def similar_names(index: Index, name: str) -> list[str]:
@@ -336,12 +336,12 @@ def _near_names(index: Index, name: str) -> Iterable[str]:
         yield from index.facts.distinct_names(first, len(name) - reach, len(name) + reach)
 
 
-def _nearest(name: str, known: Iterable[str]) -> list[str]:
+def _nearest(name: str, candidates: Iterable[str]) -> list[str]:
     """Return the three names that are most similar."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(name.lower())
     scored = []
-    for other in set(known):
+    for other in set(candidates):
         matcher.set_seq1(other.lower())
         if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE and matcher.ratio() >= _LIKE:
             scored.append((-matcher.ratio(), other))

@@ -155,12 +155,12 @@ def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Us
     return Item(pieces + users)
 
 
-def _users(found: list[Usage]) -> list[Piece]:
+def _users(usages: list[Usage]) -> list[Piece]:
     """Return how often a name is used in its own file and in which other files."""
-    if not found:
+    if not usages:
         return []
-    here = sum(use.here for use in found)
-    there = found[0].there if len(found) == 1 else sum((use.there for use in found), Counter())
+    here = sum(use.here for use in usages)
+    there = usages[0].there if len(usages) == 1 else sum((use.there for use in usages), Counter())
     pieces: list[Piece] = [f" · {here:,}× here"] if here else []
     if there:
         most = sorted(there, key=lambda path: (-there[path], path))

@@ -150,7 +150,7 @@ def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Yield definitions and files of the name that was typed, then names that begin with it."""
     question = wish.question
     if _SHORT_PHRASE.fullmatch(question):
-        yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
+        yield from _places(index, [p for name in _join_words(question) for p in index.facts.named(name)], wish, _SAME)
         return
     is_name = bool(_NAME.fullmatch(question))
     same: list[SymbolPlace] = []
@@ -210,7 +210,7 @@ def _in_another_case(index: Index, wish: SearchRequest) -> list[SymbolPlace]:
     return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
 
 
-def _joined(question: str) -> list[str]:
+def _join_words(question: str) -> list[str]:
     """Return the ways to write some words as one name."""
     words = question.split()
     capital = [word[:1].upper() + word[1:] for word in words]
@@ -265,13 +265,13 @@ def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
 # --- by words
 
 
-def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[SearchResult]:
+def _by_words(index: Index, wish: SearchRequest, excluded: set[str]) -> Iterator[SearchResult]:
     """Yield a result for each file that fits and was not seen yet, or for its best definition of the wanted kinds."""
     asked = ranking.parse_question(wish.question, wish.folder, index.words)
-    most = max(wish.limit, _OF_KIND) + len(seen)
+    most = max(wish.limit, _OF_KIND) + len(excluded)
     all_ = ranking.rank_files(index.text_shards, asked, index.ranks, most)
     # A build that finishes meanwhile may have added files to the text index that this store does not know.
-    hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
+    hits = [hit for hit in all_ if hit.path not in excluded and hit.path in index.categories]
     if wish.kinds and "file" not in wish.kinds:
         yield from _of_kind(index, hits, asked, wish.kinds)
         return
@@ -281,21 +281,21 @@ def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[Sea
         yield _around(index, opened, SearchResult(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
 
 
-def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
+def _best_line(index: Index, opened: OpenFile, query: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
     """Return the line of the best passage that fits a question best; for short questions, definitions count too."""
     lines = opened.lines()
     if not lines:
         return max(1, hit.line), ""
 
     def says(number: int) -> float:
-        return _fit(index, asked, lines[number - 1][:MAX_LINE_LENGTH])
+        return _fit(index, query, lines[number - 1][:MAX_LINE_LENGTH])
 
     stretch = range(hit.line, min(hit.line + CHUNK, len(lines) + 1)) if hit.line else range(1, 1)
     scored = [(says(number), -number) for number in stretch]
-    if len(asked.weight) <= 4:
+    if len(query.weight) <= 4:
         scored += [
-            (says(symbol.line) + _defines(index, asked, symbol), -symbol.line)
-            for symbol in _named(opened, list(asked.weight))
+            (says(symbol.line) + _defines(index, query, symbol), -symbol.line)
+            for symbol in _named(opened, list(query.weight))
             if symbol.line <= len(lines)
         ]
     most, place = max(scored, default=(0.0, -1))
@@ -310,43 +310,43 @@ def _named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
     return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
 
 
-def _defines(index: Index, asked: ranking.SearchQuery, symbol: SymbolHead) -> float:
+def _defines(index: Index, query: ranking.SearchQuery, symbol: SymbolHead) -> float:
     """Return the bonus of a definition over a use: largest if its name has just the words asked for."""
     words = set(index.words.of(symbol.name).split())
     counts = 1.0 if symbol.kind in _HOLDERS else 2.0
-    return counts * sum(asked.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
+    return counts * sum(query.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
 
 
-def _fit(index: Index, asked: ranking.SearchQuery, text: str) -> float:
+def _fit(index: Index, query: ranking.SearchQuery, text: str) -> float:
     """Return how much of a question a text contains."""
-    return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
+    return sum(query.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
 
 
-def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset[str]) -> SearchResult:
+def _around(index: Index, opened: OpenFile, result: SearchResult, kinds: frozenset[str]) -> SearchResult:
     """Add the innermost symbol that contains a result, unless files are asked for."""
     if "file" in kinds:
-        return spot
-    place = opened.symbol_at(spot.line)
+        return result
+    place = opened.symbol_at(result.line)
     found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
     if found is None or found.kind not in FUNCTION_KINDS:  # perhaps a constant or a field, which has no scope
-        own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == spot.line), place)
+        own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == result.line), place)
         found = found if own == place else index.facts.place(opened.base + 1 + own)
     if found is None:
-        return spot
-    return spot._replace(symbol=full_name(found), kind=found.kind, called=display_name(index, found))
+        return result
+    return result._replace(symbol=full_name(found), kind=found.kind, called=display_name(index, found))
 
 
 def _of_kind(
-    index: Index, hits: list[ranking.Hit], asked: ranking.SearchQuery, kinds: frozenset[str]
+    index: Index, hits: list[ranking.Hit], query: ranking.SearchQuery, kinds: frozenset[str]
 ) -> list[SearchResult]:
     """Return the best definition of the given kinds in each file, by its name and documentation."""
-    whole = sum(asked.weight.values()) or 1.0
+    whole = sum(query.weight.values()) or 1.0
     found = []
     for hit in hits[:_OF_KIND]:
         opened = index.open_file(hit.path)
 
         def fit(symbol: SymbolHead) -> float:
-            return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:MAX_LINE_LENGTH])
+            return _fit(index, query, symbol.name) + 0.3 * _fit(index, query, symbol.doc[:MAX_LINE_LENGTH])
 
         best = max((symbol for symbol in opened.defined if symbol.kind in kinds), key=fit, default=None)
         share = fit(best) / whole if best is not None else 0.0

@@ -169,7 +169,7 @@ def bases(one: FileModel, place: int) -> Iterator[Block]:
         yield from _bases(one, place)
 
 
-def heirs(one: FileModel, place: int) -> Iterator[Block]:
+def subclass_blocks(one: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that extend a class."""
     index, identity = one.index, one.base + 1 + place
     found = sorted({heir for heir, _ in index.facts.subclasses_of(identity, identity)}, key=_by_path(index))

@@ -257,9 +257,9 @@ def _shortest(
     return best[1:] if best else None
 
 
-def _imports(file: OpenFile, lines: Sequence[str], spot: int, path: str) -> tuple[list[str], tuple[int, ...]]:
+def _imports(file: OpenFile, lines: Sequence[str], place: int, path: str) -> tuple[list[str], tuple[int, ...]]:
     """Return the import of the name that an expression begins with, as one would write it, and its line number."""
-    row = file.row(spot)
+    row = file.row(place)
     while row.receiver >= 0:
         row = file.row(row.receiver)
     found: Import | None = None

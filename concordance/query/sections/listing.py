@@ -53,7 +53,7 @@ class LineRemark(NamedTuple):
 
     line: int
     finding: Finding | None = None
-    known: bool = False  # True if the finding's rule has a page
+    has_rule_page: bool = False  # True if the finding's rule has a page
     tests: int = 0  # how many tests use the definition on this line …
     key: str = ""  # … which has this key
 
@@ -94,7 +94,7 @@ def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     found = list(names.between(begin, end))
     found = sorted([*found, *(name for name in names.included(text, found) if begin <= name[0] < end)])
     return Listing(
-        path, part, parts, first, text[begin:end], "", _moved(spans, begin, end),
+        path, part, parts, first, text[begin:end], "", _clip_spans(spans, begin, end),
         [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
         [one for one in _remarks(index, file, names) if first <= one.line < first + PAGE_LINES],
         file.file.digest,
@@ -110,7 +110,7 @@ def _stretch(text: str, file: OpenFile, part: int, parts: int) -> tuple[int, int
     return begin, starts[part * PAGE_LINES] if part < parts and part * PAGE_LINES < len(starts) else len(text)
 
 
-def _moved(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
+def _clip_spans(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
     if not begin and (not spans or spans[-1][1] <= end):
         return spans
     inside = [span for span in spans if span[1] > begin and span[0] < end]
@@ -168,11 +168,11 @@ class _Names:
             if goal >= 0:
                 yield start, start + lengths[word], goal
 
-    def included(self, text: str, found: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    def included(self, text: str, spans: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
         """Yield links for paths of files, which are not names: `#include "a.h"`, `[this](that.md)`."""
         if language_of(self.file.file.language).imports_by_name:
             return
-        starts, taken = self.file.starts, [name[0] for name in found]
+        starts, taken = self.file.starts, [name[0] for name in spans]
         done: set[int] = set()
         for row, target, _ in self.file.imports:
             path = target.paths[0] if target is not None and target.paths else ""
@@ -183,7 +183,7 @@ class _Names:
             at = at if at >= 0 else text.find(row.module, begin, end)
             stop = at + len(row.module)
             behind = bisect_left(taken, stop)
-            if at < 0 or at in done or (behind and found[behind - 1][1] > at):
+            if at < 0 or at in done or (behind and spans[behind - 1][1] > at):
                 continue
             done.add(at)
             also = tuple((other, 1) for other in target.paths[1:])
@@ -281,21 +281,21 @@ class _Names:
         self._of_expression[expression] = known
         return known
 
-    def _first(self, found: list[Resolution]) -> list[Resolution]:
+    def _first(self, resolutions: list[Resolution]) -> list[Resolution]:
         """Return resolutions in the order of `define`; definitions are looked up only if there may be one elsewhere."""
         index = self.index
-        for one in found:
+        for one in resolutions:
             place = one.place
             if place.declaration and any(other != place.id for other in index.namesakes(place.key, False)):
-                return with_definitions(index, found, warm=True)
-        return found
+                return with_definitions(index, resolutions, warm=True)
+        return resolutions
 
-    def _goal(self, found: list[Resolution]) -> LinkTarget:
-        place = found[0].place
-        others = (one.place for one in found[1:] if place.declaration or not one.place.declaration)
+    def _goal(self, resolutions: list[Resolution]) -> LinkTarget:
+        place = resolutions[0].place
+        others = (one.place for one in resolutions[1:] if place.declaration or not one.place.declaration)
         also = dict.fromkeys((other.path, other.line) for other in others)
         return LinkTarget(
-            place.kind, place.path, place.line, place.key, found[0].trust, found[0].by,
+            place.kind, place.path, place.line, place.key, resolutions[0].trust, resolutions[0].by,
             also=tuple(one for one in also if one != (place.path, place.line)),
         )  # fmt: skip
 

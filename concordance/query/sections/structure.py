@@ -291,11 +291,11 @@ class Structure:
         """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
         return use.roles != IMPORT and use.id != self.about.base
 
-    def _from(self, users: list[UsePair], word: str) -> list[Piece]:
+    def _from(self, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
         here = [one for one in users if self.about.is_own(one.id)]
         away = [one for one in users if not self.about.is_own(one.id)]
-        pieces: list[Piece] = [f"{word} by "]
+        pieces: list[Piece] = [f"{verb} by "]
         if here:
             inside = list(dict.fromkeys(map(self._own_user, here)))
             pieces += join_with_commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
@@ -317,8 +317,8 @@ class Structure:
             return [f"{count_noun(len(users), 'place')} in ", *join_with_commas(refs)]
         return [f"{len(users):,} places in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]
 
-    def _dotted(self, told: Iterator[list[Piece]]) -> list[Piece]:
-        return [piece for one in told for piece in [" · ", *one]]
+    def _dotted(self, parts: Iterator[list[Piece]]) -> list[Piece]:
+        return [piece for one in parts for piece in [" · ", *one]]
 
 
 def folder_counts(paths: Counter[str]) -> list[Piece]:

@@ -48,11 +48,11 @@ from concordance.query.names.references import MAX_EXACT_FILES, add_unresolved_n
 from concordance.query.sections.class_family import (
     bases,
     definition_link,
-    heirs,
     hierarchy_diagram,
     list_by_file,
     members,
     overrides,
+    subclass_blocks,
 )
 from concordance.query.sections.examples import find_examples_of
 from concordance.query.sections.structure import Structure
@@ -110,7 +110,7 @@ class _Definition:
         return Page(ref, [*title, f", uses, part {number} of {len(self.files)}"], blocks)
 
     def _blocks(self) -> Iterator[Block]:
-        yield from self._what()
+        yield from self._summary()
         if self.symbol.kind in TYPE_KINDS:
             yield from hierarchy_diagram(self.one, self.place)
             yield from bases(self.one, self.place)
@@ -118,7 +118,7 @@ class _Definition:
         yield from overrides(self.one, self.places)
         yield from self._examples()
         if self.symbol.kind in TYPE_KINDS:
-            yield from heirs(self.one, self.place)
+            yield from subclass_blocks(self.one, self.place)
         yield from self._callers()
         yield from self._tests()
         yield from self._namesakes()
@@ -129,7 +129,7 @@ class _Definition:
 
     # --- the definition itself
 
-    def _what(self) -> Iterator[Block]:
+    def _summary(self) -> Iterator[Block]:
         one, symbol = self.one, self.symbol
         if symbol.signature:
             yield Code(f"{' '.join(symbol.signature.split())}\n", one.file.language)

@@ -210,7 +210,7 @@ def _remark(listing: Listing, remark: LineRemark, addresses: SiteAddresses, page
         return f'<a class="tests" href="{escape(there)}#tests" title="{title}">{said}</a>'
     sign = _SIGNS.get(finding.severity, "●")
     words = f"{sign} {_said(finding.severity)} {_said(finding.by)}: {_said(finding.message)}"
-    if not remark.known:
+    if not remark.has_rule_page:
         return f'<span class="finding" data-severity="{_said(finding.severity)}">{words}</span>'
     there = escape(addresses.link(page, Ref(To.RULE, finding.by)))
     return f'<a class="finding" data-severity="{_said(finding.severity)}" href="{there}">{words}</a>'

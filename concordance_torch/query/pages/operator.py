@@ -295,8 +295,8 @@ def _tests(index: Index, one: OperatorInfo) -> Iterator[Block]:
         yield Text([_none(index, "test")])
 
 
-def _files(found: Counter[str]) -> list[Piece]:
-    ordered = sorted(found.items(), key=lambda row: (-row[1], row[0]))
+def _files(counts: Counter[str]) -> list[Piece]:
+    ordered = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     refs: list[Piece] = [Ref(To.FILE, path) for path, _ in ordered[:_USERS]]
     left = len(ordered) - _USERS
     if left > 0:
@@ -330,8 +330,8 @@ def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield Text(["Not found: ", *join_in_sentence(named), f". {_searched(index)}"])
 
 
-def _none(index: Index, what: str) -> str:
-    return f"No {what} found. {_searched(index)}"
+def _none(index: Index, noun: str) -> str:
+    return f"No {noun} found. {_searched(index)}"
 
 
 def _searched(index: Index) -> str:

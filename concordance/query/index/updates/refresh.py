@@ -149,14 +149,14 @@ def _rebase(index: Index, renumbered: list[RenumberedFile]) -> None:
         index.bases = rows
 
 
-def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
+def _add(index: Index, file: RenumberedFile, computed: dict[str, Any]) -> None:
     """Add the new symbols of a file to the tables."""
-    if "tests_in" in known:
+    if "tests_in" in computed:
         index.tests_in.pop(file.path, None)
         tests = [symbol[0] for symbol in file.symbols if symbol[4]]
         index.tests_in.update({file.path: tests} if tests else {})
-        known.pop("tests", None)
-    if "_symbol_columns" not in known:
+        computed.pop("tests", None)
+    if "_symbol_columns" not in computed:
         return
     more = max(0, file.new.stop - len(index.keys))
     index.keys.extend([""] * more)
@@ -166,8 +166,8 @@ def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
         index.keys[identity] = key
         index.kinds[identity] = KIND_NUMBERS[kind]
         index.declared[identity] = declared
-        if "_prototypes" in known and index.language_of(file.path) in index.prototyped:
-            insert_id(known["_prototypes"], bare_key(key), identity, index.path_of)
+        if "_prototypes" in computed and index.language_of(file.path) in index.prototyped:
+            insert_id(computed["_prototypes"], bare_key(key), identity, index.path_of)
 
 
 # Updating the census at the cost of the changed files alone.

@@ -117,11 +117,11 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
 
 
 def _updated_table(
-    before: Digests, keys: Iterable[str], changed: Collection[str], anew: bool, number: Callable[[str], int]
+    before: Digests, keys: Iterable[str], changed: Collection[str], recompute: bool, number: Callable[[str], int]
 ) -> Digests:
     """Return a table in which some keys are computed again."""
     again = set(changed)
-    return {key: number(key) if anew or key in again or key not in before else before[key] for key in keys}
+    return {key: number(key) if recompute or key in again or key not in before else before[key] for key in keys}
 
 
 def _folder_lists(index: Index) -> Digests:
