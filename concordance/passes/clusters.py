@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_LEAST = 1e-9  # smaller gains are rounding errors
+_MIN_GAIN = 1e-9  # smaller gains are rounding errors
 # from this many files on, clusters become finer; otherwise a large repository would be split into a few huge ones
 _FINE = 100
 
@@ -71,7 +71,7 @@ def _move_nodes(near: Weights, inside: Sequence[float], fineness: float) -> list
             toward[there] = toward.get(there, 0.0) + value
         here, own = group[point], total[point] * share
         weight[here] -= total[point]
-        best, gain = here, toward.get(here, 0.0) - weight[here] * own + _LEAST
+        best, gain = here, toward.get(here, 0.0) - weight[here] * own + _MIN_GAIN
         for there, value in toward.items():
             if value - weight[there] * own > gain:
                 best, gain = there, value - weight[there] * own

@@ -37,7 +37,7 @@ _READ_BYTES = 1 << 20
 _SIZE = 8  # bytes of a page's digest
 _RECORD_DIGEST_SIZE = 16  # bytes of the digest at the start of each file written here
 _HEADER, _FRAME = 32, 24  # bytes of the log's header, and of the header before each page in it
-_PATIENCE = 10.0  # seconds that a reader waits for a build that is about to record its digests
+_MAX_WAIT = 10.0  # seconds that a reader waits for a build that is about to record its digests
 _BLOCK = 64  # pages to read at once
 SUMS, VERIFIED = ".sums", ".seen"
 
@@ -144,7 +144,7 @@ def require_intact(path: str, alone: bool = False) -> None:
     """
     if _is_verified(path):
         return
-    folder, end = os.path.dirname(path), time.monotonic() + _PATIENCE
+    folder, end = os.path.dirname(path), time.monotonic() + _MAX_WAIT
     while not alone and lock.is_held(folder) and time.monotonic() < end:
         time.sleep(0.02)
         if _is_verified(path):

@@ -49,11 +49,11 @@ from concordance.query.index.updates.reads import BELOW, RENUMBERED, memoised, s
 
 _TYPES = TYPE_KINDS | {Kind.TYPE}
 _MAX_KEY_DEFINITIONS = 24  # key definitions listed
-_FILES = 8
+_MAX_FILES = 8
 _NEIGHBOURS = 8  # chapters named in a sentence on dependencies
 _DOCUMENTS = 8
 _SIGNATURE = 100  # characters up to which a signature is shown in a table
-_SMALL = 50  # a chapter with fewer uses than the first one's divided by this is not named
+_MIN_USES_DIVISOR = 50  # a chapter with fewer uses than the first one's divided by this is not named
 
 
 def label_of(index: Index, chapter: Chapter) -> Mono:
@@ -80,7 +80,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     drawn = dependency_diagram(index, folder)
     if drawn:
         found += [Heading(2, ["How It Is Organized"]), *drawn]
-    central = folders(index).most_central(chapter.folders, _FILES)
+    central = folders(index).most_central(chapter.folders, _MAX_FILES)
     if central:
         found += [Heading(2, ["Important Files"]), important_table(index, central, chapter.folder)]
     way = chapter_path(index, chapter, label_of(index, chapter))
@@ -122,7 +122,7 @@ def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
     found: list[Block] = []
     for head, every in (("Depends on", made.uses(chapter.folder)), ("Used by", made.users(chapter.folder))):
         rows = [row for row in every if row[0] in made.chapters and _is_plausible(index, head, chapter.folder, row[0])]
-        told = [row for row in rows if row[1] >= max(2, rows[0][1] // _SMALL)] or rows[:1]
+        told = [row for row in rows if row[1] >= max(2, rows[0][1] // _MIN_USES_DIVISOR)] or rows[:1]
         if told:
             shown = told[: _NEIGHBOURS + (len(told) == _NEIGHBOURS + 1)]
             left = len(told) - len(shown)

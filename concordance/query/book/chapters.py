@@ -176,7 +176,7 @@ class Plan:
         tops = Counter(folder.partition("/")[0] for folder in self.chapters if folder)
         for folder in self.chapters:
             top = folder.partition("/")[0]
-            key = (top, True) if folder and tops[top] > 1 else (_kind(every[folder]) if folder else _LAST, False)
+            key = (top, True) if folder and tops[top] > 1 else (_kind(every[folder]) if folder else _ROOT_TITLE, False)
             groups.setdefault(key, []).append(folder)
         names = list(groups)
         between: Counter[tuple[int, int]] = Counter()
@@ -187,7 +187,7 @@ class Plan:
         kinds = [_kind(every[name]) if is_folder else name for name, is_folder in names]
         ordered = [
             number
-            for kind in (*_KINDS, _LAST)
+            for kind in (*_KINDS, _ROOT_TITLE)
             for number in order_by_use([n for n, name in enumerate(kinds) if name == kind], between)
         ]
         found = [BookPart(*names[number], self._inside(groups[names[number]])) for number in ordered]
@@ -202,7 +202,7 @@ class Plan:
 
 
 _KINDS = ("Further code", "Examples and benchmarks", "Tests", "Building, tools and settings", "Documents")
-_LAST = "The root"
+_ROOT_TITLE = "The root"
 _KIND_OF = {
     Category.EXAMPLE: 1, Category.BENCHMARK: 1, Category.TEST: 2, Category.BUILD: 3, Category.CONFIGURATION: 3,
     Category.DOCUMENTATION: 4, Category.DATA: 4, Category.VENDORED: 0, Category.GENERATED: 0,

@@ -26,8 +26,8 @@ from concordance.query.names.resolver import resolve_subject
 
 MAX_EDGES = 3_000_000  # edges that one search visits at most: about a second
 _MAX_STEPS = 24  # steps in a chain at most
-_RUN = frozenset(RUNS)
-_ALL = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
+_RUN_KINDS = frozenset(RUNS)
+_ALL_KINDS = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
 _SearchResult = tuple[
     dict[int, int], dict[int, list[int]]
 ]  # by id: the number of steps to the end, and the next symbols
@@ -111,7 +111,10 @@ class PathSearch(NamedTuple):
 def find_chains(index: Index, begins: Collection[int], ends: Collection[int], limit: int) -> PathSearch:
     """Return the shortest chains in which the beginning runs the end; if there are none, chains of any kind of use."""
     looked, whole = 0, True
-    for ways, said in ((_RUN, "calls and bridges"), (_ALL, "calls, imports, types, inheritance and bridges")):
+    for ways, said in (
+        (_RUN_KINDS, "calls and bridges"),
+        (_ALL_KINDS, "calls, imports, types, inheritance and bridges"),
+    ):
         found, edges, done = _search(index, frozenset(begins), frozenset(ends), ways)
         looked, whole = looked + edges, whole and done
         if found is not None:

@@ -18,7 +18,7 @@ from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 
 _MAX_LENGTH = 900  # characters after which no further paragraph is added
-_LARGEST = 300_000  # bytes of a document that are read
+_MAX_BYTES = 300_000  # bytes of a document that are read
 _PICTURE = re.compile(
     r"!?\[!?\[?[^\]]{0,400}\]?\([^()]*+\)\]?(?:\([^()]*+\))?|!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]|"
     r"\[!\[.{0,400}?\]\]?\[[^\]]{0,400}+\]|\[!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]\]\([^()]*+\)"
@@ -50,7 +50,7 @@ def read_opening(index: Index, path: str) -> DocumentOpening | None:
     """Return the first paragraphs of a document or of a source file's documentation, None if there are none."""
     file = ledger(index).files[path]
     if is_prose(file.language):
-        text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
+        text = index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
         return _of_document(path, text, file.language)
     words = outline(index, path).doc
     if not words:

@@ -15,7 +15,7 @@ from concordance.query.index.repository import Index
 from concordance.query.markup import first_sentence as said_first
 
 MAX_SENTENCE = 240  # characters of a sentence in a table at most
-_ENOUGH = 40  # letters that identify the line where a quotation starts
+_MIN_LETTERS = 40  # letters that identify the line where a quotation starts
 _NEXT = 8  # lines over which these letters may be spread
 _NOTE = re.compile(
     r"\A\W*(?:TODO|FIXME|XXX|HACK|NOTE\b|NB\b|DO NOT (?:EDIT|MODIFY)|NOLINT|noqa|"
@@ -43,7 +43,7 @@ def find_lines(index: Index, path: str, words: str, near: int = 1) -> tuple[int,
     wanted = _letters(words)
     if not wanted or near > len(lines):
         return (0, 0)
-    start = _letters(next(line for line in words.split("\n") if _letters(line)))[:_ENOUGH]
+    start = _letters(next(line for line in words.split("\n") if _letters(line)))[:_MIN_LETTERS]
     word = _WORD.search(words)
     for at in (*range(near - 1, min(len(lines), near + 400)), *range(near - 2, max(-1, near - 80), -1)):
         if word is not None and word[0] not in lines[at]:

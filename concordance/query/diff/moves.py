@@ -27,8 +27,8 @@ _MIN_SIMILARITY, _MIN_SIMILARITY_SAME_SIGNATURE = (
     0.4,
 )  # the least share of common text, and if the signatures are the same
 _MIN_RENAME_SIMILARITY = 0.8
-_SHORT = 60  # characters of text below which all of it must be the same
-_LONG = 150  # characters of text that identify a symbol by themselves
+_SHORT_TEXT = 60  # characters of text below which all of it must be the same
+_LONG_TEXT = 150  # characters of text that identify a symbol by themselves
 _MAX_CANDIDATES = 20  # candidates of the same name and text that are compared
 _MAX_PAIRS = 10_000  # pairs of candidates that are compared
 _GROUPS = (
@@ -145,9 +145,9 @@ class _Pools:
         same = bare_signature(before.signature) == bare_signature(after.signature)
         if before.kind in VALUES:
             return 1.0 if same and alone and len(before.signature) >= len(before.name) + _VALUE_LENGTH else 0.0
-        if before.shape == after.shape and (alone or _size(before) >= _SHORT):
+        if before.shape == after.shape and (alone or _size(before) >= _SHORT_TEXT):
             return 1.0
-        if before.declaration != after.declaration or min(_size(before), _size(after)) < _SHORT:
+        if before.declaration != after.declaration or min(_size(before), _size(after)) < _SHORT_TEXT:
             return 0.0
         score = symbol_similarity(before, after)
         return score if score >= (_MIN_SIMILARITY_SAME_SIGNATURE if same and alone else _MIN_SIMILARITY) else 0.0
@@ -173,7 +173,7 @@ class _Pools:
 
     def rename_elsewhere(self) -> None:
         """Pair symbols with another name and place, if their text is long enough and occurs once on each side."""
-        sets = [[part for part in side.values() if _size(part) >= _LONG] for side in (self.removed, self.added)]
+        sets = [[part for part in side.values() if _size(part) >= _LONG_TEXT] for side in (self.removed, self.added)]
         for one, other in _same_shape(*sets):
             if _at(one) in self.removed and _at(other) in self.added:
                 self._join(one, other, self.renamed)
@@ -187,7 +187,7 @@ class _Pools:
             return []
         rows = sorted(
             (-self._likeness(one, other), n, m)
-            for n, one in enumerate(before) if one.kind not in VALUES and _size(one) >= _LONG
+            for n, one in enumerate(before) if one.kind not in VALUES and _size(one) >= _LONG_TEXT
             for m, other in enumerate(after) if _group(one) == _group(other) and one.declaration == other.declaration
         )  # fmt: skip
         rivals = Counter(
@@ -224,7 +224,7 @@ def _same_shape(
     return [
         (part, theirs[part.shape, _group(part)]) for part in before
         if (part.shape, _group(part)) in theirs and shapes[0, part.shape] == shapes[1, part.shape] == 1
-        and _size(part) >= _SHORT
+        and _size(part) >= _SHORT_TEXT
     ]  # fmt: skip
 
 

@@ -36,10 +36,12 @@ from concordance.query.diff.dependencies import DependencySides
 from concordance.query.diff.rows import ChangeRow
 from concordance.query.index.repository import Index
 
-_MANY = 12  # small definitions of one kind in one file, or files of a cycle, that are named
+_MAX_NAMED = 12  # small definitions of one kind in one file, or files of a cycle, that are named
 _MAX_ITEMS = 200  # items of a section that are listed
 _NAMED = 30  # test files that are listed
-_SMALL = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_SMALL_KINDS = frozenset(
+    (Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR)
+)
 _VERBS = {"signature": "signature", "value": "value", "doc": "documentation", "body": "body"}
 
 
@@ -220,14 +222,14 @@ def _items(rows: list[ChangeRow]) -> list[Item]:
         around = _around(row, whole)
         if around:
             inside[around] += 1
-        elif row.change in ("added", "removed") and row.kind in _SMALL:
+        elif row.change in ("added", "removed") and row.kind in _SMALL_KINDS:
             small.setdefault(f"{row.change} {row.kind}", []).append(row)
         else:
             alone.append(row)
     items = [Item(_line(row, inside[row.change, row.qualified])) for row in alone]
     for words, group in small.items():
-        named: list[Piece] = [_piece for row in group[:_MANY] for _piece in (Mono(row.qualified),)]
-        more = f" and {len(group) - _MANY:,} more" if len(group) > _MANY else ""
+        named: list[Piece] = [_piece for row in group[:_MAX_NAMED] for _piece in (Mono(row.qualified),)]
+        more = f" and {len(group) - _MAX_NAMED:,} more" if len(group) > _MAX_NAMED else ""
         items.append(Item([f"{words}{'s' if len(group) > 1 else ''}: ", *join_with_commas(named), more]))
     return items
 
@@ -288,9 +290,9 @@ def _cycles(answer: DiffReport) -> list[Block]:
         place = row.after or row.before or {}
         members = place["files"]
         paths = [str(one) for one in members] if isinstance(members, list) else []
-        more = f" and {len(paths) - _MANY:,} more" if len(paths) > _MANY else ""
+        more = f" and {len(paths) - _MAX_NAMED:,} more" if len(paths) > _MAX_NAMED else ""
         items.append(
-            Item([f"{row.change}: {row.why}: ", *join_with_commas([Mono(path) for path in paths[:_MANY]]), more])
+            Item([f"{row.change}: {row.why}: ", *join_with_commas([Mono(path) for path in paths[:_MAX_NAMED]]), more])
         )
     return _truncated_list(items)
 

@@ -23,7 +23,7 @@ _SPACE = re.compile(r"\s+")
 _LAST_COMMA = re.compile(r",(?=[)\]}>])")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\s+")
 _GAP = 300  # characters of comments and white space between two characters of a signature
-_LONGEST = 255  # characters of a line that count
+_MAX_LINE_LENGTH = 255  # characters of a line that count
 
 
 class ComparableSymbol(NamedTuple):
@@ -189,7 +189,7 @@ def line_digests(lines: Iterable[str]) -> Iterable[int]:
     """Yield a number for each line of more than two letters: a digest and, in the last byte, its length."""
     for line in map(str.strip, lines):
         if len(line) > 2:
-            yield _digest(line) << 8 | min(len(line), _LONGEST)
+            yield _digest(line) << 8 | min(len(line), _MAX_LINE_LENGTH)
 
 
 def bare_signature(signature: str) -> str:

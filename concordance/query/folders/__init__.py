@@ -31,7 +31,7 @@ NAMED_KINDS = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
 )
 _MAX_TYPES = 400  # most used types kept for the whole repository
-_TOP = 12  # most central files kept per folder and category
+_MAX_CENTRAL_FILES = 12  # most central files kept per folder and category
 _MAX_DEFINITIONS = 40  # most used definitions kept per folder
 _PROSE = frozenset(("html", "jupyter"))  # languages of documents without a reader
 
@@ -270,7 +270,7 @@ class Folders:
                     kind = _COUNTED_AS.get(file.category, file.category)
                     found.setdefault(kind, []).append((-self._score[path], path))
             for kind, rows in found.items():
-                found[kind] = nsmallest(_TOP, rows)
+                found[kind] = nsmallest(_MAX_CENTRAL_FILES, rows)
         return found
 
 

@@ -34,7 +34,7 @@ from concordance.query.index.repository import Index
 _BOXES = 24  # parts in a diagram
 _ARROWS = 40  # arrows in a diagram
 _NAMED = 5  # parts of the repository named in a sentence
-_FILES = 10
+_MAX_FILES = 10
 _CONCEPTS = 8
 _SIGNATURE = 100  # characters up to which a signature is shown in place of a missing description
 
@@ -199,5 +199,5 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
 
 def important_files(index: Index, folder: str) -> list[Block]:
     """Return a table of the most important files of a folder."""
-    paths = folders(index).central(folder, _FILES)
+    paths = folders(index).central(folder, _MAX_FILES)
     return [important_table(index, paths, folder)] if paths else []

@@ -23,7 +23,7 @@ from concordance.query.index.updates.reads import memoised
 _OF_FILE = 12  # most frequent terms considered per file
 _MAX_TERMS = 10
 _SMALL_FOLDER = 4  # in folders with fewer files than this, a term of a single file counts too
-_COMMON = 8  # a term in more than one of this many files of the repository is too common
+_COMMON_TERM_SHARE = 8  # a term in more than one of this many files of the repository is too common
 
 
 @memoised(1 << 20)
@@ -33,7 +33,7 @@ def _file_terms(index: Index, path: str) -> list[Term]:
     index.reads.note("words", path)
     if index.category_of(path) in UNWRITTEN_CATEGORIES:
         return []
-    spread, common = index.census.files_per_term, max(8, index.census.file_count_band // _COMMON)
+    spread, common = index.census.files_per_term, max(8, index.census.file_count_band // _COMMON_TERM_SHARE)
     terms = index.census.terms.get(index.base_of(path), ())
     rows = [term for term in terms if term.kind in ("phrase", "acronym") and spread.get(term.text, 1) <= common]
     return sorted(rows, key=lambda term: (-term.times, term.text))[:_OF_FILE]

@@ -293,7 +293,7 @@ class FileModel:
 
     def name(self, place: int) -> str:
         """Return the name of one of its symbols, with the name of what contains it."""
-        return separator_of(self.file.language).join(split_key(self.symbols[place].key)[-_PARTS:])
+        return separator_of(self.file.language).join(split_key(self.symbols[place].key)[-_MAX_NAME_PARTS:])
 
 
 def model_of(index: Index, path: str) -> FileModel:
@@ -318,8 +318,11 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
     names = split_key(key)
     return Ref(
-        To.SYMBOL, path, key, names[-1] if short else separator_of(index.language_of(path)).join(names[-_PARTS:])
+        To.SYMBOL,
+        path,
+        key,
+        names[-1] if short else separator_of(index.language_of(path)).join(names[-_MAX_NAME_PARTS:]),
     )
 
 
-_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address
+_MAX_NAME_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address

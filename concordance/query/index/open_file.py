@@ -165,7 +165,7 @@ class OpenFile:
         """Return the occurrences that end one of the expressions, in the order of the text, without definitions."""
         role = self._scopes.occurrences.role
         found = _all_of(self._uses, frozenset(one + 1 for one in expressions))
-        return [place for place in found if role[place] not in _DEFINING]
+        return [place for place in found if role[place] not in _DEFINING_ROLES]
 
     def bound_in(self, scope: int, name: str) -> list[int]:
         """Return the occurrences of a name that is bound in a scope of this file."""
@@ -287,7 +287,7 @@ class OpenFile:
 
 MAX_LINE_LENGTH = 400  # characters of a line that an answer shows; longer lines are usually generated
 _CALL = 1 << ROLES.index(Role.CALL)
-_DEFINING = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
+_DEFINING_ROLES = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
 
 
 def innermost_symbol(symbols: Sequence[Symbol], line: int) -> int:

@@ -16,7 +16,7 @@ from concordance.extract.registry import language_of, languages
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.updates.reads import ReadRecorder
 
-_LARGEST = 2_000_000  # bytes that are read of a settings file
+_MAX_BYTES = 2_000_000  # bytes that are read of a settings file
 
 
 def affects_test_commands(paths: Collection[str]) -> bool:
@@ -46,7 +46,7 @@ class RunnerCommands:
         command = self._commands[path]
         return command(name) if command is not None else ""
 
-    def text(self, path: str, limit: int = _LARGEST) -> bytes:
+    def text(self, path: str, limit: int = _MAX_BYTES) -> bytes:
         """Return the first bytes of a file, or the last if `limit` is negative; empty if there is no such file.
 
         Settings files are cached, because many tests share them.
@@ -60,7 +60,7 @@ class RunnerCommands:
             found = walk.read(self._root, ListedFile(path, 0, 0), abs(limit), limit < 0)
         except Unreadable:
             found = b""
-        if limit == _LARGEST:
+        if limit == _MAX_BYTES:
             self._texts[path] = found
         return found
 

@@ -18,7 +18,7 @@ from concordance.query.index.open_file import LinkedTarget, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
 
-_MANY = 32  # symbols with one name above which classes are not looked up
+_MAX_SYMBOLS = 32  # symbols with one name above which classes are not looked up
 _CALL = 1 << ROLES.index(Role.CALL)
 
 
@@ -32,7 +32,7 @@ class CallEnd(NamedTuple):
 def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> list[SymbolPlace]:
     """Add the class of each constructor such as `__init__`, because calling the class calls it."""
     found = list(symbols)
-    for symbol in symbols if len(symbols) < _MANY else ():
+    for symbol in symbols if len(symbols) < _MAX_SYMBOLS else ():
         if symbol.name == language_of(symbol.language).constructor:
             found += [
                 one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.parent_key) == split_key(one.key)

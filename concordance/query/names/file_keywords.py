@@ -57,8 +57,8 @@ IMPORTS, LINKS, IDENTIFIERS, CONCEPTS = "Imports", "Links", "Identifiers", "Conc
 PURPOSE, SOURCE, ANALYSIS, DEPENDENCIES = "File Purpose", "Original Source", "Detailed Analysis", "Dependencies"
 _IMPORT = ROLES.index(Role.IMPORT)
 _MENTION = ROLES.index(Role.MENTION)
-_COMMON = 8  # a term found in more than one file out of this many characterises none of them …
-_SMALL = 64  # … unless there are fewer files than this
+_COMMON_TERM_SHARE = 8  # a term found in more than one file out of this many characterises none of them …
+_SMALL_REPOSITORY = 64  # … unless there are fewer files than this
 _COMMON_WORDS = STOP | VERBS | GENERAL
 INCLUDED = frozenset(("system", "local"))  # headers: their names occur nowhere else in the text
 LINKED = frozenset(("link", "image"))
@@ -286,7 +286,7 @@ def concepts(terms: Iterable[Term], spread: Mapping[str, int], files: int) -> li
 
 def is_characteristic(spread: int, files: int) -> bool:
     """True if a term that occurs in `spread` of `files` files helps to tell files apart."""
-    return files < _SMALL or spread * _COMMON <= files
+    return files < _SMALL_REPOSITORY or spread * _COMMON_TERM_SHARE <= files
 
 
 def with_long_form(term: Term) -> str:

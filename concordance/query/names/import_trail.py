@@ -14,7 +14,7 @@ from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 
 Hop = tuple[str, int]  # path and line
-_FARTHEST = 24  # hops; a longer trail is circular
+_MAX_HOPS = 24  # hops; a longer trail is circular
 
 
 class ImportTrail(NamedTuple):
@@ -34,7 +34,7 @@ class TrailFinder:
     def of_expression(self, file: OpenFile, expression: int, depth: int = 0) -> ImportTrail | None:
         """Return the trail of an expression of a file."""
         flow = file.flow
-        if depth > _FARTHEST or not 0 <= expression < len(flow.op):
+        if depth > _MAX_HOPS or not 0 <= expression < len(flow.op):
             return None
         op, left, right = (
             flow.op[expression],
@@ -58,7 +58,7 @@ class TrailFinder:
 
     def of_name(self, path: str, name: str, depth: int = 0) -> ImportTrail | None:
         """Return the trail of a name that a module exports."""
-        if depth > _FARTHEST or (path, name) in self._visited:
+        if depth > _MAX_HOPS or (path, name) in self._visited:
             return None
         self._visited.add((path, name))
         file = self.index.open_file(path)

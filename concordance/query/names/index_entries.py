@@ -108,11 +108,13 @@ class EntryWriter:
             return path[self._prefix_length :]
         folder, _, name = path.rpartition("/")
         alike = sum(1 for other in others if other.endswith(name) and other.rpartition("/")[2] == name)
-        return f"{folder.rpartition('/')[2]}/{name}" if alike > 1 or name in _ANY else name
+        return f"{folder.rpartition('/')[2]}/{name}" if alike > 1 or name in _AMBIGUOUS_FILE_NAMES else name
 
 
 _MEMBERS = frozenset((Kind.METHOD, Kind.FIELD, Kind.PROPERTY, Kind.ENUMERATOR, Kind.KEY))
-_ANY = frozenset(("__init__.py", "index.js", "index.ts", "mod.rs", "README.md", "CMakeLists.txt", "BUILD.bazel"))
+_AMBIGUOUS_FILE_NAMES = frozenset(
+    ("__init__.py", "index.js", "index.ts", "mod.rs", "README.md", "CMakeLists.txt", "BUILD.bazel")
+)
 
 
 def most_used_table(

@@ -49,7 +49,7 @@ _MAX_NAMES = 40  # names of a section that the map lists one by one
 _PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES = (
     section.value for section in (Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES)
 )
-_FIRST = frozenset((_PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES))  # sections that the map lists first
+_FIRST_SECTIONS = frozenset((_PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES))  # sections that the map lists first
 # Sections whose remarks are about the code around a line.
 _REMARK_SECTIONS = frozenset((Section.PATTERNS.value, Section.PERFORMANCE.value, Section.SECURITY.value))
 _CODE_SPAN = re.compile(r"`([^`]+)`")
@@ -237,7 +237,9 @@ def _map(
         (_DESIGN, _shorten_names(_names_in(one, _DESIGN), groups)),
         (_DEPENDENCIES, [_imports_title(imports)] if imports else []),
     ]
-    rows += [(title, _shorten_names(_names_in(one, title), groups)) for title in titles() if title not in _FIRST]
+    rows += [
+        (title, _shorten_names(_names_in(one, title), groups)) for title in titles() if title not in _FIRST_SECTIONS
+    ]
     for title, pieces in rows:
         if any(pieces) and title not in one.index.book.sections_off:
             yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])

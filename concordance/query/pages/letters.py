@@ -19,7 +19,7 @@ from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
 TO = To.LETTERS  # what links to these pages say
 
-_TOP = 50  # rows of the ranking
+_MAX_RANKED = 50  # rows of the ranking
 
 
 def subjects(index: Index) -> list[str]:
@@ -92,7 +92,7 @@ def _front(index: Index) -> list[Block]:
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
     ]
-    ranked = most_used_table(index, census.used_by, census.used_by, _TOP)
+    ranked = most_used_table(index, census.used_by, census.used_by, _MAX_RANKED)
     total = sum(counts.values())
     names, concepts = count_noun(len(census.by_name), "name"), count_noun(index.alphabet.concepts, "concept")
     told = f"{count_noun(total, 'definition')} of {names}, and {concepts}."

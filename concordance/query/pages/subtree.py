@@ -23,9 +23,9 @@ from concordance.query.names.shards import NameEntry, by_letter
 TO = To.SUBTREE  # what links to these pages say
 
 _MAX_LISTED_SYMBOLS = 800  # definitions up to which a page lists those of the whole subtree
-_TOP = 25  # rows of a ranking
-_WORDS = 30  # concepts of a ranking
-_PART = 4_000  # definitions on one part of a page
+_MAX_RANKED = 25  # rows of a ranking
+_MAX_CONCEPTS = 30  # concepts of a ranking
+_MAX_DEFINITIONS = 4_000  # definitions on one part of a page
 
 
 def subjects(index: Index) -> list[str]:
@@ -45,7 +45,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     parts = _parts(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
     blocks: list[Block] = [_summary(index, below, ids)]
-    ranked = most_used_table(index, ids, census.used_by, min(_TOP, 5 + len(ids) // 20), subject)
+    ranked = most_used_table(index, ids, census.used_by, min(_MAX_RANKED, 5 + len(ids) // 20), subject)
     blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
     blocks += [Heading(2, ["Defined"])] if ids else []
     blocks += _subfolder_counts(index, subject, below) if not whole else []
@@ -74,7 +74,7 @@ def _parts(index: Index, ids: list[int]) -> list[Part]:
     parts: list[Part] = [{}]
     size = 0
     for name in ordered:
-        if size > _PART:
+        if size > _MAX_DEFINITIONS:
             parts.append({})
             size = 0
         parts[-1][name] = found[name]
@@ -129,7 +129,9 @@ def _used_outside(index: Index, below: list[CensusFile], ids: list[int]) -> list
     counts: Counter[int] = Counter()
     for file in below:
         counts.update(census.external_uses[file.base])
-    rows = most_used_table(index, [one for one in counts if one not in inside], counts, min(_TOP, 5 + len(ids) // 20))
+    rows = most_used_table(
+        index, [one for one in counts if one not in inside], counts, min(_MAX_RANKED, 5 + len(ids) // 20)
+    )
     return [Heading(2, ["Used"]), *rows] if rows else []
 
 
@@ -153,7 +155,7 @@ def _concepts(index: Index, below: list[CensusFile], ids: list[int]) -> list[Blo
             telling = weight(times[text], spread, max(spread, census.file_count_band))
             # A good concept occurs in many files of the subtree and in few others.
             weighed.append((-count / spread * log2(1 + count) * telling, text))
-    best = [text for _, text in nsmallest(min(_WORDS, 5 + len(ids) // 10), weighed)]
+    best = [text for _, text in nsmallest(min(_MAX_CONCEPTS, 5 + len(ids) // 10), weighed)]
     if not best:
         return []
     rows = [

@@ -18,11 +18,11 @@ from concordance.query.answers import category_rank
 from concordance.query.index.repository import Index
 from concordance.query.search import ranking
 
-_LEAST = 4  # a question with fewer words cannot be a message
-_FILES = 150  # files that are searched
+_MIN_WORDS = 4  # a question with fewer words cannot be a message
+_MAX_FILES = 150  # files that are searched
 _MIN_COVERAGE = 0.6  # the share of the question's letters that a message must cover …
 _WHOLE, _ENOUGH = 0.9, 24  # … or the share of the message that is covered, and its least length
-_NEAR = 0.8  # a message that covers less than this share of what the best one does is a different one
+_MIN_RELATIVE_COVERAGE = 0.8  # a message that covers less than this share of what the best one does is a different one
 _BEGINS = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|panic|fatal|error|Traceback)\b[\w ]*:\s*)+")
 _EDGE = 4  # letters that must be left of a part that is cut off at the start or end of a question
 
@@ -38,11 +38,11 @@ class RaisedMessage(NamedTuple):
 def find_raising_lines(index: Index, question: str, folder: str, limit: int) -> list[RaisedMessage]:
     """Return the lines that raise the message in a question, best first."""
     text = normalise_message(question)
-    if len(text.split()) < _LEAST:
+    if len(text.split()) < _MIN_WORDS:
         return []
     asked = ranking.parse_question(question, folder, index.words)
     found: list[RaisedMessage] = []
-    for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _FILES):
+    for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _MAX_FILES):
         if hit.path in index.categories:
             found += _in_file(hit.path, index.facts.ends(hit.path), text)
 
@@ -50,7 +50,7 @@ def find_raising_lines(index: Index, question: str, folder: str, limit: int) -> 
         return -round(one.share, 2), category_rank(index.category_of(one.path)), one.path, one.end.line
 
     best = max((one.share for one in found), default=0.0)
-    return sorted((one for one in found if one.share >= _NEAR * best), key=order)[:limit]
+    return sorted((one for one in found if one.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
 
 
 def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[RaisedMessage]:

@@ -40,7 +40,7 @@ PREFIXES: dict[str, frozenset[str]] = {
 }  # fmt: skip
 # A C++ name (`class::x`) or an address (`file://…`) is not a prefix.
 _PREFIX = re.compile(r'(?<!\S)(fn|class|file|kw|in):(?![:/])("[^"]*"|[^\s"]*)')
-_WORDS = 12  # longer questions are descriptions, which may quote what looks like a prefix
+_MAX_WORDS = 12  # longer questions are descriptions, which may quote what looks like a prefix
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
 _SHORT_PHRASE = re.compile(r"\w+(?: \w+){1,3}")
@@ -50,7 +50,15 @@ _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR)
 _WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # kinds with many definitions, or whose names are prose
 _OF_CODE = EXECUTABLE_KINDS | TYPE_KINDS
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
-_FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
+_KIND_ORDER = {
+    Kind.CLASS: 0,
+    Kind.STRUCT: 0,
+    Kind.INTERFACE: 0,
+    Kind.ENUM: 0,
+    Kind.FUNCTION: 1,
+    Kind.MACRO: 1,
+    Kind.TYPE: 1,
+}
 _FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
 _BEGINNING = 60  # definitions whose names begin with the question
 _OF_KIND = 40  # files that are searched for definitions of a kind
@@ -229,7 +237,7 @@ def _places(
         return (
             place.kind in _PROSE, place.declaration or ".pyi" in place.path,
             0 if tests else category_rank(place.category), place.kind in _HOLDERS, len(place.name), not place.public,
-            _FIRST.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
+            _KIND_ORDER.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
         )  # fmt: skip
 
     rows = [p for p in places if p.place >= 0 and wish.has(p.kind) and _is_below(p.path, wish.folder)]
@@ -408,7 +416,7 @@ class SearchRequest(NamedTuple):
 def parse_filters(text: str, kind: str, folder: str, limit: int) -> SearchRequest:
     """Parse a question; `kind` and `folder` apply unless the question itself sets them."""
     kinds = {kind} if kind else set()
-    if len(text.split()) > _WORDS:
+    if len(text.split()) > _MAX_WORDS:
         return SearchRequest(text, frozenset(kinds), folder, limit)
     asked: list[str] = []
     at = 0

@@ -22,7 +22,7 @@ _COVERS = 0.4  # the file contains a word at all
 _DEFINES = 0.6  # the file defines a name as it is spelled
 _DOTTED = 2.5  # it defines a name inside of what precedes the dot
 _PIECE, _PAIR, _TRIPLE = 0.22, 0.6, 0.6  # a passage; two and three adjacent words of the question in it
-_LATER = (1.0, 0.5, 0.33, 0.25, 0.2)  # weights of a file's passages, best first
+_PASSAGE_WEIGHTS = (1.0, 0.5, 0.33, 0.25, 0.2)  # weights of a file's passages, best first
 _DECAY = 20  # words after which the weight of a word is halved: people say first what matters
 _WORDS, _PHRASES = 120, 40  # words and phrases of a question that count; later ones add cost but little information
 _FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 5  # numbers of candidates
@@ -138,8 +138,8 @@ class _Scorer:
         for piece in self.shard.pieces([*self._about_pieces(), *self._rows(2, _PAIR), *triples], folder, _PIECES):
             place = seen[piece.number] = seen.get(piece.number, -1) + 1
             line.setdefault(piece.number, piece.line)
-            if place < len(_LATER):
-                score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _LATER[place] * piece.score
+            if place < len(_PASSAGE_WEIGHTS):
+                score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _PASSAGE_WEIGHTS[place] * piece.score
         said = self._phrase_coverage(triples)
         found = []
         for file in self.shard.files(self._about_files(), folder, max(_FILES, limit)):

@@ -26,7 +26,7 @@ _USERS = 200  # users of a file that are considered; more would add no informati
 _NAMES = 60  # symbols whose names are looked up
 _RARE = 6  # files that define a rare name, at most
 _FOLDER = 40  # files of a folder with a single subject, at most
-_LEAST = 0.02  # the least score of an answer
+_MIN_SCORE = 0.02  # the least score of an answer
 _TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec|_spec|_unittest|Tests?|Spec)$")
 _DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
 
@@ -146,7 +146,7 @@ class Neighbours:
                 doubt[other] = doubt.get(other, 1.0) * (1 - share)
                 reasons.setdefault(other, []).append(reason)
         rows = [RelatedFile(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
-        return sorted((row for row in rows if row.score >= _LEAST), key=lambda row: (-row.score, row.path))
+        return sorted((row for row in rows if row.score >= _MIN_SCORE), key=lambda row: (-row.score, row.path))
 
     def _all(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
         yield from self._direct(me)
@@ -195,7 +195,7 @@ class Neighbours:
         """The test or the header of a source: equal names, apart from what marks a test."""
         stem, same = stem_of(path), self._stems[stem_of(path)]
         self.reads.note("stem", stem)
-        if stem in _ANY or len(same) > 24:
+        if stem in _COMMON_NAMES or len(same) > 24:
             return
         for other in same:
             there = self.paths[other]
@@ -225,7 +225,7 @@ class Neighbours:
             yield from ((other, 0.05, Reason(Relation.SAME_FOLDER)) for other in beside)
 
 
-_ANY = frozenset(
+_COMMON_NAMES = frozenset(
     ("__init__", "index", "main", "utils", "README", "CMakeLists", "setup", "conftest", "BUILD", "Makefile")
 )
 

@@ -39,9 +39,9 @@ from concordance.query.sections.structure import count_kind
 _MAX_BOXES = 40  # boxes of a diagram
 _MAX_SUBCLASSES = 8  # subclasses of one class that are named; more are counted
 CAPTION = "Arrows point from a class to its subclasses."
-_FARTHEST = 60  # ancestors that are considered: more mean a cycle
-_FIRST = (*sorted(TYPE_KINDS), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
-_ORDER = {kind: number for number, kind in enumerate(_FIRST)}
+_MAX_ANCESTORS = 60  # ancestors that are considered: more mean a cycle
+_KIND_ORDER = (*sorted(TYPE_KINDS), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
+_ORDER = {kind: number for number, kind in enumerate(_KIND_ORDER)}
 
 
 class Ancestor(NamedTuple):
@@ -67,7 +67,7 @@ def ancestors_of(index: Index, identity: int) -> list[Ancestor]:
     direct: dict[int, list[int]] = {}
     far = {identity: 0}
     left = [identity]
-    while left and len(far) <= _FARTHEST:
+    while left and len(far) <= _MAX_ANCESTORS:
         now = left.pop(0)
         direct[now] = [base for _, base in index.facts.bases_of(now, now) if not index.path_of_base(base)]
         for base in direct[now]:
@@ -133,10 +133,10 @@ def _member(one: FileModel, place: int) -> tuple[list[Piece], list[Piece], list[
 
 def _short(symbol: Symbol) -> str:
     said = " ".join(symbol.signature.split())
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"
+    return said if len(said) <= _MAX_LABEL_LENGTH else f"{said[:_MAX_LABEL_LENGTH]} …"
 
 
-_LONGEST = 160
+_MAX_LABEL_LENGTH = 160
 
 
 def _inherited(one: FileModel, place: int) -> Iterator[Block]:

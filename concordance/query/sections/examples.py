@@ -29,7 +29,7 @@ Excerpt = tuple[int, int, str]  # first line, last line, text
 _WHOLE = 15  # lines of a function that is shown whole
 _AROUND = 12  # lines of a paragraph of code that is shown whole
 _NARROW = 120  # characters of an import line
-_WIDE = 200  # characters of a line that can still be read
+_MAX_LINE_LENGTH = 200  # characters of a line that can still be read
 _STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _BRACE = re.compile(r"[()\[\]{}]")
 _OPEN = re.compile(r"[(\[]")
@@ -52,7 +52,7 @@ class Example(NamedTuple):
 
 
 _MAX_EXAMPLES = 4  # examples for one file
-_FILES = 3  # files that are opened
+_MAX_FILES = 3  # files that are opened
 _LARGE = 1 << 16  # bytes above which a file is opened only if there is no smaller one
 _MAX_SYMBOLS = 12  # symbols whose users are considered
 _BRIEF = 30  # a line with fewer characters shows little …
@@ -111,7 +111,7 @@ def find_examples_of(index: Index, path: str, place: int, limit: int) -> list[Ex
 
 
 _RANKS = {"documentation": 0, "example": 0, "test": 1, "caller": 2}
-_FIRST = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
+_PREFERRED_KINDS = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
 
 
 def _ordered(one: FileModel) -> list[int]:
@@ -121,7 +121,9 @@ def _ordered(one: FileModel) -> list[int]:
         place for place, symbol in enumerate(symbols)
         if (place in users or ">>>" in symbol.doc) and _is_offered(symbols, symbol)
     ]  # fmt: skip
-    return sorted(places, key=lambda place: (symbols[place].kind not in _FIRST, -len(users.get(place, ())), place))
+    return sorted(
+        places, key=lambda place: (symbols[place].kind not in _PREFERRED_KINDS, -len(users.get(place, ())), place)
+    )
 
 
 def _sites(one: FileModel, place: int) -> list[ExampleSite]:
@@ -183,7 +185,7 @@ def _choose(sites: dict[int, list[ExampleSite]], limit: int) -> dict[str, list[i
             break
         rows = sites[place]
         known = next((site for site in rows if site.path in found and site.rank <= rows[0].rank), None)
-        if known is None and len(found) < _FILES:
+        if known is None and len(found) < _MAX_FILES:
             known = rows[0]
         if known is not None:
             found.setdefault(known.path, []).append(place)
@@ -373,7 +375,7 @@ def _goes_on(lines: Sequence[str], language: str) -> bool:
 
 def _balance(lines: Sequence[str]) -> int:
     """Return how many more brackets are opened than closed, outside of strings."""
-    text = "\n".join(line[:_WIDE] for line in lines)
+    text = "\n".join(line[:_MAX_LINE_LENGTH] for line in lines)
     if '"' in text or "'" in text:
         text = _STRINGS.sub("", text)
     return len(_OPEN.findall(text)) - len(_CLOSE.findall(text))
@@ -386,7 +388,7 @@ def _margin(line: str) -> int:
 def _text(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
     """Return lines without their common indentation; None if one is too wide to be hand-written."""
     kept = [line.rstrip().expandtabs(4) for line in lines[first - 1 : last]]
-    if any(len(line) > _WIDE for line in kept):
+    if any(len(line) > _MAX_LINE_LENGTH for line in kept):
         return None
     margin = min((_margin(line) for line in kept if line.strip()), default=0)
     return first, last, "\n".join(line[margin:] for line in kept)

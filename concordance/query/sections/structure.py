@@ -38,7 +38,7 @@ from concordance.query.markup import markdown
 from concordance.query.names.display_names import find_public_name
 from concordance.query.names.mentions import MentionedNames
 
-_SMALL = frozenset(
+_SMALL_KINDS = frozenset(
     (
         Kind.FIELD,
         Kind.VARIABLE,
@@ -56,7 +56,7 @@ _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
 _INSIDE = 12  # callers in the same file that are listed one by one
 _MAX_FILES = 8  # other files that are listed one by one
 _FIELD = KINDS.index(Kind.FIELD)
-_MANY = 4  # small definitions that share a line with a count
+_MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
 PLURALS = {
     Kind.CLASS: "classes", Kind.PROPERTY: "properties", Kind.TYPE: "type aliases", Kind.OPERATOR: "operators",
@@ -122,7 +122,7 @@ class Structure:
         now: list[int] = []
         for place in places:
             symbol = self.about.symbols[place]
-            small = symbol.kind in _SMALL and not symbol.doc and place not in self.about.children
+            small = symbol.kind in _SMALL_KINDS and not symbol.doc and place not in self.about.children
             if now and (not small or symbol.kind != self.about.symbols[now[0]].kind):
                 yield now
                 now = []
@@ -140,7 +140,9 @@ class Structure:
         return False
 
     def _item(self, group: list[int], level: int) -> Item:
-        if len(group) > 1 or (self.about.symbols[group[0]].kind in _SMALL and group[0] not in self.about.children):
+        if len(group) > 1 or (
+            self.about.symbols[group[0]].kind in _SMALL_KINDS and group[0] not in self.about.children
+        ):
             return self._together(group)
         place = group[0]
         below: list[Block] = list(self._body(place))
@@ -152,7 +154,7 @@ class Structure:
         """Return an item for small definitions that share a line."""
         kind = self.about.symbols[group[0]].kind
         pieces: list[Piece] = []
-        if len(group) >= _MANY:
+        if len(group) >= _MAX_SMALL_DEFINITIONS:
             pieces.append(f"{count_kind(kind, len(group))}: ")
         for number, place in enumerate(group):
             symbol = self.about.symbols[place]
