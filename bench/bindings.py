@@ -72,7 +72,7 @@ class Reader:
 
     def __init__(self, root: Path) -> None:
         self.root, self.facts = root, Facts(str(root / FOLDER))
-        self.rows = [row for row in unpack_bridges(self.facts.passed("bridges")) if row.bridge in _BRIDGES]
+        self.rows = [row for row in unpack_bridges(self.facts.analysis_result("bridges")) if row.bridge in _BRIDGES]
 
     def line(self, path: str, line: int, count: int = 1) -> str:
         """Some lines of a file."""
@@ -109,7 +109,7 @@ def main() -> None:
         return
     names = sorted(used(root, prefix))
     asked: dict[str, list[Bridge]] = {}
-    for row in unpack_bridges(reader.facts.passed("bridges")):
+    for row in unpack_bridges(reader.facts.analysis_result("bridges")):
         if row.end < 0 and row.target:
             asked.setdefault(dict(row.more).get("as", row.name), []).append(row)  # an operator's under Python's name
     drawn = random.Random(seed).sample(names, min(count, len(names)))

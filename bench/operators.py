@@ -112,7 +112,7 @@ class Bench:
     def __init__(self, root: Path) -> None:
         self.root, self.facts = root, Facts(str(root / FOLDER))
         self.rows: dict[str, list[Bridge]] = defaultdict(list)
-        for row in unpack_bridges(self.facts.passed("bridges")):
+        for row in unpack_bridges(self.facts.analysis_result("bridges")):
             self.rows[row.says].append(row)
         self.entries = table(root / FUNCTIONS)
 

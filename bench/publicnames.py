@@ -145,7 +145,7 @@ def main(words: list[str]) -> None:
     docs = root / words[1] if words[1:] else next(one for one in map(root.joinpath, ("docs/source", "docs", "doc")) if one.is_dir())
     wanted = asked(root, docs)
     with Facts(str(root / FOLDER)) as facts:
-        said = unpack_exports(facts.passed(EXPORTS))
+        said = unpack_exports(facts.analysis_result(EXPORTS))
         for told, by_file in (("as built", names_by_file(said)), ("without the documents", names_by_file(said, False))):
             ours = {(path, name): one.dotted for path, names in by_file.items() for name, one in names.items()}
             wrong = {there: paths for there, paths in wanted.items() if ours.get(there) not in paths}

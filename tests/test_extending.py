@@ -112,7 +112,7 @@ HELP = "List files, those of the longest names first."
 ARGUMENT = ""
 
 
-def answer(index, asked, page):
+def answer(index, argument, page):
     paths = sorted((row[1] for row in index.bases), key=lambda path: (-len(path), path))
     return paginate([{"path": path, "length": len(path)} for path in paths], ("path", "length"), page)
 '''

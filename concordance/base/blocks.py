@@ -202,6 +202,16 @@ def parse_code_spans(text: str) -> list[Piece]:
     return [Mono(part) if place % 2 else part for place, part in enumerate(text.split("`")) if part]
 
 
+def format_size(size: int) -> str:
+    """Format a size in bytes for people."""
+    if size < 1024:
+        return f"{size} byte{'' if size == 1 else 's'}"
+    kilo = size / 1024
+    if kilo >= 1024:
+        return f"{kilo / 1024:.1f} MB"
+    return f"{kilo:.0f} KB" if kilo >= 10 else f"{kilo:.1f} KB"
+
+
 def count_noun(number: int, one: str, many: str = "") -> str:
     """Format a number with its noun: `1 class`, `2 classes`, `1,204 files`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -60,10 +60,10 @@ class Cache:
         self.close()
         damaged = os.access(self.path, os.W_OK) if is_access_error(error) else not is_disk_error(error)
         if damaged:
-            self._anew()
+            self._replace()
         return damaged
 
-    def _anew(self) -> None:
+    def _replace(self) -> None:
         try:
             for path in (self.path, *(self.path + end for end in SIDE_SUFFIXES)):
                 if os.path.lexists(path):
@@ -112,7 +112,7 @@ class Cache:
                 self._connection.executemany("DELETE FROM facts WHERE rowid = ?", ((row,) for row in bad))
                 return len(bad), total
             self.close()
-            self._anew()
+            self._replace()
         except FAILURES as error:
             if not self._failed(error):
                 return 0, total

@@ -65,7 +65,7 @@ class PublicNames:
 
     def __init__(self, data: bytes) -> None:
         self.rows = msgspec.msgpack.decode(data, type=dict[str, bytes]) if data else {}
-        self._known: dict[str, FileNames] = {}
+        self._decoded: dict[str, FileNames] = {}
 
     def of(self, path: str, parts: list[str]) -> PublicName:
         """Return the public name of a symbol by the names in its key; an empty one if it has none."""
@@ -78,12 +78,12 @@ class PublicNames:
         return PublicName(".".join([top.dotted, *parts[1:]]), top.by)
 
     def _row(self, path: str) -> FileNames:
-        found = self._known.get(path)
+        found = self._decoded.get(path)
         if found is None:
-            found = self._known[path] = msgspec.msgpack.decode(self.rows[path], type=FileNames)
+            found = self._decoded[path] = msgspec.msgpack.decode(self.rows[path], type=FileNames)
         return found
 
-    def meant(self, parts: list[str]) -> list[tuple[str, list[str]]]:
+    def matching(self, parts: list[str]) -> list[tuple[str, list[str]]]:
         """Return the files, each with the names of a symbol's key, that a public name may refer to.
 
         The longest prefix that is the public name of a top-level definition is used; the rest are members.
@@ -362,15 +362,15 @@ def pack_tests(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int
     )
 
 
-def remap_tests(data: bytes, moved: Mapping[int, int]) -> bytes:
+def remap_tests(data: bytes, new_ids: Mapping[int, int]) -> bytes:
     """Return the encoded tests of files, with the current ids of files and tests."""
     rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
     for near, _ in rows.values():
         for place, (steps, column) in enumerate(near):
             ids = unpack_column(column)
-            if not moved.keys().isdisjoint(ids):
-                near[place] = (steps, pack_column([moved.get(one, one) for one in ids]))
-    return encode_rows({moved.get(base, base): row for base, row in rows.items()})
+            if not new_ids.keys().isdisjoint(ids):
+                near[place] = (steps, pack_column([new_ids.get(one, one) for one in ids]))
+    return encode_rows({new_ids.get(base, base): row for base, row in rows.items()})
 
 
 class TestedFiles:
@@ -390,7 +390,7 @@ def unpack_cycles(data: bytes) -> list[list[int]]:
     return msgspec.msgpack.decode(data, type=list[list[int]]) if data else []
 
 
-def unpack_standings(data: bytes) -> dict[int, tuple[int, int]]:
+def unpack_layers(data: bytes) -> dict[int, tuple[int, int]]:
     """Decode the height and depth of files, by file id."""
     return msgspec.msgpack.decode(data, type=dict[int, tuple[int, int]]) if data else {}
 

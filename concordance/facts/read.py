@@ -15,16 +15,18 @@ import msgspec
 import tantivy
 
 from concordance.base.model import Category, End, File, FileFacts, FileHistory, Finding, Flow, Links, Term, Trust
-from concordance.facts import codec, schema
+from concordance.facts import schema
 from concordance.facts.codec import (
     FileOutline,
     FileScopes,
     unpack,
     unpack_ends,
+    unpack_findings,
     unpack_flow,
     unpack_links,
     unpack_named,
     unpack_outline,
+    unpack_remarks,
     unpack_terms,
 )
 from concordance.facts.fulltext.index import IndexShard
@@ -35,7 +37,7 @@ from concordance.facts.records import FileMacros
 from concordance.facts.store import Store
 from concordance.facts.updates.store_delta import Aspect
 
-_FILES = 8
+_MAX_FILES = 8
 
 
 class Facts(Store):
@@ -88,8 +90,8 @@ class Facts(Store):
         row = self._row(query, schema.stored_path(path))
         if row is None:
             return []
-        own = self._decoded(codec.unpack_findings, row[1]) if row[1] else ()
-        theirs = self._decoded(codec.unpack_remarks, row[2]) if row[2] else ()
+        own = self._decoded(unpack_findings, row[1]) if row[1] else ()
+        theirs = self._decoded(unpack_remarks, row[2]) if row[2] else ()
         kept = worth_reporting({*own, *theirs}, row[0])
         return sorted(kept, key=lambda finding: (finding.line, finding.col, finding.by, finding.message))
 
@@ -232,7 +234,7 @@ class Facts(Store):
             found.update(row[0] for row in self._all(query, (*part, Trust.UNIQUE_NAME, first, last)))
         return found
 
-    def passed(self, name: str) -> bytes:
+    def analysis_result(self, name: str) -> bytes:
         """Return the packed result of a whole-repository analysis."""
         row = self._row("SELECT packed FROM pass WHERE name = ?", name)
         return bytes(row[0]) if row else b""
@@ -245,12 +247,12 @@ class Facts(Store):
         """Return how central each file is, from 0 to 1."""
         return {schema.path_from(path): rank or 0.0 for path, rank in self._rows("SELECT path, rank FROM file")}
 
-    def missed(self, name: str) -> tuple[int, int]:
+    def unresolved_count(self, name: str) -> tuple[int, int]:
         """Return how often a name could not be resolved: in calls, and in total."""
         row = self._row("SELECT calls, uses FROM missed WHERE name = ?", name)
         return (row[0], row[1]) if row else (0, 0)
 
-    def all_missed(self) -> tuple[int, int]:
+    def unresolved_total(self) -> tuple[int, int]:
         """Return how many calls, and how many uses in total, could not be resolved."""
         row = self._row("SELECT sum(calls), sum(uses) FROM missed")
         return (row[0] or 0, row[1] or 0) if row else (0, 0)
@@ -296,7 +298,7 @@ class Facts(Store):
         """Return what a range of symbols extends: pairs of a class and a base, in text order."""
         return self._pairs("extends WHERE symbol", first, last)
 
-    def heirs_of(self, first: int, last: int) -> list[tuple[int, int]]:
+    def subclasses_of(self, first: int, last: int) -> list[tuple[int, int]]:
         """Return what extends a range of symbols: pairs as in `bases_of`."""
         return self._pairs("extends WHERE target", first, last)
 
@@ -387,11 +389,34 @@ class Facts(Store):
         for path, packed in self._rows(f"SELECT path, packed FROM change{where}", bounds):  # noqa: S608
             yield schema.change_from(schema.path_from(path), self._decoded(decode, packed))
 
+    # --- totals, computed from every file's packed values: a tenth of a second for ten thousand files
 
-def worth_reporting(found: Iterable[Finding], category: str) -> list[Finding]:
+    def all_findings(self) -> Iterator[tuple[str, list[Finding]]]:
+        """Yield the path and findings of every file that has any."""
+        query = (
+            "SELECT path, category, facts.packed, remark.packed FROM file LEFT JOIN facts ON facts.file = file.id "
+            "LEFT JOIN remark ON remark.file = file.id"
+        )
+        for path, category, own, theirs in self._rows(query):
+            found = self._decoded(unpack_findings, own) if own else ()
+            found += self._decoded(unpack_remarks, theirs) if theirs else ()
+            if shown := worth_reporting(dict.fromkeys(found), category):
+                yield schema.path_from(path), shown
+
+    def links_by_trust(self) -> dict[Trust, int]:
+        """Return the number of links by trust, most trusted first."""
+        counts = dict.fromkeys(sorted(Trust, reverse=True), 0)
+        for (packed,) in self._rows("SELECT packed FROM link"):
+            trusts = self._decoded(unpack_links, packed).trust
+            for trust in counts:
+                counts[trust] += trusts.count(trust)
+        return counts
+
+
+def worth_reporting(findings: Iterable[Finding], category: str) -> list[Finding]:
     """Return the findings, for tests and benchmarks only those that are worth reporting there."""
     trial = category in (Category.TEST, Category.BENCHMARK)
-    return [finding for finding in found if finding.everywhere or not trial]
+    return [finding for finding in findings if finding.everywhere or not trial]
 
 
 def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
@@ -406,14 +431,14 @@ def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
 # large repository takes a tenth of a second.
 
 
-def files_defining_similar(shelves: list[IndexShard], name: str) -> list[str]:
+def files_defining_similar(shards: list[IndexShard], name: str) -> list[str]:
     """Return some of the files that define a name within a wrong letter or two, nearest first."""
     found: dict[str, None] = {}
     for distance in (1, 2) if len(name) >= 8 else (1,) if len(name) >= 4 else ():
-        for shelf in shelves:
+        for shelf in shards:
             if shelf.count:
                 query = tantivy.Query.fuzzy_term_query(shelf._schemas[0], "defs", name.lower(), distance, True, False)
-                hits = shelf._files.search(query, _FILES, count=False).hits
+                hits = shelf._files.search(query, _MAX_FILES, count=False).hits
                 found.update((str(shelf._files.doc(at)["path"][0]), None) for _, at in hits)
         if found:
             break

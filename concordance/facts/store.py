@@ -27,7 +27,7 @@ class Store:
         self.path = os.path.join(folder, "index.db")
         if not schema.is_ours(self.path):
             raise StoreBroken(f"{self.path} is not a store", "Run it without --no-update to build the store")
-        self._connection = self._opened()
+        self._connection = self._open_database()
         try:
             if self.meta().get("schema") != str(schema.VERSION):
                 advice = "Run it without --no-update to rebuild the store"
@@ -37,7 +37,7 @@ class Store:
             self._connection.close()
             raise
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_database(self) -> sqlite3.Connection:
         """Open a connection that sees one snapshot for as long as it is open."""
         try:
             connection = schema.connect(self.path, "ro")
@@ -106,7 +106,7 @@ class Store:
         The inherited connection stays referenced, because only the other side may close it.
         """
         self._inherited = self._connection
-        self._connection = self._opened()
+        self._connection = self._open_database()
 
     def close(self) -> None:
         """Close the store."""

@@ -42,18 +42,18 @@ class StoreWriter:
         self.fresh = fresh
         self.target = f"{self.path}.{os.getpid()}.new" if fresh else self.path
         self.terms: Counter[str] = Counter()
-        self.touched = StoreDelta()
+        self.delta = StoreDelta()
         self._is_new = fresh  # True if anything that pages read may have changed
         self._ids: dict[str, int] = {}
         self.before: dict[str, PreviousFile] = {}  # by path: files that were read again or removed
         self.added: set[str] = set()
         self.retested = False  # True if the set of tests changed
-        self.led: list[
+        self.link_changes: list[
             tuple[links_rows.FileLinks, links_rows.FileLinks]
         ] = []  # links of relinked files, before and after
         self.relinked: set[int] = set()  # ids of those files whose links changed
         self.asks_other = False  # True if the names that a file looks for in other languages changed
-        self.moved: dict[int, int] = {}  # old ids to new ids, of symbols and files whose id changed
+        self.new_ids: dict[int, int] = {}  # old ids to new ids, of symbols and files whose id changed
         self._old_bases: list[tuple[int, str]] = []  # with the paths of their files, ascending
         self._new_bases: list[tuple[int, str]] = []  # the same, of this update
         self._next = 1
@@ -98,9 +98,9 @@ class StoreWriter:
     def put(self, readings: Iterable[ExtractedFile]) -> None:
         """Write files, replacing what was stored for them; their macros are written by `put_macros`."""
         with self._guarded():
-            self._put(readings)
+            self._insert_files(readings)
 
-    def _put(self, readings: Iterable[ExtractedFile]) -> None:
+    def _insert_files(self, readings: Iterable[ExtractedFile]) -> None:
         files, facts, flows, ends, symbols = [], [], [], [], []
         for reading in readings:
             path = reading.file.path
@@ -112,7 +112,7 @@ class StoreWriter:
                 self.added.add(path)
                 base = self._new_base(path, len(reading.symbols))
             else:
-                before = self._known(identity)
+                before = self._stored_file(identity)
                 had = self._forget(identity, before)
                 # As long as its symbols are the same, so are their ids, and links to them stay valid.
                 keys = tuple(symbol[7] for symbol in reading.symbols)
@@ -121,7 +121,7 @@ class StoreWriter:
                 self.retested |= had.is_other({s[7]: (s[1], s[8]) for s in reading.symbols})
             row = reading.file
             if not self.fresh:
-                self.touched.read(path, before, StoredFile(row, reading.packed, reading.symbols))
+                self.delta.compare_file(path, before, StoredFile(row, reading.packed, reading.symbols))
             files.append((identity, base, rank, schema.stored_path(path), *row[1:]))
             if reading.packed:
                 facts.append((identity, reading.packed))
@@ -154,12 +154,12 @@ class StoreWriter:
         with self._guarded():
             identity = self._ids.pop(path, None)
             if identity is not None:
-                known = self._known(identity)
-                self.touched.read(path, known, None)
+                known = self._stored_file(identity)
+                self.delta.compare_file(path, known, None)
                 self._forget(identity, known)
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
 
-    def _known(self, identity: int) -> StoredFile:
+    def _stored_file(self, identity: int) -> StoredFile:
         """Return a file as stored."""
         run = self._connection.execute
         query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE id = ?"  # noqa: S608
@@ -172,16 +172,16 @@ class StoreWriter:
         symbols = run(query, (identity,)).fetchall()
         return StoredFile(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols)
 
-    def _forget(self, identity: int, known: StoredFile) -> PreviousFile:
+    def _forget(self, identity: int, stored: StoredFile) -> PreviousFile:
         """Delete what reading a file again will insert, and return it."""
         run = self._connection.execute
-        file = known.file
-        if known.packed:
-            self.terms.subtract({term.text for term in unpack_terms(known.packed)})
+        file = stored.file
+        if stored.packed:
+            self.terms.subtract({term.text for term in unpack_terms(stored.packed)})
         others = "(SELECT packed FROM flow WHERE file = id), (SELECT packed FROM ends WHERE file = id)"
         query = f"SELECT base, rank, {others} FROM file WHERE id = ?"  # noqa: S608
         base, rank, flow, ends = run(query, (identity,)).fetchone()
-        keys, kinds = tuple(row[7] for row in known.symbols), tuple((row[1], bool(row[8])) for row in known.symbols)
+        keys, kinds = tuple(row[7] for row in stored.symbols), tuple((row[1], bool(row[8])) for row in stored.symbols)
         form = (file.category, file.skip, file.note)
         had = PreviousFile(identity, base, file.path, file.language, keys, kinds, flow or b"", form, rank, ends or b"")
         run("DELETE FROM file WHERE id = ?", (identity,))
@@ -197,7 +197,7 @@ class StoreWriter:
         with self._guarded():
             if not self.fresh:
                 known = dict(self._connection.execute("SELECT path, packed FROM change").fetchall())
-                self.touched.add(Aspect.HISTORY, map(schema.path_from, _other(known, dict(rows))))
+                self.delta.add(Aspect.HISTORY, map(schema.path_from, _other(known, dict(rows))))
             self._connection.execute("DELETE FROM change")
             self._connection.executemany("INSERT INTO change VALUES (?, ?)", rows)
 
@@ -210,17 +210,19 @@ class StoreWriter:
             said = [(identity, encode(learned)) for identity, learned in known if learned]
             self._connection.executemany("INSERT INTO macro VALUES (?, ?)", said)
 
-    def put_remarks(self, rows: Iterable[tuple[str, tuple[Finding, ...]]], anew: bool) -> None:
-        """Write an external checker's remarks about files, replacing the old ones; `anew`: those of all files."""
+    def put_remarks(self, rows: Iterable[tuple[str, tuple[Finding, ...]]], replace_all: bool) -> None:
+        """Write an external checker's remarks about files, replacing theirs; with `replace_all`, all old ones."""
         encode = msgspec.msgpack.Encoder().encode
         said = [(self._ids[path], encode(found)) for path, found in rows if path in self._ids]
         with self._guarded():
             if not self.fresh:
                 known = dict(self._connection.execute("SELECT file, packed FROM remark").fetchall())
-                asked = known if anew else {identity: known[identity] for identity, _ in said if identity in known}
+                asked = (
+                    known if replace_all else {identity: known[identity] for identity, _ in said if identity in known}
+                )
                 other = _other(asked, dict(said))
-                self.touched.add(Aspect.TEXT, (self._paths[one] for one in other if one in self._paths))
-            if anew:
+                self.delta.add(Aspect.TEXT, (self._paths[one] for one in other if one in self._paths))
+            if replace_all:
                 self._connection.execute("DELETE FROM remark")
             self._connection.executemany("INSERT OR REPLACE INTO remark VALUES (?, ?)", said)
 
@@ -228,22 +230,22 @@ class StoreWriter:
         """Write the links of all files: what names resolve to, what uses what, which methods override which."""
         self._is_new = True
         with self._guarded():
-            links_rows.put_all(self._connection, rows, self.fresh)
+            links_rows.insert_all(self._connection, rows, self.fresh)
 
-    def relink(self, rows: Iterable[LinkedFile], gone: Iterable[int]) -> None:
+    def relink(self, rows: Iterable[LinkedFile], removed: Iterable[int]) -> None:
         """Replace the links of the given files, and delete those of removed files."""
         with self._guarded():
-            for file in gone:
+            for file in removed:
                 had = links_rows.remove(self._connection, file)
-                self._linked(file, had, links_rows.FileLinks())
+                self._record_links(file, had, links_rows.FileLinks())
             for row in rows:
-                self.asks_other |= links_rows.has_other_asks(self._connection, row)
-                self._linked(row.file, *links_rows.replace(self._connection, row))
+                self.asks_other |= links_rows.foreign_names_changed(self._connection, row)
+                self._record_links(row.file, *links_rows.replace(self._connection, row))
 
-    def _linked(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
+    def _record_links(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
         """Record what relinking a file changed; a removed file no longer has pages of its own."""
-        self.touched.linked(self._paths.get(file, ""), before, after, self.moved, self.owner)
-        self.led.append((before, after))
+        self.delta.compare_links(self._paths.get(file, ""), before, after, self.new_ids, self.owner)
+        self.link_changes.append((before, after))
         if before != after:
             self.relinked.add(file)
 
@@ -259,7 +261,7 @@ class StoreWriter:
     def base_now(self, identity: int) -> int:
         """Return the current base of the file that an id belongs to; 0 if the file was removed."""
         base, path = self._owner(identity)
-        return self.moved.get(base, base) if path in self._ids else 0
+        return self.new_ids.get(base, base) if path in self._ids else 0
 
     def is_base(self, base: int) -> bool:
         """True if a file currently has this base."""
@@ -270,15 +272,15 @@ class StoreWriter:
         return known[bisect_right(known, identity, key=lambda row: row[0]) - 1]
 
     def move(self, files: Iterable[int]) -> None:
-        """Update the ids that the given files link to (`moved`)."""
+        """Update the ids that the given files link to (`new_ids`)."""
         with self._guarded():
-            links_rows.retarget(self._connection, self.moved)
+            links_rows.retarget(self._connection, self.new_ids)
             for file in files:
-                parts = links_rows.remap_part(self._connection, file, self.moved)
+                parts = links_rows.remap_part(self._connection, file, self.new_ids)
                 if parts is not None:
-                    self.led.append(parts)
+                    self.link_changes.append(parts)
 
-    def put_pass(self, name: str, packed: bytes) -> None:
+    def put_analysis(self, name: str, packed: bytes) -> None:
         """Write the result of a whole-repository analysis, replacing the old one."""
         with self._guarded():
             self._connection.execute("INSERT OR REPLACE INTO pass VALUES (?, ?)", (name, packed))
@@ -329,12 +331,12 @@ class StoreWriter:
         return made if known is None else [now.get(row.id, row) for row in known]
 
     @property
-    def asked(self) -> LinkReads:
+    def queries(self) -> LinkReads:
         """The queries of the linker when it links a few files."""
         return LinkReads(self._connection, self._guarded, os.path.dirname(self.path))
 
     @property
-    def crossed(self) -> BridgeReads:
+    def bridge_queries(self) -> BridgeReads:
         """The queries of the bridges."""
         return BridgeReads(self._connection, self._guarded)
 
@@ -358,17 +360,17 @@ class StoreWriter:
             message = f"the store {self.path} could not be written: {error}"
             raise StoreFailed(message, f"{advice}, and build again; the last complete store is unchanged") from error
 
-    def _put_touched(self, started: str) -> dict[str, str]:
+    def _write_delta(self, started: str) -> dict[str, str]:
         """Record what this update changed; a first build changes everything, and starts the count of updates."""
         if self._is_new:
             self._connection.execute("DELETE FROM touched")
             return {"born": started, "update": "0"}
         rows = self._connection.execute("SELECT key, value FROM meta WHERE key IN ('born', 'update')").fetchall()
         known = {str(key): str(value) for key, value in rows}
-        number = int(known["update"]) + bool(self.touched.found)
+        number = int(known["update"]) + bool(self.delta.changes)
         self._connection.executemany(
             "INSERT OR REPLACE INTO touched VALUES (?, ?, ?)",
-            [(aspect, os.fsencode(key), number) for aspect, key in sorted(self.touched.found)],
+            [(aspect, os.fsencode(key), number) for aspect, key in sorted(self.delta.changes)],
         )
         return {**known, "update": str(number)}
 
@@ -380,14 +382,14 @@ class StoreWriter:
                 row = self._connection.execute("SELECT files FROM term WHERE text = ?", (text,)).fetchone()
                 known = row[0] if row else 0
                 if round_to_power(known) != round_to_power(max(0, known + files)):
-                    self.touched.add(Aspect.TERM, [text])
+                    self.delta.add(Aspect.TERM, [text])
             self._connection.executemany(
                 "INSERT INTO term VALUES (?, ?) ON CONFLICT (text) DO UPDATE SET files = files + excluded.files",
                 sorted(changed) if self.fresh else changed,
             )
             self._connection.execute("DELETE FROM term WHERE files <= 0")
             made = {"schema": str(schema.VERSION), **schema.id_metadata(self._base, self.fresh)}
-            rows = {**meta, **made, **self._put_touched(meta["started"])}.items()
+            rows = {**meta, **made, **self._write_delta(meta["started"])}.items()
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
             self._connection.execute("COMMIT")
             if self.fresh:
@@ -404,7 +406,7 @@ class StoreWriter:
                     os.fsync(file.fileno())
                 checksums.move_sealed(self.target, self.path)
             else:
-                checksums.note_seen(self.path)
+                checksums.note_verified(self.path)
 
     def abandon(self) -> None:
         """Discard this build; the store stays unchanged."""
@@ -452,4 +454,4 @@ def renew_times(folder: str, files: Iterable[File]) -> None:
             put_times(connection, files)
             connection.execute("COMMIT")
             checksums.add_committed(path)
-        checksums.note_seen(path)
+        checksums.note_verified(path)

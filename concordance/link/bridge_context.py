@@ -126,7 +126,7 @@ class BridgeContext:
     def symbols_named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
         """Return the symbols of a name, in the given languages or in any; by path, in the order of the text."""
         wanted = frozenset(languages)
-        return [one for one in self._reads.named(name) if not wanted or one.language in wanted]
+        return [one for one in self._reads.symbols_named(name) if not wanted or one.language in wanted]
 
     def symbols(self, file: BridgeFile) -> list[SymbolPlace]:
         """Return the symbols of a file, in order."""

@@ -47,7 +47,7 @@ class StoredLinks(Protocol):
     def mentioning(self, names: Iterable[int]) -> list[int]:
         """Return the files that mention one of the names with the given digests."""
 
-    def leading(self, ids: Iterable[int]) -> set[int]:
+    def files_linked_to_symbols(self, ids: Iterable[int]) -> set[int]:
         """Return the files that had a link to one of the given symbols."""
 
 
@@ -248,7 +248,7 @@ class Invalidation:
             wanted = {name_digest(name) for name in (*names, *(name for _, name in owned if c))}
             dependents = set(self.stored.mentioning(wanted)) if wanted else set()
             if ids and not c:
-                dependents |= self.stored.leading(ids)
+                dependents |= self.stored.files_linked_to_symbols(ids)
             numbers = {self.number_of[file] for file in dependents if file in self.number_of}
             for number in sorted(numbers):
                 row = self.world.files[number]

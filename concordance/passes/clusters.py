@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_LEAST = 1e-9  # smaller gains are rounding errors
+_MIN_GAIN = 1e-9  # smaller gains are rounding errors
 # from this many files on, clusters become finer; otherwise a large repository would be split into a few huge ones
 _FINE = 100
 
@@ -39,7 +39,7 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
     place = list(range(count))
     fineness = 1 + max(0.0, math.log2(count / _FINE)) / 2 if count else 1.0
     while True:
-        group = _moved(near, inside, fineness)
+        group = _move_nodes(near, inside, fineness)
         merged, inside, names = _merged(near, inside, group)
         place = [names[group[one]] for one in place]
         if len(merged) == len(near):
@@ -53,7 +53,7 @@ def find_clusters(count: int, pairs: Sequence[tuple[int, int, int]]) -> list[Clu
     return sorted(found, key=lambda one: (-len(one.members), one.members[0]))
 
 
-def _moved(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:
+def _move_nodes(near: Weights, inside: Sequence[float], fineness: float) -> list[int]:
     """Return the cluster of each node, after each has moved where it gains most.
 
     When a node moves, its neighbours in other clusters are examined again.
@@ -71,7 +71,7 @@ def _moved(near: Weights, inside: Sequence[float], fineness: float) -> list[int]
             toward[there] = toward.get(there, 0.0) + value
         here, own = group[point], total[point] * share
         weight[here] -= total[point]
-        best, gain = here, toward.get(here, 0.0) - weight[here] * own + _LEAST
+        best, gain = here, toward.get(here, 0.0) - weight[here] * own + _MIN_GAIN
         for there, value in toward.items():
             if value - weight[there] * own > gain:
                 best, gain = there, value - weight[there] * own

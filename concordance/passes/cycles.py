@@ -37,13 +37,13 @@ def strongly_connected_components(count: int, edges: Iterable[tuple[int, int]]) 
                 way += ((point, at + 1), (following[at], 0))
                 continue
             if low[point] == order[point]:
-                found.append(_closed(open_, point, done))
+                found.append(_pop_component(open_, point, done))
             if way:
                 low[way[-1][0]] = min(low[way[-1][0]], low[point])
     return found
 
 
-def _closed(open_: list[int], point: int, done: bytearray) -> list[int]:
+def _pop_component(open_: list[int], point: int, done: bytearray) -> list[int]:
     """Remove and return the nodes that were opened since a node, including itself."""
     begin = len(open_) - 1
     while open_[begin] != point:

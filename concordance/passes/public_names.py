@@ -19,12 +19,12 @@ from concordance.base.model import KINDS, Flow, Import, Kind, Op, Role, Target, 
 from concordance.facts.codec import PublicName, SymbolHead
 from concordance.link.paths.tree import enclosing_folders
 
-_FARTHEST = 40  # modules through which a name is re-exported; a longer chain is a cycle
+_MAX_REEXPORTS = 40  # modules through which a name is re-exported; a longer chain is a cycle
 _ENDINGS = (".py", ".pyi", ".pyx")
 DocumentedEntry = tuple[str, str, str]  # a document, the current module at that place, and a name
 DefinitionPlace = tuple[str, str]  # a path, and a name defined there; "" for the module itself
 # Why a definition may be called by a dotted name, best first.
-_ON_PURPOSE, _LISTED, _UNLISTED, _PASSED, _INCIDENTAL = range(5)
+_ON_PURPOSE, _EXPORTED, _UNLISTED, _REEXPORTED, _INCIDENTAL = range(5)
 SELF_ALIAS, UNUSED = 1, 2  # flags of `ReexportedName`: `import x as x`; not used in the module itself
 _VARIABLE_KINDS = frozenset((KINDS.index(Kind.VARIABLE), KINDS.index(Kind.CONSTANT)))
 _CLASS = KINDS.index(Kind.CLASS)
@@ -138,8 +138,8 @@ class _Search:
                 self.by_dotted.setdefault(dotted, path)
         self.reexported = {path: _by_name(one.reexported) for path, one in modules.items()}
         self.exports = {path: self._exports(path) for path in modules}
-        self.handed: dict[str, str] = {}  # by private module: the package that re-exports it
-        self._known: dict[DefinitionPlace, DefinitionPlace | None] = {}
+        self.reexporting_package: dict[str, str] = {}  # by private module: the package that re-exports it
+        self._resolved: dict[DefinitionPlace, DefinitionPlace | None] = {}
 
     # --- What modules export
 
@@ -166,18 +166,18 @@ class _Search:
         tried = [f"{beside}{slash}{ending}" for slash in ("/__init__", "") for ending in _ENDINGS]
         return next((one for one in tried if one in self.modules), "")
 
-    def found(self, path: str, name: str, far: int = 0) -> DefinitionPlace | None:
+    def resolve(self, path: str, name: str, far: int = 0) -> DefinitionPlace | None:
         """Return where a name that a module exports is defined."""
         key = (path, name)
-        if key in self._known:
-            return self._known[key]
-        if far > _FARTHEST:
+        if key in self._resolved:
+            return self._resolved[key]
+        if far > _MAX_REEXPORTS:
             return None
-        self._known[key] = None  # a cycle gives nothing where it closes
-        self._known[key] = found = self._found(path, name, far + 1)
+        self._resolved[key] = None  # a cycle gives nothing where it closes
+        self._resolved[key] = found = self._resolve(path, name, far + 1)
         return found
 
-    def _found(self, path: str, name: str, far: int) -> DefinitionPlace | None:
+    def _resolve(self, path: str, name: str, far: int) -> DefinitionPlace | None:
         module = self.modules[path]
         if name in module.own:
             return path, name
@@ -190,7 +190,7 @@ class _Search:
         for stars in module.stars:
             for other in stars:
                 if other in self.modules and self._is_starred(other, name):
-                    there = self.found(other, name, far)
+                    there = self.resolve(other, name, far)
                     if there is not None:
                         return there
         inner = self._submodule(path, name)
@@ -201,7 +201,7 @@ class _Search:
             if path in self.modules:
                 if not one.of:
                     return path, ""
-                there = self.found(path, one.of, far)
+                there = self.resolve(path, one.of, far)
                 if there is not None:
                     return there
         return None
@@ -235,8 +235,8 @@ class _Search:
 
     def names(self, documented: Iterable[DocumentedEntry]) -> dict[str, dict[str, PublicName]]:
         """Return the public names of each module's definitions."""
-        called = self._called()
-        best, said = _least(self._offered(called)), _least(self._documented(documented, called))
+        called = self._module_names()
+        best, said = _least(self._exported_names(called)), _least(self._documented(documented, called))
         found: dict[str, dict[str, PublicName]] = {}
         for (path, name), key in sorted({**best, **said}.items()):
             if not key.private or (path, name) in said:
@@ -245,24 +245,24 @@ class _Search:
             self._as_source(path, found)
         return found
 
-    def _offered(self, called: Mapping[str, str]) -> Iterator[tuple[DefinitionPlace, _Key]]:
+    def _exported_names(self, module_names: Mapping[str, str]) -> Iterator[tuple[DefinitionPlace, _Key]]:
         """Yield the dotted names under which modules export something, each with its definition."""
         for path, names in self._names().items():
-            dotted = called.get(path, "")
+            dotted = module_names.get(path, "")
             if not dotted or path in self.not_importable:
                 continue
             for name in sorted(names - {"__all__"}):
-                there = self.found(path, name)
+                there = self.resolve(path, name)
                 reason = self._reason(path, name, there) if there is not None and there[1] else None
                 if there is not None and reason is not None:
                     yield there, self._key(path, dotted, name, there, reason)
             for name, other in self.modules[path].aliases:
-                there = self.found(path, other)
+                there = self.resolve(path, other)
                 # such a variable's name is seldom the intended name of what is bound to it
                 if there is not None and there[1]:
                     yield there, self._key(path, dotted, name, there, _INCIDENTAL)
 
-    def _called(self) -> dict[str, str]:
+    def _module_names(self) -> dict[str, str]:
         """Return the name of each module; of a private one, the name under which a package re-exports it."""
         found = dict(self.dotted)
         hidden = {path for path, dotted in found.items() if any(map(is_private, dotted.split(".")))}
@@ -271,12 +271,12 @@ class _Search:
             if not dotted or path in hidden or path in self.not_importable:
                 continue
             for name in self.reexported[path]:
-                there = self.found(path, name)
+                there = self.resolve(path, name)
                 if there is None or there[1] or there[0] not in hidden or is_private(name):
                     continue
                 if self._reason(path, name, there) is not None and found[there[0]] == self.dotted[there[0]]:
                     found[there[0]] = f"{dotted}.{name}"
-                    self.handed[there[0]] = path
+                    self.reexporting_package[there[0]] = path
         return found
 
     def _key(self, path: str, dotted: str, name: str, there: DefinitionPlace, reason: int) -> _Key:
@@ -285,7 +285,7 @@ class _Search:
         parts = whole.split(".")
         unlisted = name not in (self.exports[path] or ())
         renamed = bool(there[1]) and name != there[1]
-        by = self.handed.get(path, path)
+        by = self.reexporting_package.get(path, path)
         apart = -len({*parts} & {part.strip("_") for part in self.dotted[there[0]].split(".")})
         return _Key(sum(map(is_private, parts)), reason, len(parts), unlisted, renamed, apart, len(whole), whole, by)
 
@@ -305,21 +305,21 @@ class _Search:
         if inside and (listed or starred or flags & (SELF_ALIAS | UNUSED)):
             return _ON_PURPOSE
         if listed:
-            return _LISTED
+            return _EXPORTED
         if inside and exports is None:
             return _UNLISTED
         if flags & SELF_ALIAS or (package and (flags & UNUSED or starred)):
-            return _PASSED
+            return _REEXPORTED
         return _INCIDENTAL if starred or (flags & UNUSED and exports is None) else None
 
     def _documented(
-        self, documented: Iterable[DocumentedEntry], called: Mapping[str, str]
+        self, documented: Iterable[DocumentedEntry], module_names: Mapping[str, str]
     ) -> Iterator[tuple[DefinitionPlace, _Key]]:
         """Yield the dotted names in documents, each with its definition."""
-        by_name = {**{dotted: path for path, dotted in called.items() if dotted}, **self.by_dotted}
+        by_name = {**{dotted: path for path, dotted in module_names.items() if dotted}, **self.by_dotted}
         for by, module, name in documented:
             for dotted in [f"{module}.{name}", name] if module else [name]:
-                split = self._split(dotted.split("."), by_name)
+                split = self._resolve_dotted(dotted.split("."), by_name)
                 if split is not None:
                     there, whole = split
                     parts = whole.split(".")
@@ -327,22 +327,22 @@ class _Search:
                     yield there, _Key(hidden, _ON_PURPOSE, len(parts), False, renamed, 0, len(whole), whole, by)
                     break
 
-    def _split(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[DefinitionPlace, str] | None:
+    def _resolve_dotted(self, parts: Sequence[str], by_name: Mapping[str, str]) -> tuple[DefinitionPlace, str] | None:
         """Resolve the first part of a dotted name that is not a module; return its definition and dotted name."""
         for count in range(len(parts) - 1, 0, -1):
             path = by_name.get(".".join(parts[:count]))
             if path is not None:
-                there = self.found(path, parts[count])
+                there = self.resolve(path, parts[count])
                 return (there, ".".join(parts[: count + 1])) if there is not None and there[1] else None
         return None
 
-    def _as_source(self, path: str, found: dict[str, dict[str, PublicName]]) -> None:
+    def _as_source(self, path: str, names: dict[str, dict[str, PublicName]]) -> None:
         """Give a stub's declarations the names of its source's definitions."""
         source = f"{path.removesuffix('.pyi')}.py"
         if path.endswith(".pyi") and source in self.modules:
-            known, one = found.get(source, {}), self.modules[path]
+            known, one = names.get(source, {}), self.modules[path]
             same = {name: known[name] for name in (*one.own, *one.variables) if name in known}
-            found.setdefault(path, {}).update(same)
+            names.setdefault(path, {}).update(same)
 
 
 def _least(rows: Iterable[tuple[DefinitionPlace, _Key]]) -> dict[DefinitionPlace, _Key]:

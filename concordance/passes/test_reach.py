@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 _BATCH = 2048  # measured: smaller batches repeat more work, larger ones carry more zero bits
-_NEAR = 2  # steps: a call, or the call of a class that runs its constructor; if no test is that near, the nearest count
+_NEAR_STEPS = (
+    2  # steps: a call, or the call of a class that runs its constructor; if no test is that near, the nearest count
+)
 
 
 class ReachingTests(NamedTuple):
@@ -40,7 +42,7 @@ def find_reaching_tests(
 
 def _near(tests: Sequence[int], by_steps: Mapping[int, Sequence[tuple[int, int]]]) -> ReachingTests:
     """Return the near tests of a file, and the number of the others."""
-    last = max(_NEAR, min(by_steps))
+    last = max(_NEAR_STEPS, min(by_steps))
     near = [
         (steps, [tests[begin + place] for begin, bits in by_steps[steps] for place in _places(bits)])
         for steps in sorted(by_steps)

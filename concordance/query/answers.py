@@ -1,4 +1,4 @@
-"""Options, paging and answers that all commands share, and `ask`, which runs a command by name.
+"""Options, paging and answers that all commands share; `query.commands.ask` runs a command by name.
 
 In: a command's name, its argument and its options, from a terminal, a program or a browser. Out: an `Answer`, whose
 rows are printed as a table or as JSON.
@@ -78,10 +78,10 @@ def options_of(command: ModuleType) -> tuple[Option, ...]:
     return found
 
 
-def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, Any]) -> AnswerPage:
+def page_for(command: ModuleType, limit: int, cursor: str, options: Mapping[str, Any]) -> AnswerPage:
     """Return a page with every option of a command, given or default; raise UserError for an unknown name or value."""
     known = {option.name: option for option in options_of(command)}
-    for name, value in given.items():
+    for name, value in options.items():
         if name not in known:
             raise UserError(f"there is no option {name}", f"Options: {', '.join(known) or 'none'}, limit, cursor")
         option = known[name]
@@ -89,7 +89,7 @@ def page_for(command: ModuleType, limit: int, cursor: str, given: Mapping[str, A
             raise UserError(f"{name} cannot be {value}", f"Use one of: {', '.join(option.choices)}")
     if limit < 1:
         raise UserError(f"a limit of {limit} is too small", "Use a limit of at least 1")
-    return AnswerPage(limit, cursor, {name: given.get(name, option.default) for name, option in known.items()})
+    return AnswerPage(limit, cursor, {name: options.get(name, option.default) for name, option in known.items()})
 
 
 def page_start(page: AnswerPage, total: int = sys.maxsize) -> int:
@@ -127,9 +127,9 @@ def separator_of(language: str) -> str:
 
 def full_name(place: SymbolPlace) -> str:
     """Return the qualified name of a symbol in the store; a file's is its path."""
-    if not place.home:
+    if not place.parent_key:
         return place.name or place.path
-    return separator_of(place.language).join([*split_key(place.home), place.name])
+    return separator_of(place.language).join([*split_key(place.parent_key), place.name])
 
 
 def name_of(place: SymbolPlace) -> str:

@@ -90,7 +90,7 @@ def _address(site: Site, row: Row) -> str | None:
 
 def _definition_key(index: Index, path: str, line: int, name: str) -> str:
     """Return the key of the definition with a name on a line, if it has a page of its own."""
-    file = index.opened(path)
+    file = index.open_file(path)
     for place, symbol in enumerate(file.symbols):
         if symbol.line == line and name.endswith(symbol.name):
             return symbol.key if has_page(index, file.base + 1 + place) else ""

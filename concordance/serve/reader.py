@@ -133,7 +133,7 @@ def _without_gc() -> Iterator[None]:
 
 def warm_up(index: Index, site: Site) -> Iterator[object]:
     """Compute, step by step, what pages and commands need from the whole repository."""
-    yield index.shelves
+    yield index.text_shards
     yield index.ranks, index.categories
     yield index.keys
     yield site.answer("index.html")

@@ -19,11 +19,11 @@ from concordance.base.errors import UserError
 from concordance.base.progress import BuildSummary, Progress, Totals, ignore_progress
 from concordance.collect.revisions import commits
 from concordance.collect.walk import WalkResult, find_root
-from concordance.facts.counts import Counts
 from concordance.facts.integrity import lock
 from concordance.facts.integrity.audit import Damage, audit
+from concordance.facts.read import Facts
 from concordance.facts.schema import GENERATED
-from concordance.query.index.ledger import count_totals
+from concordance.query.index.findings import count_totals
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
@@ -186,8 +186,8 @@ def audit_store(root: str | None = None, progress: Progress = ignore_progress) -
 
 def totals(root: str, book_options: Book | None = None) -> Totals:
     """Return how much a repository's store contains, counted as in its book."""
-    with closing(Counts(store_path(root))) as counts:
-        return count_totals(counts, root, book_options or book_settings(root))
+    with closing(Facts(store_path(root))) as facts:
+        return count_totals(facts, root, book_options or book_settings(root))
 
 
 def verify(

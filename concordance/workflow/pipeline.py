@@ -303,7 +303,7 @@ class Build:
                 self._report(f"updating the links failed ({error!r}); linking all files instead")
                 work.link_all()
         state.rows, state.tables = work.rows, work.c_tables
-        summary.named, summary.resolved = writer.asked.counted()
+        summary.named, summary.resolved = writer.queries.expression_counts()
         with self._step("bridge"):
             writer.index()
             if work.linked_all:

@@ -20,7 +20,7 @@ from concordance.extract.cfamily.macros import Macros
 from concordance.facts import schema
 from concordance.facts.read import Facts
 from concordance.facts.records import FileMacros, Linkable
-from concordance.facts.updates.page_reads import PageReadsStore, Subject
+from concordance.facts.updates.page_reads import PageReadLog, Subject
 from concordance.link.cfamily import resident_tables
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
@@ -151,7 +151,7 @@ class BookState:
     """The state of one book."""
 
     index: Index
-    notes: PageReadsStore
+    notes: PageReadLog
     folder: BookFolder
     index_reused: bool = False  # the index is the one of the last update, brought up to date
     _addresses: tuple[object, Addresses] | None = None

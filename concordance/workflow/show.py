@@ -17,7 +17,7 @@ from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row
 from concordance.query.index.file_model import model_of
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
 from concordance.query.pages import PAGES
 from concordance.query.sections.structure import Structure, plain_files
@@ -58,4 +58,4 @@ def _definition(index: Index, place: SymbolPlace) -> Page:
     one = model_of(index, place.path)
     blocks: list[Block] = [Heading(2, [Ref(To.FILE, place.path, "", place.path)])]
     blocks += Structure(one).of(place.place)
-    return Page(Ref(To.FILE, place.path), [Mono(called(index, place))], blocks)
+    return Page(Ref(To.FILE, place.path), [Mono(display_name(index, place))], blocks)

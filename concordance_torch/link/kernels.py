@@ -143,7 +143,7 @@ class Kernels:
 
 def enclosing_namespaces(one: SymbolPlace) -> tuple[str, ...]:
     """Return the namespaces around a symbol, without anonymous ones."""
-    return tuple(_NUMBER.sub("", part) for part in one.home.split(".") if part and not part.startswith("("))
+    return tuple(_NUMBER.sub("", part) for part in one.parent_key.split(".") if part and not part.startswith("("))
 
 
 def _ends(spaces: tuple[str, ...], wanted: list[str]) -> bool:

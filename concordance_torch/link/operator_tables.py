@@ -117,7 +117,7 @@ def _schema_of_name(name: str) -> Schema:
 
 def _enclosing_index(rows: list[SymbolPlace], place: int) -> int:
     """Return the index of the symbol around a symbol, or -1."""
-    home = rows[place].home
+    home = rows[place].parent_key
     while home and place >= 0 and rows[place].key != home:
         place -= 1
     return place if home else -1

@@ -35,7 +35,7 @@ class Overload(NamedTuple):
     name: str  # "aten::add.Tensor"
     schema: str
     row: Bridge
-    said: dict[str, str]  # the other fields of its entry, verbatim
+    fields: dict[str, str]  # the other fields of its entry, verbatim
 
 
 class OperatorInfo(NamedTuple):
@@ -44,21 +44,21 @@ class OperatorInfo(NamedTuple):
     name: str  # "aten::add"
     overloads: list[Overload]
     rows: dict[str, list[Bridge]]  # bridges of the operator and its overloads, by their `says`
-    tried: frozenset[Bridge]  # those of the rows that come from test files
+    from_tests: frozenset[Bridge]  # those of the rows that come from test files
 
-    def said(self, *what: str) -> list[Bridge]:
+    def rows_saying(self, *what: str) -> list[Bridge]:
         """Return the rows whose `says` is one of the given words."""
         return [row for one in what for row in self.rows.get(one, ())]
 
     def own(self, *what: str) -> list[Bridge]:
         """Return the rows whose `says` is one of the given words, without those from test files."""
-        return [row for row in self.said(*what) if row not in self.tried]
+        return [row for row in self.rows_saying(*what) if row not in self.from_tests]
 
     def keys(self) -> dict[str, list[Bridge]]:
         """Return its kernels by dispatch key, without those that tests register."""
         found: dict[str, list[Bridge]] = {}
-        for row in self.said(KERNEL):
-            if row not in self.tried:
+        for row in self.rows_saying(KERNEL):
+            if row not in self.from_tests:
                 found.setdefault(bridge_detail(row, "key") or "any", []).append(row)
         return dict(sorted(found.items(), key=lambda one: (_dispatch_key_order(one[0]), one[0])))
 
@@ -67,9 +67,9 @@ def _dispatch_key_order(key: str) -> int:
     return BACKENDS.index(key) if key in BACKENDS else 3 if key.startswith("Composite") else 4
 
 
-def bridge_detail(row: Bridge, what: str) -> str:
+def bridge_detail(row: Bridge, name: str) -> str:
     """Return a detail of a bridge by its key, "" if it has none."""
-    return next((value for key, value in row.more if key == what), "")
+    return next((value for key, value in row.more if key == name), "")
 
 
 def without_overload(name: str) -> str:
@@ -100,7 +100,7 @@ def names(index: Index) -> list[str]:
 
 def is_operator(index: Index, name: str) -> bool:
     """True if an operator of this name has a page."""
-    index.reads.note(Aspect.ACROSS, name)
+    index.reads.note(Aspect.BRIDGES_OF_NAME, name)
     return name in _overloads(index)
 
 
@@ -108,7 +108,7 @@ def operator(index: Index, name: str) -> OperatorInfo | None:
     """Return the operator of a base name, or None if there is none."""
     full = _overloads(index).get(name)
     if full is None:
-        index.reads.note(Aspect.ACROSS, name)
+        index.reads.note(Aspect.BRIDGES_OF_NAME, name)
         return None
     found, overloads = dict[str, list[Bridge]](), []
     for one in dict.fromkeys((name, *full)):
@@ -144,25 +144,25 @@ def _has_key(keys: Iterable[str], backend: str) -> bool:
     return any(key == backend for key in keys)
 
 
-def candidate_names(asked: str) -> list[str]:
+def candidate_names(name: str) -> list[str]:
     """Return the operator names that a query may mean, likeliest first."""
-    if "::" in asked:
-        return [asked]
-    parts = asked.split(".")
+    if "::" in name:
+        return [name]
+    parts = name.split(".")
     found = []
-    if asked.startswith("torch.ops.") and len(parts) > 3:
+    if name.startswith("torch.ops.") and len(parts) > 3:
         found.append(f"{parts[2]}::{'.'.join(parts[3:])}")
     if len(parts) <= 2:
-        found.append(f"aten::{asked}")
+        found.append(f"aten::{name}")
     if parts[0] == "torch" and len(parts) > 1:
         joined = [f"aten::{'_'.join(parts[start:])}" for start in range(1, len(parts))]
         found += [joined[-1], *joined[:-1]]
-    return found or [f"aten::{asked}"]
+    return found or [f"aten::{name}"]
 
 
-def entries(index: Index, asked: str) -> list[Bridge]:
+def entries(index: Index, written: str) -> list[Bridge]:
     """Return the schemas of the operator that a name as written in Python, C++ or a table means; empty if none."""
-    for name in candidate_names(asked):
+    for name in candidate_names(written):
         one = operator(index, without_overload(name)) if names(index) else None
         if one is not None:
             own = [overload.row for overload in one.overloads if overload.name == name]

@@ -78,7 +78,7 @@ def test_a_question_sees_text_that_was_changed_under_it(repo: Path) -> None:
     write(repo, {"plain.cpp": "int enigma() { return 42; }\n"})
     os.utime(repo / "plain.cpp", ns=(was.st_mtime_ns, was.st_mtime_ns))
     with Facts(str(repo / ".concordance")) as facts:
-        assert Index(facts, str(repo), Book()).opened("plain.cpp").text() is None
+        assert Index(facts, str(repo), Book()).open_file("plain.cpp").text() is None
 
 
 def test_a_store_that_was_moved_reads_nothing_again(repo: Path, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_damaged_checksums(repo: Path) -> None:
     """They are as little believed as the store that they do not fit."""
     run(repo)
     before = dump(repo)
-    for end in (checksums.SUMS, checksums.SEEN):
+    for end in (checksums.SUMS, checksums.VERIFIED):
         flip(repo / f".concordance/index.db{end}", 1)
     with pytest.raises(StoreBroken):
         Facts(str(repo / ".concordance")).close()
@@ -195,7 +195,7 @@ def test_a_build_that_was_killed_behind_its_commit(repo: Path, monkeypatch: pyte
     run(repo)
     with Facts(str(repo / ".concordance")), monkeypatch.context() as patch:
         patch.setattr(checksums, "add_committed", lambda path: None)
-        patch.setattr(checksums, "note_seen", lambda path: None)
+        patch.setattr(checksums, "note_verified", lambda path: None)
         write(repo, {"a.py": "def other(): pass\n"})
         run(repo)
         assert names(repo, "a.py") == ["other"]
@@ -211,7 +211,7 @@ def test_a_page_that_rots_without_a_trace(repo: Path, monkeypatch: pytest.Monkey
     data = bytearray(store.read_bytes())
     data[len(data) // 2 :] = bytes(len(data) - len(data) // 2)
     store.write_bytes(data)
-    checksums.note_seen(str(store))
+    checksums.note_verified(str(store))
     with pytest.raises(StoreBroken), Facts(str(store.parent)) as facts:
         for file in facts.files():
             facts.of(file.path), facts.flow(file.path), facts.links(file.path)

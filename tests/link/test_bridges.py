@@ -36,7 +36,7 @@ def joined(root: Path) -> list[str]:
 
 def _rows(facts: Facts) -> Iterator[str]:
     ends: dict[str, list[int]] = {}
-    for row in unpack_bridges(facts.passed("bridges")):
+    for row in unpack_bridges(facts.analysis_result("bridges")):
         source = facts.place(row.source)
         assert source is not None
         if source.path not in ends:

@@ -41,7 +41,7 @@ EVERY = [(f"{case.stem} {n}", *one) for case in sorted(HOME.glob("*.md")) for n,
 def test_cases(tmp_path: Path, files: dict[str, str], lines: list[str]) -> None:
     Book(tmp_path, files)
     with Facts(str(tmp_path / "kept")) as facts:
-        names = PublicNames(facts.passed(PUBLIC))
+        names = PublicNames(facts.analysis_result(PUBLIC))
     found = []
     for line in lines:
         path, _, key = line.partition(" ")[0].partition("#")
@@ -82,7 +82,7 @@ def test_a_public_name_says_who_gives_it(tmp_path: Path) -> None:
     }  # fmt: skip
     Book(tmp_path, files)
     with Facts(str(tmp_path / "kept")) as facts:
-        names = PublicNames(facts.passed(PUBLIC))
+        names = PublicNames(facts.analysis_result(PUBLIC))
     assert names.of("pkg/_a.py", ["A"]) == ("pkg.a.A", "pkg/__init__.py")
     assert names.of("pkg/_b.py", ["B"]) == ("pkg.B", "pkg/__init__.py")
     assert names.of("pkg/c.py", ["C"]) == ("pkg.c.C", "docs/c.rst")

@@ -117,13 +117,13 @@ def _titles(page: Page) -> list[str]:
 
 
 def test_who_has_a_page(made: Made) -> None:
-    keys = {made.index.opened("tree.py").symbols[place].key for place in symbols_with_pages(made.index, "tree.py")}
+    keys = {made.index.open_file("tree.py").symbols[place].key for place in symbols_with_pages(made.index, "tree.py")}
     assert {"Tree", "Tree.grow", "Oak", "Oak.grow"} <= keys
     assert not {"unused", "Tree.fall"} & keys
     assert symbols_with_pages(made.index, "leaf.cpp")  # declared in a header that others use
     for _, path, _, _ in made.index.bases:
         paged = symbols_with_pages(made.index, path)
-        for place in range(len(made.index.opened(path).symbols)):
+        for place in range(len(made.index.open_file(path).symbols)):
             assert has_page(made.index, made.index.base_of(path) + 1 + place) == (place in paged), (path, place)
     assert made.site.answer("tree.py_defs/def-unused.html") is None
     assert made.site.answer("tree.py_defs/def-nothing.html") is None
@@ -161,7 +161,7 @@ def test_overrides_and_callers(made: Made) -> None:
 
 
 def test_what_is_from_elsewhere_is_said(made: Made) -> None:
-    (old,) = [symbol for symbol in made.index.opened("wood.py").symbols if symbol.key == "Old"]
+    (old,) = [symbol for symbol in made.index.open_file("wood.py").symbols if symbol.key == "Old"]
     assert old.bases == ("Oak", "Missing")
     assert "wood.py#Old" not in definition.subjects(made.index)  # only its own file uses it
 

@@ -187,9 +187,9 @@ def test_no_examples(index: Index, path: str) -> None:
 
 
 def test_few_files_are_opened(index: Index) -> None:
-    index.open.clear()
+    index.open_files.clear()
     find_examples(index, "forest/trees.py")
-    assert len(index.open) <= 4
+    assert len(index.open_files) <= 4
 
 
 # --- cutting

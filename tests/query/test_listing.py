@@ -91,7 +91,7 @@ def test_every_name_leads_where_define_says(sample: Shown) -> None:
     asked = 0
     for path in sample.paths:
         made = build_listing(sample.index, path)
-        file = sample.index.opened(path)
+        file = sample.index.open_file(path)
         names = {start: made.goals[goal] for start, _, goal in made.names}
         for place, start in enumerate(file.columns[0]):
             row = file.row(place)

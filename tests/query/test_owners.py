@@ -9,8 +9,9 @@ import pytest
 import concordance
 from concordance.base.blocks import Cite, Ref, To
 from concordance.query.index.file_model import model_of
-from concordance.query.index.owners import CodeOwners, describe_owner
-from concordance.query.sections.overview import licence, stated_licence
+from concordance.query.index.owners import CodeOwners
+from concordance.query.sections.licences import licence, stated_licence
+from concordance.query.sections.owner_notes import describe_owner
 from tests.support import program
 
 RULES = """# comment

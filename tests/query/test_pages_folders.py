@@ -9,7 +9,22 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.base.blocks import Block, Cite, Diagram, Heading, Items, Mono, Page, Piece, Quote, Ref, Table, Text, To
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Diagram,
+    Heading,
+    Items,
+    Mono,
+    Page,
+    Piece,
+    Quote,
+    Ref,
+    Table,
+    Text,
+    To,
+    format_size,
+)
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.guide_entries import quote_guide_entry
@@ -23,7 +38,7 @@ from concordance.query.descriptions.quotations import (
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.repository import name_of
-from concordance.query.index.ledger import format_size, ledger
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page
 from concordance.query.pages import folder_index
@@ -281,7 +296,7 @@ def test_the_roots_index(sample: Index) -> None:
 
 def test_a_folder_of_very_many_files_is_parted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = made(folder, {f"many/f{n}.txt": "x\n" for n in range(7)})
-    monkeypatch.setattr(folder_index, "_MOST", 3)
+    monkeypatch.setattr(folder_index, "_MAX_FILES", 3)
     found = list(folder_index.pages(index, "many"))
     assert [page.ref.part for page in found] == [1, 2, 3]
     rows = [row for page in found for block in page.blocks if isinstance(block, Table) for row in block.rows]

@@ -43,7 +43,7 @@ def _subjects(index: Index) -> list[Subject]:
 
 def _read(index: Index, subject: Subject) -> set[int]:
     kind, about = subject
-    with index.reads.heard() as slots:
+    with index.reads.recording() as slots:
         for _ in plugins.load(PAGES, kind).pages(index, about):
             pass
     return slots

@@ -20,7 +20,7 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import SharedProperty
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.tables import table_digests
-from concordance.query.names import lexicon, shards
+from concordance.query.names import alphabet, shards
 from concordance.query.search.related_files import Neighbours
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.watch import CurrentBook
@@ -33,8 +33,8 @@ WHAT = (*("add", "drop", "rename") * 3, *("signature", "body", "top", "docstring
         *("imports", "relocate", "macro", "finding", "prose", "several", "revert"))  # fmt: skip
 SEQUENCES, STEPS = 5, 7
 # What is no table, or holds the index and the store themselves.
-ASIDE = frozenset(("facts", "reads", "worked_out", "summaries", "open", "known_letters", "root", "book", "passed",
-                   "runners", "shelves", "words", "of_pages", "other", "paths"))  # fmt: skip
+ASIDE = frozenset(("facts", "reads", "cache", "summaries", "open_files", "reused_letters", "root", "book", "skipped_pages",
+                   "runners", "text_shards", "words", "of_pages", "other", "paths"))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_an_index_that_goes_on_is_a_new_one(
 ) -> None:
     """After each edit every table that was kept is compared; in the end, the book."""
     monkeypatch.setattr(shards, "PAGE_BYTES", 1500)  # so that letters are shared
-    monkeypatch.setattr(lexicon, "PAGE_BYTES", 1500)
+    monkeypatch.setattr(alphabet, "PAGE_BYTES", 1500)
     went: list[tuple[Index, bool]] = []
 
     def heard(index: Index, facts: Facts) -> bool:
@@ -146,7 +146,7 @@ def test_it_goes_on_where_a_function_is_added(bench: Callable[[int], edits.Bench
     desk.put("src/pear/core.py", desk.text("src/pear/core.py") + "\n\ndef quite_fresh():\n    return grow()\n")
     edits.store_update.build(str(one.root), 1)
     facts = Facts(store)
-    assert facts.touched_since(int(index.facts.meta()["update"]))[Aspect.NAME] == {"quite_fresh"}
+    assert facts.touched_since(int(index.facts.meta()["update"]))[Aspect.SYMBOLS_NAMED] == {"quite_fresh"}
     assert refresh_index(index, facts)
     assert index.base_of("src/pear/core.py") > before
     assert not _differing(index, Index(facts, index.root))

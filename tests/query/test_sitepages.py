@@ -192,7 +192,7 @@ def test_classes_are_drawn_on_the_site_alone(folder: Path) -> None:
     assert {(names[base], names[heir]) for base, heir, _ in graph.edges} == {("A", "B"), ("A", "C"), ("B", "D"), ("C", "D")}
     assert not webpages.Read(html.render(page, addresses).html).wrong
     index.book = Book()  # without `drawn`
-    index.worked_out.clear()
+    index.cache.clear()
     assert not any(isinstance(block, Diagram) for block in _only(file_page.pages(index, "a.py")).blocks)
     index.facts.close()
 

@@ -93,7 +93,7 @@ What `concord build` does with one file `lib/shop.py`. Names are given without t
    each has an `update` for later builds. `facts.write.StoreWriter.commit` makes the new store visible, in one
    transaction.
 9. **Choose pages.** `workflow.stages.pages.write` opens the store (`facts.read.Facts`) and an index over it
-   (`query.index.repository.Index`). `query.index.updates.stale_pages.StalePages.choice` selects the pages that read
+   (`query.index.repository.Index`). `query.index.updates.stale_pages.StalePages.select` selects the pages that read
    something that has changed since they were written.
 10. **Write the page.** `query.pages.file.pages` builds the page from blocks; its sections come from
    `query.sections.file_page.sections`. `render.formats.markdown.render` turns the blocks into Markdown and collects
@@ -144,7 +144,7 @@ What `concord watch` does when `lib/shop.py` is saved. The steps are those of a 
    `workflow.stages.public_names.update` do nothing unless something that they read has changed.
 6. **Choose pages.** `query.index.updates.refresh.refresh_index` brings the index of the last update up to date. While
    a page was made, each access to the store was recorded as a *slot*, so
-   `query.index.updates.stale_pages.StalePages.choice` only has to look up which pages read a slot that changed: that of
+   `query.index.updates.stale_pages.StalePages.select` only has to look up which pages read a slot that changed: that of
    the file, those of the folders above it, and those that show what changed.
 7. **Write.** A few pages are rendered in the process itself, and `render.output.page_sink.PageSink.put` leaves a file
    alone whose content is the same. The result equals that of a clean build, byte for byte.

@@ -13,7 +13,7 @@ from concordance.base.config import Config
 from concordance.base.model import ListedFile, unpack_column
 from concordance.extract.cfamily import macros
 from concordance.facts import schema
-from concordance.facts.codec import PUBLIC, TestedFiles, unpack_clusters, unpack_cycles, unpack_links, unpack_standings
+from concordance.facts.codec import PUBLIC, TestedFiles, unpack_clusters, unpack_cycles, unpack_layers, unpack_links
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.links.rows import LinkedFile
@@ -38,7 +38,7 @@ class _Here(Linking):
         return super()._link_some(linker, numbers)
 
     def _in_workers(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
-        linker.world.use_flow_source(self.writer.asked.spooled().flow)
+        linker.world.use_flow_source(self.writer.queries.copy_flows().flow)
         linker.prepare({linker.world.files[number].language for number in numbers})
         for number in [n for n, row in enumerate(linker.world.files) if row.size]:
             linker.import_targets_digest(number)
@@ -151,15 +151,15 @@ def said(folder: Path) -> dict[str, list[Any]]:
             rows = zip(unpack_column(one.use), unpack_column(one.target), one.trust, one.by, strict=True)
             links += [(path, use, names[to], trust, one.resolvers[by]) for use, to, trust, by in rows]
             links += [(path, "imports", one.imports, named, resolved)]
-        graph = LinkGraph(facts.passed("graph"))
-        tests = TestedFiles(facts.passed("tests"))
-        passes: list[Any] = [("pair", names[a], names[b], n) for a, b, n in unpack_pairs(facts.passed("pairs"))]
-        passes += [("load", names[a], names[b]) for a, b, _ in unpack_pairs(facts.passed("loads"))]
-        passes += [("cycle", [names[one] for one in ring]) for ring in unpack_cycles(facts.passed("cycles"))]
-        passes += [("layer", names[one], s) for one, s in unpack_standings(facts.passed("layers")).items()]
-        passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in unpack_clusters(facts.passed("clusters"))]
+        graph = LinkGraph(facts.analysis_result("graph"))
+        tests = TestedFiles(facts.analysis_result("tests"))
+        passes: list[Any] = [("pair", names[a], names[b], n) for a, b, n in unpack_pairs(facts.analysis_result("pairs"))]
+        passes += [("load", names[a], names[b]) for a, b, _ in unpack_pairs(facts.analysis_result("loads"))]
+        passes += [("cycle", [names[one] for one in ring]) for ring in unpack_cycles(facts.analysis_result("cycles"))]
+        passes += [("layer", names[one], s) for one, s in unpack_layers(facts.analysis_result("layers")).items()]
+        passes += [("group", names[k], sorted(names[o] for o in m)) for k, m in unpack_clusters(facts.analysis_result("clusters"))]
         passes += [("rank", *row) for row in facts.ranks().items()]
-        passes += [("offered", facts.passed(public_names.EXPORTS)), ("public", facts.passed(PUBLIC))]
+        passes += [("offered", facts.analysis_result(public_names.EXPORTS)), ("public", facts.analysis_result(PUBLIC))]
         near = {path: tests.of(base) for base, path in names.items() if "#" not in path}
         passes += [("tests", p, [(names[t], n) for t, n in one.near], one.farther) for p, one in near.items()]
         return {
@@ -173,6 +173,6 @@ def said(folder: Path) -> dict[str, list[Any]]:
             "passes": sorted(passes, key=repr),
             "bridges": [
                 (*row._replace(source=0, target=0, end=0), names[row.source], names.get(row.target))
-                for row in unpack_bridges(facts.passed("bridges"))
+                for row in unpack_bridges(facts.analysis_result("bridges"))
             ],
         }

@@ -13,7 +13,7 @@ from typing import Any
 
 from concordance.base.model import unpack_column
 from concordance.facts import schema
-from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, unpack_clusters, unpack_cycles, unpack_standings
+from concordance.facts.codec import PUBLIC, PublicNames, TestedFiles, unpack_clusters, unpack_cycles, unpack_layers
 from concordance.facts.fulltext.index import open_shards
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
@@ -104,19 +104,19 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
     def named(identity: int) -> str:
         return names.get(identity, f"nothing: {identity}")
 
-    graph = LinkGraph(facts.passed("graph"))
+    graph = LinkGraph(facts.analysis_result("graph"))
     users = {names[one]: sorted((named(user), way) for user, way in graph.users(one)) for one in names}
-    tested = TestedFiles(facts.passed("tests"))
+    tested = TestedFiles(facts.analysis_result("tests"))
     bases = {base: path for base, path, *_ in facts.bases()}
     return {
         "graph": {name: rows for name, rows in users.items() if rows},
         "stray edges": len(graph) - sum(map(len, users.values())),
-        "pairs": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.passed("pairs"))),
-        "loads": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.passed("loads"))),
-        "cycles": [[named(one) for one in ring] for ring in unpack_cycles(facts.passed("cycles"))],
-        "layers": {named(one): standing for one, standing in unpack_standings(facts.passed("layers")).items()},
+        "pairs": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.analysis_result("pairs"))),
+        "loads": sorted((named(a), named(b), times) for a, b, times in unpack_pairs(facts.analysis_result("loads"))),
+        "cycles": [[named(one) for one in ring] for ring in unpack_cycles(facts.analysis_result("cycles"))],
+        "layers": {named(one): standing for one, standing in unpack_layers(facts.analysis_result("layers")).items()},
         "clusters": [
-            (named(key), [named(one) for one in ring]) for key, ring in unpack_clusters(facts.passed("clusters"))
+            (named(key), [named(one) for one in ring]) for key, ring in unpack_clusters(facts.analysis_result("clusters"))
         ],
         "tests": {
             path: ([(named(one), steps) for one, steps in tested.of(base).near], tested.of(base).farther)
@@ -125,10 +125,10 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
         "ranks": facts.ranks(),
         "bridges": [
             (*row._replace(source=0, target=0), named(row.source), named(row.target) if row.target else "")
-            for row in unpack_bridges(facts.passed("bridges"))
+            for row in unpack_bridges(facts.analysis_result("bridges"))
         ],
-        "offered": unpack_exports(facts.passed(EXPORTS)),
-        "public": PublicNames(facts.passed(PUBLIC)).rows,
+        "offered": unpack_exports(facts.analysis_result(EXPORTS)),
+        "public": PublicNames(facts.analysis_result(PUBLIC)).rows,
     }
 
 

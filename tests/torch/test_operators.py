@@ -11,8 +11,8 @@ from concordance.base.blocks import Ref, Table
 from concordance.base.errors import UserError
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
-from concordance.query.sections.cross_language import bridge_blocks
-from concordance.query.sections.section_names import pieces_of
+from concordance.query.pages.keywords import pieces_of
+from concordance.query.sections.file_page.dependencies import bridge_blocks
 from concordance_torch.query.operators import coverage_of, names, operator
 from concordance_torch.query.pages import operator as pages
 

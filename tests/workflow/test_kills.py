@@ -203,7 +203,7 @@ def test_what_a_killed_build_had_begun_of_the_index(tmp_path: Path) -> None:
         (home / path).write_bytes(b"half")
     with pytest.raises(StoreBroken):
         _indexed(home, "1", "2", "b.py", "c.py")
-    assert _indexed(home, "1", "2", "a.py", "b.py", "c.py").fresh
+    assert _indexed(home, "1", "2", "a.py", "b.py", "c.py").is_new
     assert outdated_paths(str(home), "2") == frozenset() and outdated_paths(str(home), "1") is None
 
 

@@ -44,8 +44,8 @@ _ON_SOURCE = frozenset((Category.SOURCE, Category.BUILD))
 _UNNAMED = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 # Messages of tantivy if files of an index are missing, damaged, or left by a killed build.
 _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData|UnexpectedEof")
-_LEFT = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
-_MADE = "made"  # the file in which an index describes itself
+_ABANDONED = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
+_DESCRIPTION_FILE = "made"  # the file in which an index describes itself
 _HEAP = 50_000_000  # bytes of memory for a writer
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # files that are named after their folder
 
@@ -141,23 +141,23 @@ class TextWriter:
 
     def __init__(self, folder: str, store: str | None) -> None:
         """`store` identifies the store that the build starts from; None if there is none."""
-        self.home = os.path.join(folder, "text")
+        self.folder = os.path.join(folder, "text")
         apart = None if store is None else outdated_paths(folder, store)
-        self.fresh = apart is None
-        self.astray = apart or frozenset()  # paths to update or remove in addition to what has changed
+        self.is_new = apart is None
+        self.outdated = apart or frozenset()  # paths to update or remove in addition to what has changed
         self._store = store or ""
-        self._touched: set[str] = set()
-        self.target = f"{self.home}.{os.getpid()}.new" if self.fresh else self.home
-        if self.fresh:
+        self._changed_paths: set[str] = set()
+        self.target = f"{self.folder}.{os.getpid()}.new" if self.is_new else self.folder
+        if self.is_new:
             for left in os.listdir(folder):  # left by killed builds
-                if _LEFT.fullmatch(left):
+                if _ABANDONED.fullmatch(left):
                     remove_tree(os.path.join(folder, left))
         self._writers: dict[tuple[str, bool], tantivy.IndexWriter] = {}
         with self._guarded():
-            if self.fresh:
+            if self.is_new:
                 os.mkdir(self.target)  # fails if something is there: nothing is written through a link
             for home in ((shelf, pieces) for shelf in SHARDS for pieces in (False, True)):
-                self._writers[home] = open_index(_home(self.target, *home), home[1]).writer(_HEAP, 1)
+                self._writers[home] = open_index(_shard_folder(self.target, *home), home[1]).writer(_HEAP, 1)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -166,17 +166,17 @@ class TextWriter:
             yield
         except (OSError, ValueError, RuntimeError) as error:
             self.abandon()
-            if not self.fresh and _DAMAGED.search(str(error)):
+            if not self.is_new and _DAMAGED.search(str(error)):
                 with suppress(OSError):  # without this file it is not an index
-                    os.remove(os.path.join(self.home, _MADE))
-                raise StoreBroken(f"the full-text index {self.home} is damaged: {error}", "Build again") from error
+                    os.remove(os.path.join(self.folder, _DESCRIPTION_FILE))
+                raise StoreBroken(f"the full-text index {self.folder} is damaged: {error}", "Build again") from error
             advice = "Free some space on that disk, and build again; the last complete store is unchanged"
-            raise StoreFailed(f"the full-text index {self.home} could not be written: {error}", advice) from error
+            raise StoreFailed(f"the full-text index {self.folder} could not be written: {error}", advice) from error
 
     def put(self, path: str, category: str, size: int, packed: bytes) -> None:
         """Add a file, replacing what was indexed for it."""
         with self._guarded():
-            if not self.fresh:
+            if not self.is_new:
                 self._remove(path)
             if packed:
                 self._put(path, category, size, _DECODER.decode(packed))
@@ -207,27 +207,29 @@ class TextWriter:
 
     def _remove(self, path: str) -> None:
         if _is_text(path):
-            self._touched.add(path)
+            self._changed_paths.add(path)
             for writer in self._writers.values():
                 writer.delete_documents_by_term("path", path)
 
     def finish(self, store: str) -> None:
         """Write everything to disk and end the writers' threads; `store` identifies the store that it is made for."""
         with self._guarded(), watch_call(f"the full-text index {self.target} to be written"):
-            _keep(self.target, _Note(_version(), "" if self.fresh else self._store, store, sorted(self._touched)))
+            _write_note(
+                self.target, _Note(_version(), "" if self.is_new else self._store, store, sorted(self._changed_paths))
+            )
             for writer in self._writers.values():
                 writer.commit()
                 writer.wait_merging_threads()
             self._writers.clear()
-            checksums.note_files(self.target, _MADE)
+            checksums.note_files(self.target, _DESCRIPTION_FILE)
 
     def place_it(self) -> None:
         """Make this the index."""
-        if self.fresh:
-            old = f"{self.home}.{os.getpid()}.old.new"
+        if self.is_new:
+            old = f"{self.folder}.{os.getpid()}.old.new"
             with suppress(FileNotFoundError):
-                os.rename(self.home, old)
-            os.rename(self.target, self.home)
+                os.rename(self.folder, old)
+            os.rename(self.target, self.folder)
             remove_tree(old)
 
     def abandon(self) -> None:
@@ -237,12 +239,12 @@ class TextWriter:
             with suppress(ValueError, RuntimeError), watch_call(what):  # RuntimeError: it had already ended
                 writer.rollback()
         self._writers.clear()
-        if self.fresh:
+        if self.is_new:
             remove_tree(self.target)
 
 
-def _home(place: str, shelf: str, pieces: bool) -> str:
-    return os.path.join(place, shelf, "pieces" if pieces else "files")
+def _shard_folder(place: str, shard: str, pieces: bool) -> str:
+    return os.path.join(place, shard, "pieces" if pieces else "files")
 
 
 class _Note(NamedTuple):
@@ -254,27 +256,27 @@ class _Note(NamedTuple):
     paths: list[str]  # paths in which it may differ from either, until the latter is the store
 
 
-def _keep(place: str, note: _Note) -> None:
-    checksums.write_record(os.path.join(place, _MADE), note, durable=True)
+def _write_note(place: str, note: _Note) -> None:
+    checksums.write_record(os.path.join(place, _DESCRIPTION_FILE), note, durable=True)
 
 
 def _note(folder: str) -> _Note | None:
     """Return the index's description of itself; None if there is no intact index made by this program version."""
     place = os.path.join(folder, "text")
-    homes: Iterable[str] = (_home(place, shelf, pieces) for shelf in SHARDS for pieces in (False, True))
-    note = checksums.read_record(os.path.join(place, _MADE), _Note)
+    homes: Iterable[str] = (_shard_folder(place, shelf, pieces) for shelf in SHARDS for pieces in (False, True))
+    note = checksums.read_record(os.path.join(place, _DESCRIPTION_FILE), _Note)
     if note is None or note.version != _version() or _has_links(place):
         return None
     there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
-    return note if there and not checksums.damaged_files(place, _MADE) else None
+    return note if there and not checksums.damaged_files(place, _DESCRIPTION_FILE) else None
 
 
 def damaged_index_files(folder: str) -> list[str]:
     """Return the files of an index that do not match their checksums; reads all of them."""
     place = os.path.join(folder, "text")
-    if checksums.read_record(os.path.join(place, _MADE), _Note) is None:
-        return [_MADE]
-    return checksums.damaged_files(place, _MADE, trusting=False)
+    if checksums.read_record(os.path.join(place, _DESCRIPTION_FILE), _Note) is None:
+        return [_DESCRIPTION_FILE]
+    return checksums.damaged_files(place, _DESCRIPTION_FILE, trusting=False)
 
 
 def _has_links(place: str) -> bool:
@@ -320,7 +322,7 @@ class FieldQuery(NamedTuple):
     flat: bool = False  # True if the weight is the score, however often and wherever they occur
 
 
-class FileFound(NamedTuple):
+class FileHit(NamedTuple):
     """A file that matches a query."""
 
     number: int
@@ -330,7 +332,7 @@ class FileFound(NamedTuple):
     at: Any  # the position of its document
 
 
-class PieceFound(NamedTuple):
+class PieceHit(NamedTuple):
     """A range of lines that matches a query."""
 
     number: int
@@ -342,15 +344,15 @@ class PieceFound(NamedTuple):
 class IndexShard:
     """One shard of the index, open for reading."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, folder: str) -> None:
         try:
             self._files, self._pieces = (
-                tantivy.Index.open(os.fsencode(os.path.join(home, part)).decode()).searcher()
+                tantivy.Index.open(os.fsencode(os.path.join(folder, part)).decode()).searcher()
                 for part in ("files", "pieces")
             )
         except (OSError, ValueError) as error:
             advice = "Remove that folder and build again: concord build"
-            raise StoreBroken(f"the text index {home} is damaged: {error}", advice) from error
+            raise StoreBroken(f"the text index {folder} is damaged: {error}", advice) from error
         self._schemas = schema_of(False), schema_of(True)
         self.count = self._files.num_docs
 
@@ -360,45 +362,45 @@ class IndexShard:
         have = searcher.doc_freq(field, word)
         return math.log(1 + (searcher.num_docs - have + 0.5) / (have + 0.5)) if have else 0.0
 
-    def files(self, wanted: list[FieldQuery], folder: str, most: int) -> list[FileFound]:
+    def files(self, queries: list[FieldQuery], folder: str, limit: int) -> list[FileHit]:
         """Return the best matching files below a folder."""
-        found = self._searched(False, wanted, folder, most)
+        found = self._searched(False, queries, folder, limit)
         places = [at for _, at in found]
         numbers, sizes, purposes = (self._files.fast_field_values(f, places) for f in ("file", "size", "purpose"))
         rows = zip(numbers, sizes, purposes, found, strict=True)
-        return [FileFound(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
+        return [FileHit(int(n or 0), int(s or 0), PURPOSES[int(p or 0)], score, at) for n, s, p, (score, at) in rows]
 
-    def pieces(self, wanted: list[FieldQuery], folder: str, most: int) -> list[PieceFound]:
+    def pieces(self, queries: list[FieldQuery], folder: str, limit: int) -> list[PieceHit]:
         """Return the best matching ranges of lines below a folder."""
-        found = self._searched(True, wanted, folder, most)
+        found = self._searched(True, queries, folder, limit)
         places = [at for _, at in found]
         numbers, lines = (self._pieces.fast_field_values(f, places) for f in ("file", "line"))
         rows = zip(numbers, lines, found, strict=True)
-        return [PieceFound(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
+        return [PieceHit(int(number or 0), int(line or 1), score, at) for number, line, (score, at) in rows]
 
-    def path(self, found: FileFound | PieceFound) -> str:
+    def path(self, hit: FileHit | PieceHit) -> str:
         """Return the path of a file that was found."""
-        searcher = self._files if isinstance(found, FileFound) else self._pieces
-        return str(searcher.doc(found.at)["path"][0])
+        searcher = self._files if isinstance(hit, FileHit) else self._pieces
+        return str(searcher.doc(hit.at)["path"][0])
 
-    def _searched(self, pieces: bool, wanted: list[FieldQuery], folder: str, most: int) -> list[tuple[float, Any]]:
+    def _searched(self, pieces: bool, queries: list[FieldQuery], folder: str, limit: int) -> list[tuple[float, Any]]:
         schema = self._schemas[pieces]
-        if not wanted or not self.count:
+        if not queries or not self.count:
             return []
-        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, _query(schema, one)) for one in wanted])
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, _query(schema, one)) for one in queries])
         if folder:
             within = tantivy.Query.const_score_query(tantivy.Query.term_query(schema, "folder", folder), 0.0)
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, within)])
-        hits: list[tuple[float, Any]] = (self._pieces if pieces else self._files).search(query, most, count=False).hits
+        hits: list[tuple[float, Any]] = (self._pieces if pieces else self._files).search(query, limit, count=False).hits
         return hits
 
 
-def _query(schema: tantivy.Schema, wanted: FieldQuery) -> tantivy.Query:
-    if len(wanted.words) == 1:
-        query = tantivy.Query.term_query(schema, wanted.field, wanted.words[0], "freq")
+def _query(schema: tantivy.Schema, part: FieldQuery) -> tantivy.Query:
+    if len(part.words) == 1:
+        query = tantivy.Query.term_query(schema, part.field, part.words[0], "freq")
     else:
-        query = tantivy.Query.phrase_query(schema, wanted.field, list(wanted.words), 1)
-    return (tantivy.Query.const_score_query if wanted.flat else tantivy.Query.boost_query)(query, wanted.weight)
+        query = tantivy.Query.phrase_query(schema, part.field, list(part.words), 1)
+    return (tantivy.Query.const_score_query if part.flat else tantivy.Query.boost_query)(query, part.weight)
 
 
 def open_shards(folder: str) -> list[IndexShard]:
@@ -422,10 +424,10 @@ LIMIT = 1800.0  # seconds after which the program is ended
 
 
 @contextmanager
-def watch_call(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
+def watch_call(task: str, notice: float = NOTICE, limit: float = LIMIT) -> Iterator[None]:
     """Watch the call that is made in the block."""
     done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(what, done, notice, limit), name="watchdog", daemon=True)
+    watcher = threading.Thread(target=_watch, args=(task, done, notice, limit), name="watchdog", daemon=True)
     watcher.start()
     try:
         yield
@@ -434,14 +436,14 @@ def watch_call(what: str, notice: float = NOTICE, limit: float = LIMIT) -> Itera
         watcher.join()
 
 
-def _watch(what: str, done: threading.Event, notice: float, limit: float) -> None:
+def _watch(task: str, done: threading.Event, notice: float, limit: float) -> None:
     waited = 0.0
     while not done.wait(notice):
         waited += notice
         if waited >= limit:
-            _say(f"concord: gave up waiting for {what} after {waited:,.0f} s; the last complete store is unchanged")
+            _say(f"concord: gave up waiting for {task} after {waited:,.0f} s; the last complete store is unchanged")
             os._exit(1)
-        _say(f"still waiting for {what} after {waited:,.0f} s")
+        _say(f"still waiting for {task} after {waited:,.0f} s")
 
 
 def _say(word: str) -> None:

@@ -21,8 +21,8 @@ _FILLING = frozenset(
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _RUNS = re.compile(r"[A-Za-z0-9_]+|[^\W_A-Za-z0-9]+")
 _DENSE = re.compile(r"[぀-ヿ㐀-鿿가-힣]")  # scripts without spaces between words
-_MANY = 150_000  # maximum number of words that a process caches
-_LONGEST = 60  # maximum length of a word that somebody might search for
+_MAX_CACHED_WORDS = 150_000  # maximum number of words that a process caches
+_MAX_WORD_LENGTH = 60  # maximum length of a word that somebody might search for
 CHUNK = 20  # lines per piece of a text
 # Everything but letters, digits and underscores becomes a space; multi-byte letters stay.
 _SPACED = bytes(c if c >= 128 or chr(c).isalnum() or c in b"_\n" else 32 for c in range(256))
@@ -43,7 +43,7 @@ class WordNormalizer(dict[bytes, str]):
     """Maps each written word to its words in the index; cached, because most words of a text repeat."""
 
     def __missing__(self, word: bytes) -> str:
-        if len(self) > _MANY:
+        if len(self) > _MAX_CACHED_WORDS:
             self.clear()
         found = self[word] = " ".join(_split(word.decode("utf-8", "replace")))
         return found
@@ -78,7 +78,7 @@ def _split(word: str) -> list[str]:
 
 
 def _plain(word: str) -> list[str]:
-    if len(word) > _LONGEST:
+    if len(word) > _MAX_WORD_LENGTH:
         return []
     if word.isdigit():
         return [word] if 2 <= len(word) <= 4 else []

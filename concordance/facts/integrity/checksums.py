@@ -35,11 +35,11 @@ _REPLACED = (".json", ".lock")  # files that an update rewrites under the same n
 _OF_WRITERS = ".managed.json"  # the index's own list of files to remove, which an update changes before it commits
 _READ_BYTES = 1 << 20
 _SIZE = 8  # bytes of a page's digest
-_OWN = 16  # bytes of the digest at the start of each file written here
+_RECORD_DIGEST_SIZE = 16  # bytes of the digest at the start of each file written here
 _HEADER, _FRAME = 32, 24  # bytes of the log's header, and of the header before each page in it
-_PATIENCE = 10.0  # seconds that a reader waits for a build that is about to record its digests
+_MAX_WAIT = 10.0  # seconds that a reader waits for a build that is about to record its digests
 _BLOCK = 64  # pages to read at once
-SUMS, SEEN = ".sums", ".seen"
+SUMS, VERIFIED = ".sums", ".seen"
 
 _Status = tuple[int, ...]
 Row = TypeVar("Row")
@@ -54,7 +54,7 @@ class _Sums(NamedTuple):
     frames: int = 0  # … and how many of its frames the digests include
 
 
-class _Seen(NamedTuple):
+class _VerifiedStatus(NamedTuple):
     """The status of a database and its log when they matched their digests."""
 
     database: _Status
@@ -76,7 +76,7 @@ def write_record(path: str, record: object, durable: bool = False) -> None:
     aside = f"{path}.{os.getpid()}.new"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with open(os.open(aside, flags, 0o644), "wb") as file:
-        file.write(_digest(packed, _OWN) + packed)
+        file.write(_digest(packed, _RECORD_DIGEST_SIZE) + packed)
         if durable:
             file.flush()
             os.fsync(file.fileno())
@@ -88,21 +88,21 @@ def read_record(path: str, kind: type[Row]) -> Row | None:
     try:
         with open_regular_file(path, follow=False) as file:
             data = file.read()
-        if _digest(data[_OWN:], _OWN) != data[:_OWN]:
+        if _digest(data[_RECORD_DIGEST_SIZE:], _RECORD_DIGEST_SIZE) != data[:_RECORD_DIGEST_SIZE]:
             return None
-        return msgspec.msgpack.decode(data[_OWN:], type=kind)
+        return msgspec.msgpack.decode(data[_RECORD_DIGEST_SIZE:], type=kind)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
 
 
-def move_sealed(aside: str, path: str) -> None:
+def move_sealed(temporary: str, path: str) -> None:
     """Replace a database by one that was written as a whole, and record its digests."""
-    sums = _whole(aside)
+    sums = _database_digests(temporary)
     with suppress(FileNotFoundError):
-        os.remove(path + SEEN)
-    os.replace(aside, path)
+        os.remove(path + VERIFIED)
+    os.replace(temporary, path)
     write_record(path + SUMS, sums)
-    note_seen(path)
+    note_verified(path)
 
 
 def add_committed(path: str) -> None:
@@ -113,26 +113,26 @@ def add_committed(path: str) -> None:
     """
     known = read_record(path + SUMS, _Sums)
     if known is None:  # damaged; the database itself was verified before it was written to
-        known = _whole(path)
+        known = _database_digests(path)
     log = _log(path, known.page, known.salt, known.frames)
-    write_record(path + SUMS, _with(known, log))
+    write_record(path + SUMS, _with_log(known, log))
 
 
-def note_seen(path: str) -> None:
+def note_verified(path: str) -> None:
     """Record that the files match their digests in their current state."""
     with suppress(OSError):  # a missing record only means another check
-        write_record(path + SEEN, _status(path))
+        write_record(path + VERIFIED, _status(path))
 
 
 def distrust(path: str) -> None:
     """Make the next reader check all pages: something was found to be wrong, whatever the status of the file says."""
     with suppress(OSError):
-        os.remove(path + SEEN)
+        os.remove(path + VERIFIED)
 
 
 def remove(path: str) -> None:
     """Remove the checksums of a database."""
-    for end in (SUMS, SEEN):
+    for end in (SUMS, VERIFIED):
         with suppress(FileNotFoundError):
             os.remove(path + end)
 
@@ -142,15 +142,15 @@ def require_intact(path: str, alone: bool = False) -> None:
 
     `alone`: no other process can be about to write it, because the caller holds the lock of its folder.
     """
-    if _is_seen(path):
+    if _is_verified(path):
         return
-    folder, end = os.path.dirname(path), time.monotonic() + _PATIENCE
+    folder, end = os.path.dirname(path), time.monotonic() + _MAX_WAIT
     while not alone and lock.is_held(folder) and time.monotonic() < end:
         time.sleep(0.02)
-        if _is_seen(path):
+        if _is_verified(path):
             return
     problem = find_damage(path)
-    if problem and not _is_seen(path):  # a build may have finished in the meantime
+    if problem and not _is_verified(path):  # a build may have finished in the meantime
         raise StoreBroken(f"{path} is damaged: {problem}", "Rebuild it with: concord build")
 
 
@@ -165,11 +165,11 @@ def find_damage(path: str) -> str:
         _empty_log(path)
     try:
         before = _status(path)
-        found, log = _whole(path, known.page), _log(path, known.page)
+        found, log = _database_digests(path, known.page), _log(path, known.page)
     except OSError as error:
         return error.strerror or str(error)
-    now = _with(found, log)
-    wanted = (known, _with(known, late))
+    now = _with_log(found, log)
+    wanted = (known, _with_log(known, late))
     if now.pages not in [one.pages for one in wanted]:
         return f"{_differing(now, wanted[-1])} of {len(now.pages) // _SIZE:,} pages do not match their checksums"
     if now.pages != known.pages:
@@ -177,7 +177,7 @@ def find_damage(path: str) -> str:
             write_record(path + SUMS, now._replace(salt=late.salt, frames=late.frames))
     if _status_or_none(path) == before:
         with suppress(OSError):
-            write_record(path + SEEN, before)
+            write_record(path + VERIFIED, before)
     return ""
 
 
@@ -200,30 +200,30 @@ def _digest(data: bytes | memoryview, size: int = _SIZE) -> bytes:
     return blake2b(data, digest_size=size).digest()
 
 
-def _is_seen(path: str) -> bool:
-    seen = read_record(path + SEEN, _Seen)
+def _is_verified(path: str) -> bool:
+    seen = read_record(path + VERIFIED, _VerifiedStatus)
     return seen is not None and seen == _status_or_none(path)
 
 
-def _status_or_none(path: str) -> _Seen | None:
+def _status_or_none(path: str) -> _VerifiedStatus | None:
     try:
         return _status(path)
     except OSError:
         return None
 
 
-def _status(path: str) -> _Seen:
+def _status(path: str) -> _VerifiedStatus:
     found = os.lstat(path)
     database = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
     try:
         log = os.lstat(f"{path}-wal")
     except FileNotFoundError:
-        return _Seen(database, (0,))
+        return _VerifiedStatus(database, (0,))
     # SQLite sets the owner of a log that it opens, which changes its change time: leave that out.
-    return _Seen(database, (log.st_size, log.st_mtime_ns, log.st_ino) if log.st_size else (0,))
+    return _VerifiedStatus(database, (log.st_size, log.st_mtime_ns, log.st_ino) if log.st_size else (0,))
 
 
-def _whole(path: str, page: int = 0) -> _Sums:
+def _database_digests(path: str, page: int = 0) -> _Sums:
     """Return the digests of the database's own pages, without its log."""
     with open(path, "rb", buffering=0) as file:
         if not page:
@@ -261,7 +261,7 @@ def _log(path: str, page: int, salt: bytes = b"", frames: int = 0) -> _Log:
         return _Log(b"", 0, {}, 0)
 
 
-def _with(sums: _Sums, log: _Log) -> _Sums:
+def _with_log(sums: _Sums, log: _Log) -> _Sums:
     """Return the digests of a database including its log."""
     if not log.size:
         return sums
@@ -282,7 +282,7 @@ def _with(sums: _Sums, log: _Log) -> _Sums:
 # checked, and files that are never rewritten must match if they still exist.
 
 
-class _Listed(NamedTuple):
+class _ListedDigest(NamedTuple):
     """A file that was verified."""
 
     digest: bytes
@@ -292,34 +292,36 @@ class _Listed(NamedTuple):
 class _List(NamedTuple):
     """All files of a folder."""
 
-    made: bytes  # the digest of the file that describes the index
-    files: dict[str, _Listed]
+    index_digest: bytes  # the digest of the file that describes the index
+    files: dict[str, _ListedDigest]
 
 
-def note_files(place: str, made: str) -> None:
+def note_files(place: str, description: str) -> None:
     """Record the digests of all files; a file that is already listed with its current status is not read again."""
     known = read_record(os.path.join(place, _LIST), _List)
     before = known.files if known is not None else {}
     files = {}
-    for path, status in _found(place).items():
+    for path, status in _list_files(place).items():
         had = before.get(path)
         same = had is not None and had.status == status
-        files[path] = had if had is not None and same else _Listed(_file_digest(os.path.join(place, path)), status)
-    write_record(os.path.join(place, _LIST), _List(_file_digest(os.path.join(place, made)), files))
+        files[path] = (
+            had if had is not None and same else _ListedDigest(_file_digest(os.path.join(place, path)), status)
+        )
+    write_record(os.path.join(place, _LIST), _List(_file_digest(os.path.join(place, description)), files))
 
 
-def damaged_files(place: str, made: str, trusting: bool = True) -> list[str]:
+def damaged_files(place: str, description: str, trusting: bool = True) -> list[str]:
     """Return the files that are missing or do not match their digests. Unless `trusting`, read all of them."""
     listed = read_record(os.path.join(place, _LIST), _List)
     if listed is None:
         return [_LIST]
     try:
-        settled = _file_digest(os.path.join(place, made)) == listed.made
+        settled = _file_digest(os.path.join(place, description)) == listed.index_digest
     except OSError:
-        return [made]
-    found, wrong, renewed = _found(place), [], dict(listed.files)
+        return [description]
+    found, wrong, renewed = _list_files(place), [], dict(listed.files)
     for path, row in listed.files.items():
-        if not settled and (path == made or path.endswith(_REPLACED)):
+        if not settled and (path == description or path.endswith(_REPLACED)):
             continue
         status = found.get(path)
         if trusting and status == row.status:
@@ -339,7 +341,7 @@ def damaged_files(place: str, made: str, trusting: bool = True) -> list[str]:
     return wrong
 
 
-def _found(place: str) -> dict[str, tuple[int, ...]]:
+def _list_files(place: str) -> dict[str, tuple[int, ...]]:
     """Return every file to be listed, with its status."""
     found: dict[str, tuple[int, ...]] = {}
     for top, _, names in os.walk(place):

@@ -38,7 +38,7 @@ class LockHolder(NamedTuple):
 
     def is_dead(self) -> bool:
         """True if it has certainly ended; unknown for a process of another machine or container."""
-        return self.system != "" and self.system == _system() and _began(self.pid) != self.began
+        return self.system != "" and self.system == _system() and _start_time(self.pid) != self.began
 
     def __str__(self) -> str:
         """Return a short description for messages."""
@@ -54,7 +54,7 @@ def hold_lock(folder: str, say: Callable[[str], None], limit: float = LIMIT) -> 
     handle = _acquire(path, say, limit)
     try:
         _unshare(folder)
-        note = f"{os.getpid()} {_began(os.getpid())} {int(time.time())} {_system()}\n"
+        note = f"{os.getpid()} {_start_time(os.getpid())} {int(time.time())} {_system()}\n"
         with suppress(OSError):  # a full disk: the note is only for messages
             os.ftruncate(handle, 0)
             os.pwrite(handle, note.encode(), 0)
@@ -83,9 +83,9 @@ def _unshare(folder: str) -> None:
 def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
     """Wait for the lock and return a descriptor that holds it."""
     began = said = time.monotonic()
-    handle = _opened(path)
+    handle = _open(path)
     if not _try(handle):
-        say(f"another build of this repository is running{_by(handle)}; waiting for it")
+        say(f"another build of this repository is running{_holder_note(handle)}; waiting for it")
         while not _try(handle):
             now, holder = time.monotonic(), _holder(handle)
             if now - began > limit:
@@ -98,23 +98,23 @@ def _acquire(path: str, say: Callable[[str], None], limit: float) -> int:
                 said = now
             if now - began > _ORPHANED and holder is not None and holder.is_dead():
                 say(f"the build of process {holder.pid} is dead, but its lock is still held; replacing the lock")
-                _put_aside(path, handle)
+                _remove_lock_file(path, handle)
             time.sleep(_STEP)
-            if not _is_at(path, handle):
+            if not _is_open_file(path, handle):
                 os.close(handle)
-                handle = _opened(path)
-    if not _is_at(path, handle):  # it was replaced at this moment
+                handle = _open(path)
+    if not _is_open_file(path, handle):  # it was replaced at this moment
         os.close(handle)
         return _acquire(path, say, limit)
     return handle
 
 
-def _by(handle: int) -> str:
+def _holder_note(handle: int) -> str:
     holder = _holder(handle)
     return f" ({holder})" if holder is not None else ""
 
 
-def _opened(path: str) -> int:
+def _open(path: str) -> int:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     except OSError as error:
@@ -129,7 +129,7 @@ def _opened(path: str) -> int:
     if found.st_nlink > 1:  # the same file has another name elsewhere, and writing here would change it there
         os.close(handle)
         os.unlink(path)
-        return _opened(path)
+        return _open(path)
     return handle
 
 
@@ -141,7 +141,7 @@ def _try(handle: int) -> bool:
     return True
 
 
-def _is_at(path: str, handle: int) -> bool:
+def _is_open_file(path: str, handle: int) -> bool:
     """True if a path is still that of an open file."""
     try:
         there = os.lstat(path)
@@ -150,11 +150,11 @@ def _is_at(path: str, handle: int) -> bool:
     return os.path.samestat(there, os.fstat(handle))
 
 
-def _put_aside(path: str, handle: int) -> None:
+def _remove_lock_file(path: str, handle: int) -> None:
     """Remove a lock file if it is still the open one; the folder is locked, so that only one process does it."""
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if _try(folder) and _is_at(path, handle):
+        if _try(folder) and _is_open_file(path, handle):
             os.unlink(path)
     finally:
         os.close(folder)
@@ -169,7 +169,7 @@ def _holder(handle: int) -> LockHolder | None:
         return None
 
 
-def _began(pid: int) -> int:
+def _start_time(pid: int) -> int:
     """Return the start time of a process in the system's ticks; 0 if there is none or the system does not tell."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

@@ -48,8 +48,8 @@ class BridgeReads:
 
     def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
         self._run, self._guarded = connection, guarded
-        self._named: dict[str, list[SymbolPlace]] = {}
-        self._used: set[int] = set()
+        self._symbols_by_name: dict[str, list[SymbolPlace]] = {}
+        self._queried_users: set[int] = set()
 
     def ends(self) -> dict[int, tuple[End, ...]]:
         """Return the ends of every file that has any, by file id."""
@@ -62,20 +62,20 @@ class BridgeReads:
             rows = self._run.execute("SELECT file, packed FROM asks").fetchall()
             return {file: unpack_asks(packed) for file, packed in rows}
 
-    def named(self, name: str) -> list[SymbolPlace]:
+    def symbols_named(self, name: str) -> list[SymbolPlace]:
         """Return every symbol of a name, in path order."""
-        found = self._named.get(name)
+        found = self._symbols_by_name.get(name)
         if found is None:
             query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
             with self._guarded():
                 found = [place_of(row) for row in self._run.execute(query, (name,))]
-            self._named[name] = found
+            self._symbols_by_name[name] = found
         return found
 
     @property
-    def looked_up(self) -> tuple[list[str], list[int]]:
+    def queried(self) -> tuple[list[str], list[int]]:
         """The names whose symbols were requested, and the ids whose users were."""
-        return sorted(self._named), sorted(self._used)
+        return sorted(self._symbols_by_name), sorted(self._queried_users)
 
     def ends_of(self, file: int) -> tuple[End, ...]:
         """Return the ends of one file."""
@@ -106,7 +106,7 @@ class BridgeReads:
 
     def users(self, target: int) -> list[tuple[int, int, int]]:
         """Return what uses a symbol: ids, roles as bits, and the best trust."""
-        self._used.add(target)
+        self._queried_users.add(target)
         query = "SELECT user, roles, trust FROM used WHERE target = ? ORDER BY user"
         with self._guarded():
             return self._run.execute(query, (target,)).fetchall()
@@ -153,7 +153,7 @@ class SymbolPlace(NamedTuple):
     category: str
 
     @property
-    def home(self) -> str:
+    def parent_key(self) -> str:
         """The key of the enclosing symbol, "" if there is none."""
         return self.key.rpartition(".")[0]
 

@@ -60,13 +60,13 @@ _BY_ROLE = (
 )
 
 
-def _ways() -> tuple[EdgeKind, ...]:
+def _edge_kinds() -> tuple[EdgeKind, ...]:
     """Return the edge kind of each set of roles, indexed by its bits."""
     bits = [(1 << ROLES.index(role), way) for role, way in _BY_ROLE]
     return tuple(next((way for bit, way in bits if roles & bit), EdgeKind.MENTIONS) for roles in range(1 << len(ROLES)))
 
 
-BY_ROLES = _ways()
+BY_ROLES = _edge_kinds()
 Pair = tuple[int, int, int]  # ids of the using file and the used file, and the number of edges
 
 
@@ -97,10 +97,10 @@ def is_executing(one: int) -> bool:
     return one & _WAY <= EdgeKind.LOADS
 
 
-def remap_edge(one: int, moved: Mapping[int, int]) -> int:
+def remap_edge(one: int, new_ids: Mapping[int, int]) -> int:
     """Return an edge with the current ids of both ends."""
     target, user = one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
-    return edge(moved.get(target, target), moved.get(user, user), one & _WAY)
+    return edge(new_ids.get(target, target), new_ids.get(user, user), one & _WAY)
 
 
 def ends_of(one: int) -> tuple[int, int]:
@@ -108,10 +108,10 @@ def ends_of(one: int) -> tuple[int, int]:
     return one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
 
 
-def remap_targets(edges: bytes, moved: Mapping[int, int]) -> bytes:
+def remap_targets(edges: bytes, new_ids: Mapping[int, int]) -> bytes:
     """Return the edges of one file with its targets replaced."""
     every, low = array("Q", edges), (1 << _TARGET) - 1
-    return pack_edges([moved.get(one >> _TARGET, one >> _TARGET) << _TARGET | one & low for one in every])
+    return pack_edges([new_ids.get(one >> _TARGET, one >> _TARGET) << _TARGET | one & low for one in every])
 
 
 def join_graph(parts: Iterable[bytes], top: int) -> bytes:
@@ -125,7 +125,7 @@ def join_graph(parts: Iterable[bytes], top: int) -> bytes:
     return struct.pack("<I", len(starts)) + starts.tobytes() + (halves[::2] if _LITTLE else halves[1::2]).tobytes()
 
 
-def patch_graph(packed: bytes, gone: Sequence[int], come: Sequence[int], top: int) -> bytes:
+def patch_graph(packed: bytes, removed: Sequence[int], added: Sequence[int], top: int) -> bytes:
     """Return a graph with edges removed and others added: the same as from `join_graph`, in a tenth of the time."""
     (count,) = struct.unpack_from("<I", packed)
     starts, users, made, begins = array("I"), array("I"), array("I"), array("I")
@@ -134,7 +134,7 @@ def patch_graph(packed: bytes, gone: Sequence[int], come: Sequence[int], top: in
     starts.extend([starts[-1]] * (top + 1 - count))
     low = (1 << _TARGET) - 1
     changes: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for place, edges in enumerate((gone, come)):
+    for place, edges in enumerate((removed, added)):
         for one in edges:
             changes[one >> _TARGET][place].append(one & low)
     done = shift = 0
@@ -181,12 +181,12 @@ class LinkGraph:
         return [(one >> _USER, one & _WAY) for one in self._users[self._starts[target] : self._starts[target + 1]]]
 
     def back(
-        self, starts: Iterable[int], ways: frozenset[int], last: frozenset[int], steps: int, most: int
+        self, starts: Iterable[int], kinds: frozenset[int], last: frozenset[int], steps: int, limit: int
     ) -> GraphWalk:
         """Search backwards from `starts`: everything that leads there within `steps`, nearest first.
 
-        The search continues from nodes reached by an edge of `ways`, but not from those reached only by an edge of
-        `last`. It stops early after examining `most` edges.
+        The search continues from nodes reached by an edge of `kinds`, but not from those reached only by an edge of
+        `last`. It stops early after examining `limit` edges.
         """
         begins, users, known = self._starts, self._users, len(self._starts) - 1
         met = dict.fromkeys(starts, (0, 0, 0))
@@ -201,23 +201,23 @@ class LinkGraph:
                     user, way = one >> _USER, one & _WAY
                     if user in met:
                         continue
-                    if way in ways:
+                    if way in kinds:
                         met[user] = (distance, target, way)
                         following.append(user)
                     elif way in last and user not in ends:
                         ends[user] = (distance, target, way)
-                if looked > most:
+                if looked > limit:
                     return GraphWalk({**ends, **met}, False)
             now = following
         return GraphWalk({**ends, **met}, True)
 
-    def forward(self, most: int) -> dict[int, list[int]]:
-        """Return the targets of each user over edge kinds below `most`."""
+    def forward(self, limit: int) -> dict[int, list[int]]:
+        """Return the targets of each user over edge kinds below `limit`."""
         begins, users = self._starts, self._users
         found: defaultdict[int, list[int]] = defaultdict(list)
         for target in range(len(begins) - 1):
             for one in users[begins[target] : begins[target + 1]]:
-                if one & _WAY < most:
+                if one & _WAY < limit:
                     found[one >> _USER].append(target)
         return dict(found)
 
@@ -260,12 +260,12 @@ def unpack_pairs(packed: bytes) -> list[Pair]:
     return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
 
 
-def remap_pairs(packed: bytes, moved: Mapping[int, int]) -> bytes:
+def remap_pairs(packed: bytes, new_ids: Mapping[int, int]) -> bytes:
     """Return pairs of files with the current ids of files."""
     numbers = array("I", packed)
-    for place in [place for place, one in enumerate(numbers) if one in moved]:
+    for place in [place for place, one in enumerate(numbers) if one in new_ids]:
         if place % 3 < 2:
-            numbers[place] = moved[numbers[place]]
+            numbers[place] = new_ids[numbers[place]]
     return numbers.tobytes()
 
 

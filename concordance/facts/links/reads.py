@@ -20,7 +20,7 @@ from concordance.facts.codec import FileOutline, unpack_links, unpack_outline
 from concordance.facts.links import rows as links_rows
 from concordance.facts.links.graph import LinkGraph
 
-_PART = 500
+_MAX_PARAMETERS = 500
 
 
 class FileRow(NamedTuple):
@@ -73,15 +73,15 @@ class LinkReads:
         with self._guarded():
             return dict(self._run.execute("SELECT file, included FROM led WHERE included IS NOT NULL"))
 
-    def spooled(self) -> FlowFile:
+    def copy_flows(self) -> FlowFile:
         """Return all flows, copied to a temporary file."""
         with self._guarded():
             return FlowFile(self._folder, self._run.execute("SELECT file, packed FROM flow"))
 
-    def carriers(self, name: str, language: str, kinds: Iterable[str], most: int) -> list[int]:
+    def symbols_named(self, name: str, language: str, kinds: Iterable[str], limit: int) -> list[int]:
         """Return the ids of the symbols that have a name, one of the given kinds and a language, in path order.
 
-        At most one more than `most`, which is enough to know that there are too many.
+        At most one more than `limit`, which is enough to know that there are too many.
         """
         listed = ", ".join(f"'{kind}'" for kind in sorted(kinds))
         query = (
@@ -89,7 +89,7 @@ class LinkReads:
             "AND language = ? ORDER BY path, place LIMIT ?"
         )
         with self._guarded():
-            return [row[0] for row in self._run.execute(query, (name, language, most + 1))]
+            return [row[0] for row in self._run.execute(query, (name, language, limit + 1))]
 
     def keys(self, file: int) -> list[str]:
         """Return the keys of a file's symbols, in text order."""
@@ -115,18 +115,18 @@ class LinkReads:
                 self._mentions = self._run.execute("SELECT file, names FROM mention").fetchall()
         return list(links_rows.files_holding(self._mentions, names))
 
-    def leading_to(self, bases: Iterable[int]) -> set[int]:
+    def files_linked_to(self, bases: Iterable[int]) -> set[int]:
         """Return the files that linked in any way to the files with the given base ids."""
         with self._guarded():
             return set(links_rows.files_holding(self._run.execute("SELECT file, files FROM led"), bases))
 
-    def leading(self, ids: Iterable[int]) -> set[int]:
+    def files_linked_to_symbols(self, ids: Iterable[int]) -> set[int]:
         """Return the files that linked to the given symbols, by name or otherwise; takes the old ids."""
         wanted = sorted(ids)
-        graph = LinkGraph(self.passed("graph"))
+        graph = LinkGraph(self.analysis_result("graph"))
         found = {user for target in wanted for user, _ in graph.users(target)}
-        for begin in range(0, len(wanted), _PART):
-            part = wanted[begin : begin + _PART]
+        for begin in range(0, len(wanted), _MAX_PARAMETERS):
+            part = wanted[begin : begin + _MAX_PARAMETERS]
             marks = ", ".join("?" * len(part))
             for table, user in (("used", "user"), ("override", "symbol"), ("extends", "symbol")):
                 query = f"SELECT DISTINCT {user} FROM {table} WHERE target IN ({marks})"  # noqa: S608
@@ -141,13 +141,13 @@ class LinkReads:
         bases = array("I", [row[0] for row in rows])
         return {rows[bisect_right(bases, one) - 1][1] for one in ids}
 
-    def passed(self, name: str) -> bytes:
+    def analysis_result(self, name: str) -> bytes:
         """Return the packed result of a whole-repository analysis."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM pass WHERE name = ?", (name,)).fetchone()
         return bytes(row[0]) if row else b""
 
-    def led(self) -> tuple[list[bytes], dict[int, bytes]]:
+    def edges_and_loads(self) -> tuple[list[bytes], dict[int, bytes]]:
         """Return the edges of all files, and the files that each file loads, by its base."""
         with self._guarded():
             rows = self._run.execute("SELECT edges, base, loads FROM led").fetchall()
@@ -165,7 +165,7 @@ class LinkReads:
             rows = self._run.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
         return [row[0] for row in rows], [row[0] for row in rows if row[1]]
 
-    def counted(self) -> tuple[int, int]:
+    def expression_counts(self) -> tuple[int, int]:
         """Return how many expressions name something, and how many of them are resolved."""
         with self._guarded():
             row = self._run.execute("SELECT sum(named), sum(resolved) FROM linked").fetchone()

@@ -73,7 +73,7 @@ def rows_of(uses: Columns) -> list[Use]:
     return list(zip(*map(unpack_column, uses), strict=True))
 
 
-def put_all(run: sqlite3.Connection, rows: Iterable[LinkedFile], fresh: bool) -> None:
+def insert_all(run: sqlite3.Connection, rows: Iterable[LinkedFile], fresh: bool) -> None:
     """Write the parts of all files, replacing everything that was stored."""
     missed: dict[str, tuple[int, int]] = {}
     if not fresh:  # dropping a table costs less than emptying it; indexes are best created at the end
@@ -82,7 +82,7 @@ def put_all(run: sqlite3.Connection, rows: Iterable[LinkedFile], fresh: bool) ->
         for statement in schema.LINK_TABLES.split(";"):
             run.execute(statement)
     for row in rows:
-        _put_own(run, row)
+        _insert_links(run, row)
         run.executemany("INSERT INTO used VALUES (?, ?, ?, ?, ?)", zip(*map(unpack_column, row.uses), strict=True))
         run.executemany("INSERT INTO override VALUES (?, ?, ?)", row.overrides)
         run.executemany("INSERT INTO extends VALUES (?, ?)", row.extends)
@@ -94,7 +94,7 @@ def put_all(run: sqlite3.Connection, rows: Iterable[LinkedFile], fresh: bool) ->
         run.execute(statement)
 
 
-def _put_own(run: sqlite3.Connection, row: LinkedFile) -> None:
+def _insert_links(run: sqlite3.Connection, row: LinkedFile) -> None:
     encode = msgspec.msgpack.encode
     rest = encode(part_of(row).rest)
     run.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (row.file, row.links))
@@ -103,10 +103,10 @@ def _put_own(run: sqlite3.Connection, row: LinkedFile) -> None:
     leads = (row.file, row.base, row.included, row.files, row.loads, row.edges)
     run.execute("INSERT OR REPLACE INTO led VALUES (?, ?, ?, ?, ?, ?)", leads)
     run.execute("INSERT OR REPLACE INTO mention VALUES (?, ?)", (row.file, row.mentions))
-    _put_asks(run, row)
+    _insert_foreign_names(run, row)
 
 
-def _put_asks(run: sqlite3.Connection, row: LinkedFile) -> None:
+def _insert_foreign_names(run: sqlite3.Connection, row: LinkedFile) -> None:
     if row.asks:
         run.execute("INSERT OR REPLACE INTO asks VALUES (?, ?)", (row.file, row.asks))
     else:
@@ -134,14 +134,14 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
         run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
         run.execute("UPDATE mention SET names = ? WHERE file = ?", (row.mentions, row.file))
         run.execute("UPDATE led SET files = ?, included = ? WHERE file = ?", (row.files, row.included, row.file))
-        _put_asks(run, row)
+        _insert_foreign_names(run, row)
     else:
-        _put_own(run, row)
+        _insert_links(run, row)
         _differ(run, had, new)
     return had, new
 
 
-def has_other_asks(run: sqlite3.Connection, row: LinkedFile) -> bool:
+def foreign_names_changed(run: sqlite3.Connection, row: LinkedFile) -> bool:
     """True if the names that a file looks for in other languages changed, or the symbols in it that do so."""
     had = run.execute("SELECT packed, base FROM asks JOIN led USING (file) WHERE file = ?", (row.file,)).fetchone()
     was = [(one.name, one.user - had[1], one.roles) for one in unpack_asks(had[0])] if had else []
@@ -189,29 +189,35 @@ def _miss(run: sqlite3.Connection, old: Mapping[str, tuple[int, int]], new: Mapp
     run.executemany("DELETE FROM missed WHERE name = ? AND uses <= 0", [row[:1] for row in rows])
 
 
-def retarget(run: sqlite3.Connection, moved: Mapping[int, int]) -> None:
+def retarget(run: sqlite3.Connection, new_ids: Mapping[int, int]) -> None:
     """Update the targets in all indexed rows to their current ids."""
-    pairs = [(new, old) for old, new in moved.items()]
+    pairs = [(new, old) for old, new in new_ids.items()]
     for table in ("used", "override", "extends"):
         run.executemany(f"UPDATE {table} SET target = ? WHERE target = ?", pairs)  # noqa: S608
 
 
-def remap_part(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> tuple[FileLinks, FileLinks] | None:
+def remap_part(run: sqlite3.Connection, file: int, new_ids: Mapping[int, int]) -> tuple[FileLinks, FileLinks] | None:
     """Update the targets in the stored part of a file to their current ids; return it before and after."""
     had = read_part(run, file)
     if had is None:
         return None
     links = unpack_links(had.links)
-    targets = _with(links.target, moved)
-    uses = (_with(had.uses[0], moved), *had.uses[1:]) if had.uses else had.uses
+    targets = _with_new_ids(links.target, new_ids)
+    uses = (_with_new_ids(had.uses[0], new_ids), *had.uses[1:]) if had.uses else had.uses
     rest = StoredFlow(
-        had.rest.missed, [(one, moved.get(target, target), trust) for one, target, trust in had.rest.overrides],
-        [(one, moved.get(target, target)) for one, target in had.rest.extends],
+        had.rest.missed, [(one, new_ids.get(target, target), trust) for one, target, trust in had.rest.overrides],
+        [(one, new_ids.get(target, target)) for one, target in had.rest.extends],
     )  # fmt: skip
-    new = FileLinks(pack(_aimed(links, targets)), uses, rest, remap_targets(had.edges, moved), _with(had.loads, moved))
+    new = FileLinks(
+        pack(_with_targets(links, targets)),
+        uses,
+        rest,
+        remap_targets(had.edges, new_ids),
+        _with_new_ids(had.loads, new_ids),
+    )
     columns = run.execute("SELECT files, included FROM led WHERE file = ?", (file,)).fetchone()
     there, included = (
-        [moved.get(base, base) for base in array("I", one)] if one is not None else None for one in columns
+        [new_ids.get(base, base) for base in array("I", one)] if one is not None else None for one in columns
     )
     encode = msgspec.msgpack.encode
     run.execute("UPDATE link SET packed = ? WHERE file = ?", (new.links, file))
@@ -222,26 +228,26 @@ def remap_part(run: sqlite3.Connection, file: int, moved: Mapping[int, int]) -> 
     return had, new
 
 
-def _aimed(links: Links, targets: bytes) -> Links:
+def _with_targets(links: Links, targets: bytes) -> Links:
     return links._replace(target=targets)
 
 
-def _with(column: bytes, moved: Mapping[int, int]) -> bytes:
+def _with_new_ids(column: bytes, new_ids: Mapping[int, int]) -> bytes:
     """Return a column with ids replaced."""
-    return pack_column([moved.get(one, one) for one in unpack_column(column)])
+    return pack_column([new_ids.get(one, one) for one in unpack_column(column)])
 
 
-def files_holding(rows: Iterable[tuple[int, bytes]], wanted: Iterable[int]) -> Iterator[int]:
+def files_holding(rows: Iterable[tuple[int, bytes]], numbers: Iterable[int]) -> Iterator[int]:
     """Yield the files whose column of four-byte numbers contains one of the given numbers."""
-    every = frozenset(wanted)
+    every = frozenset(numbers)
     few = [array("I", [one]).tobytes() for one in every] if len(every) < 12 else []
     for file, column in rows:
-        if any(_stands(one, column) for one in few) if few else not every.isdisjoint(array("I", column)):
+        if any(_contains(one, column) for one in few) if few else not every.isdisjoint(array("I", column)):
             yield file
 
 
-def _stands(digest: bytes, said: bytes) -> bool:
-    at = said.find(digest)
+def _contains(digest: bytes, column: bytes) -> bool:
+    at = column.find(digest)
     while at % 4 and at >= 0:
-        at = said.find(digest, at + 1)
+        at = column.find(digest, at + 1)
     return at >= 0

@@ -1,8 +1,8 @@
-"""Remembers what each page of a book read, so that the next run makes only the pages that may have changed.
+"""The log of what each page of a book read, so that the next run writes only the pages that may have changed.
 
-In: the subjects of pages with the slots that they read (`facts.store_delta`), and digests of the tables that pages
-share. Out: which subjects read some slots. There is one small database for each book, next to the store. Without it, or
-if it was written by another program version or for another store, all pages are made.
+In: the subjects of pages with the slots that they read (`facts.updates.store_delta`), and digests of the tables that
+pages share. Out: which subjects read some slots. There is one small database for each book, next to the store. Without
+it, or if it was written by another program version or for another store, all pages are written.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _guarded() -> Iterator[None]:
         raise PageReadsBroken(f"the page records are damaged: {error}", "Build again") from error
 
 
-class PageReadsStore:
+class PageReadLog:
     """The page records of one book."""
 
     def __init__(self, folder: str, out: str) -> None:
@@ -147,12 +147,12 @@ class PageReadsStore:
         return known
 
     def write(
-        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
+        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
         summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         """Write the records of a whole book, replacing the old ones."""
         with _guarded():
-            self._write(meta, made, shared, summaries)
+            self._write(meta, records, shared, summaries)
 
     def drop(self) -> None:
         """Delete the records."""
@@ -170,7 +170,7 @@ class PageReadsStore:
                 os.unlink(f"{self.path}.new{end}")
 
     def _write(
-        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
+        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], shared: Mapping[str, Digests],
         summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         self.close()
@@ -178,7 +178,7 @@ class PageReadsStore:
         self._tidy()
         readers: dict[int, array[int]] = {}
         rows = []
-        for number, ((kind, about), one) in enumerate(sorted(made.items()), 1):
+        for number, ((kind, about), one) in enumerate(sorted(records.items()), 1):
             rows.append((number, kind, os.fsencode(about), one.slots, _pages(one.pages)))
             for slot in _numbers(one.slots):
                 known = readers.get(slot)
@@ -204,7 +204,7 @@ class PageReadsStore:
         checksums.move_sealed(aside, self.path)
 
     def update(
-        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], gone: Iterable[Subject],
+        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], removed: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         """Update the records with the pages that were made and the subjects that are gone.
@@ -214,10 +214,10 @@ class PageReadsStore:
         """
         with _guarded():
             self._tidy()
-            self._update(meta, made, gone, shared, summaries)
+            self._update(meta, records, removed, shared, summaries)
 
     def _update(
-        self, meta: Mapping[str, str], made: Mapping[Subject, PageRecord], gone: Iterable[Subject],
+        self, meta: Mapping[str, str], records: Mapping[Subject, PageRecord], removed: Iterable[Subject],
         shared: Mapping[str, Digests], summaries: Mapping[str, Summary],
     ) -> None:  # fmt: skip
         run = self._connection.execute
@@ -225,7 +225,7 @@ class PageReadsStore:
         run("BEGIN IMMEDIATE")
         top = max(self._numbers.values(), default=0)
         added: dict[int, list[int]] = {}
-        for (kind, about), one in made.items():
+        for (kind, about), one in records.items():
             number = self._numbers.get((kind, about))
             old: set[int] = set()
             if number is None:
@@ -246,7 +246,7 @@ class PageReadsStore:
             known = _numbers(row[0]) if row else array("I")
             known.extend(numbers)
             run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (slot, known.tobytes()))
-        for subject in gone:
+        for subject in removed:
             run("DELETE FROM subject WHERE number = ?", (self._numbers.pop(subject, 0),))
             subjects.pop(subject, None)
         self._renew("shared", shared)
@@ -254,7 +254,7 @@ class PageReadsStore:
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
         run("COMMIT")
         checksums.add_committed(self.path)
-        checksums.note_seen(self.path)
+        checksums.note_verified(self.path)
 
     def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
         """Write those tables that changed."""

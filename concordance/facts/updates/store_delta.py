@@ -23,15 +23,15 @@ class Aspect(StrEnum):
 
     TEXT = "text"  # a file's ledger row, its facts, and checkers' remarks about it
     WORDS = "words of"  # which words and symbols it has, and how often; not where
-    NAMES = "names"  # what other pages need of a file and its symbols when they name them
-    INTO = "into"  # what uses, extends or overrides it
-    OUT = "out"  # what its names and imports resolve to
+    DISPLAY_NAMES = "names"  # what other pages need of a file and its symbols when they name them
+    USED_BY = "into"  # what uses, extends or overrides it
+    RESOLVED = "out"  # what its names and imports resolve to
     USES = "uses of"  # which symbols of other files it uses; not where, nor how often
-    NAME = "name"  # which symbols have a name; the key is the name
+    SYMBOLS_NAMED = "name"  # which symbols have a name; the key is the name
     TERM = "term"  # roughly how many files contain a word; the key is the word
     CONCEPT = "concept"  # which files a word is a term of; the key is the word
-    CROSSED = "crossed"  # which bridges start or end in it
-    ACROSS = "across"  # which bridges have a name; the key is the name
+    BRIDGES_OF_FILE = "crossed"  # which bridges start or end in it
+    BRIDGES_OF_NAME = "across"  # which bridges have a name; the key is the name
     BRIDGES = "bridges"  # any bridge, or the id of one; without a key
     HISTORY = "history"
     PATHS = "paths"  # that a file exists
@@ -65,21 +65,21 @@ class StoreDelta:
     """Collects what one update changes."""
 
     def __init__(self) -> None:
-        self.found: set[tuple[str, str]] = set()
+        self.changes: set[tuple[str, str]] = set()
 
     def add(self, aspect: Aspect, keys: Iterable[str]) -> None:
         """Record changes."""
-        self.found.update((aspect.value, key) for key in keys)
+        self.changes.update((aspect.value, key) for key in keys)
 
-    def read(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
+    def compare_file(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
         """Compare a file with its previous state; None if it did not exist, or no longer does."""
         if before is None or after is None:
             if before is not after:
                 self.add(Aspect.TEXT, [path])
-                self.add(Aspect.NAMES, [path])
+                self.add(Aspect.DISPLAY_NAMES, [path])
                 self.add(Aspect.WORDS, [path])
                 self.add(Aspect.PATHS, [path])
-                self.add(Aspect.NAME, [row[0] for known in (before, after) if known for row in known.symbols])
+                self.add(Aspect.SYMBOLS_NAMED, [row[0] for known in (before, after) if known for row in known.symbols])
                 self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
             return
         was, now = before.file, after.file
@@ -87,79 +87,79 @@ class StoreDelta:
             return
         self.add(Aspect.TEXT, [path])
         if (was.language, was.category, was.skip) != (now.language, now.category, now.skip):
-            self.add(Aspect.NAMES, [path])
+            self.add(Aspect.DISPLAY_NAMES, [path])
             self.add(Aspect.PATHS, [path])  # counts by these fields change
-        old, new = ({row[7]: _described(row) for row in known.symbols} for known in (before, after))
+        old, new = ({row[7]: _display_fields(row) for row in known.symbols} for known in (before, after))
         kept = old.keys() & new.keys()
         # Other pages name symbols by their keys, in text order. A new or removed symbol is named elsewhere only through
         # a link, and links are compared separately.
         moved = [key for key in old if key in kept] != [key for key in new if key in kept]
         if moved or any(old[key] != new[key] for key in kept):
-            self.add(Aspect.NAMES, [path])
+            self.add(Aspect.DISPLAY_NAMES, [path])
         self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
         if _words(before) != _words(after) or old != new:
             self.add(Aspect.WORDS, [path])
-        self.add(Aspect.NAME, [name for _, name, *_ in _names(before) ^ _names(after)])
+        self.add(Aspect.SYMBOLS_NAMED, [name for _, name, *_ in _names(before) ^ _names(after)])
 
-    def linked(
-        self, path: str, before: FileLinks, after: FileLinks, moved: Mapping[int, int], owner: Callable[[int], str]
+    def compare_links(
+        self, path: str, before: FileLinks, after: FileLinks, new_ids: Mapping[int, int], owner: Callable[[int], str]
     ) -> None:
-        """Compare the links of a file with its previous ones, whose ids may have changed (`moved`).
+        """Compare the links of a file with its previous ones, whose ids may have changed (`new_ids`).
 
         `owner` returns the file that an id belongs to.
         """
         if before == after:
             return
-        if _resolved(before, moved) != _resolved(after, {}):
-            self.add(Aspect.OUT, [path])
-        was, now = set(_uses(before, moved)), set(_uses(after, {}))
+        if _resolved(before, new_ids) != _resolved(after, {}):
+            self.add(Aspect.RESOLVED, [path])
+        was, now = set(_uses(before, new_ids)), set(_uses(after, {}))
         if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # target and trust
             self.add(Aspect.USES, [path])
-        targets = {row[0] for row in {*was, *_edges(before, moved)} ^ {*now, *_edges(after, {})}}
-        self.add(Aspect.INTO, {owner(target) for target in targets})
+        targets = {row[0] for row in {*was, *_edges(before, new_ids)} ^ {*now, *_edges(after, {})}}
+        self.add(Aspect.USED_BY, {owner(target) for target in targets})
 
 
-def _uses(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+def _uses(part: FileLinks, new_ids: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
     """Yield which symbols of a file use, override or extend what."""
     for target, user, *more in rows_of(part.uses):
-        yield moved.get(target, target), moved.get(user, user), *more
+        yield new_ids.get(target, target), new_ids.get(user, user), *more
     for one, target, *more in part.rest.overrides:
-        yield moved.get(target, target), moved.get(one, one), -1, *more
+        yield new_ids.get(target, target), new_ids.get(one, one), -1, *more
     for one, target in part.rest.extends:
-        yield moved.get(target, target), moved.get(one, one), -2
+        yield new_ids.get(target, target), new_ids.get(one, one), -2
 
 
-def _edges(part: FileLinks, moved: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+def _edges(part: FileLinks, new_ids: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
     for target, user, way in unpack_edges(part.edges):
-        yield moved.get(target, target), moved.get(user, user), -3, way
+        yield new_ids.get(target, target), new_ids.get(user, user), -3, way
 
 
-def _resolved(part: FileLinks, moved: Mapping[int, int]) -> object:
+def _resolved(part: FileLinks, new_ids: Mapping[int, int]) -> object:
     """Return what a file's own names refer to, in a form that can be compared."""
     links = unpack_links(part.links) if part.links else Links()
-    targets = [moved.get(one, one) for one in unpack_column(links.target)]
-    overrides = [(moved.get(one, one), moved.get(target, target)) for one, target, _ in part.rest.overrides]
-    extends = [(moved.get(one, one), moved.get(target, target)) for one, target in part.rest.extends]
+    targets = [new_ids.get(one, one) for one in unpack_column(links.target)]
+    overrides = [(new_ids.get(one, one), new_ids.get(target, target)) for one, target, _ in part.rest.overrides]
+    extends = [(new_ids.get(one, one), new_ids.get(target, target)) for one, target in part.rest.extends]
     return links._replace(target=b""), targets, overrides, extends
 
 
-def _words(known: StoredFile) -> list[tuple[str, int, str]]:
-    terms = unpack_terms(known.packed) if known.packed else ()
+def _words(stored: StoredFile) -> list[tuple[str, int, str]]:
+    terms = unpack_terms(stored.packed) if stored.packed else ()
     return sorted((term.text, term.times, term.stands_for) for term in terms if term.kind != "name")
 
 
-def _concepts(known: StoredFile | None) -> set[tuple[str, str]]:
-    terms = unpack_terms(known.packed) if known is not None and known.packed else ()
+def _concepts(stored: StoredFile | None) -> set[tuple[str, str]]:
+    terms = unpack_terms(stored.packed) if stored is not None and stored.packed else ()
     return {(term.text, term.stands_for) for term in terms if term.kind != "name"}
 
 
 _Description = tuple[str, str, bool, bool, bool]
 
 
-def _described(row: tuple[str, str, int, int, bool, int, bool, str, bool]) -> _Description:
+def _display_fields(row: tuple[str, str, int, int, bool, int, bool, str, bool]) -> _Description:
     name, kind, _, _, declaration, _, public, _, test = row
     return name, kind, bool(declaration), bool(public), bool(test)
 
 
-def _names(known: StoredFile) -> set[tuple[str, str, str, bool, bool, bool]]:
-    return {(row[7], *_described(row)) for row in known.symbols}
+def _names(stored: StoredFile) -> set[tuple[str, str, str, bool, bool, bool]]:
+    return {(row[7], *_display_fields(row)) for row in stored.symbols}

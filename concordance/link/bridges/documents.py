@@ -53,13 +53,13 @@ def _qualified(context: BridgeContext, written: str) -> DocumentedName | None:
     parts = written.split("::")
 
     def fits(place: SymbolPlace) -> bool:
-        home = [part.partition("+")[0] for part in place.home.split(".")] if place.home else []
+        home = [part.partition("+")[0] for part in place.parent_key.split(".")] if place.parent_key else []
         heads = [part for part in parts[:-1] if part]
         return home[len(home) - len(heads) :] == heads if heads else True
 
     found = [place for place in context.symbols_named(parts[-1], C_FAMILY) if fits(place)]
     found = [place for place in found if not place.declaration] or found
-    if len({(place.path, place.home) for place in found}) != 1:
+    if len({(place.path, place.parent_key) for place in found}) != 1:
         return None
     return DocumentedName(found[0].id, Trust.UNIQUE_NAME, ONLY_DEFINITION)
 
@@ -136,7 +136,7 @@ class DocumentedNames:
         if path not in self._keys:
             found: dict[str, int] = {}
             for place in self._context.symbols(self._row(path)):
-                found.setdefault(f"{place.home}.{place.name}" if place.home else place.name, place.id)
+                found.setdefault(f"{place.parent_key}.{place.name}" if place.parent_key else place.name, place.id)
             self._keys[path] = found
         return self._keys[path]
 
@@ -169,7 +169,7 @@ class DocumentedNames:
                 return self._inside(self._context.file_containing(meant.target).path, rest, depth + 1)
             if not rest:
                 return DocumentedName(place.id, min(meant.trust, Trust.VIA_IMPORT), "re-exported")
-            key = ".".join(filter(None, (place.home, place.name, *rest)))
+            key = ".".join(filter(None, (place.parent_key, place.name, *rest)))
             own = self._symbols(place.path).get(key)
             return DocumentedName(own, Trust.VIA_IMPORT, "re-exported") if own is not None else None
         return None

@@ -66,10 +66,10 @@ class _Files:
             scope, last = ".".join(parts[: count - 1]), parts[count - 1]
             alike = [place for place in symbols if place.name == last]
             for place in alike:
-                if place.home == scope:
+                if place.parent_key == scope:
                     return place
             for place in alike:
-                if place.kind == Kind.ENUMERATOR and place.home.rpartition(".")[0] == scope:
+                if place.kind == Kind.ENUMERATOR and place.parent_key.rpartition(".")[0] == scope:
                     return place
         service = _SERVICE.match(parts[0])
         for place in symbols if service else ():

@@ -282,4 +282,4 @@ def _lambda(one: StatedEnd) -> tuple[int, str, str, str]:
 
 def _is_within(place: SymbolPlace, scopes: list[str]) -> bool:
     """True if a symbol is in the scope that its name is written with: for `a::b::f`, at least in `b`."""
-    return scopes[-1] in place.home.split(".")
+    return scopes[-1] in place.parent_key.split(".")

@@ -48,12 +48,12 @@ from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW, RENUMBERED, memoised, shared_while, untouched
 
 _TYPES = TYPE_KINDS | {Kind.TYPE}
-_KNOWN = 24  # key definitions listed
-_FILES = 8
+_MAX_KEY_DEFINITIONS = 24  # key definitions listed
+_MAX_FILES = 8
 _NEIGHBOURS = 8  # chapters named in a sentence on dependencies
 _DOCUMENTS = 8
 _SIGNATURE = 100  # characters up to which a signature is shown in a table
-_SMALL = 50  # a chapter with fewer uses than the first one's divided by this is not named
+_MIN_USES_DIVISOR = 50  # a chapter with fewer uses than the first one's divided by this is not named
 
 
 def label_of(index: Index, chapter: Chapter) -> Mono:
@@ -70,7 +70,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     """Return all sections of one chapter."""
     folder = folders(index).all[chapter.folder]
     found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
-    marks = distinctive_terms(index, chapter.homes)
+    marks = distinctive_terms(index, chapter.folders)
     below = _inner_chapters(index, chapter)
     if marks or below:
         found += [Heading(2, ["Key Concepts"]), *marks, *below]
@@ -80,7 +80,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     drawn = dependency_diagram(index, folder)
     if drawn:
         found += [Heading(2, ["How It Is Organized"]), *drawn]
-    central = folders(index).most_central(chapter.homes, _FILES)
+    central = folders(index).most_central(chapter.folders, _MAX_FILES)
     if central:
         found += [Heading(2, ["Important Files"]), important_table(index, central, chapter.folder)]
     way = chapter_path(index, chapter, label_of(index, chapter))
@@ -88,7 +88,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
         found += [Heading(2, ["Reading Path"]), *way]
     if chapter.sections:
         found += [Heading(2, ["Sections"]), *_sections(index, chapter)]
-    tests = maintenance_blocks(index, chapter.homes)
+    tests = maintenance_blocks(index, chapter.folders)
     if tests:
         found += [Heading(2, ["Tests, Build and Owners"]), *tests]
     return [*found, Heading(2, ["Further Reading"]), *_further(index, chapter)]
@@ -122,7 +122,7 @@ def dependency_sentences(index: Index, chapter: Chapter) -> list[Block]:
     found: list[Block] = []
     for head, every in (("Depends on", made.uses(chapter.folder)), ("Used by", made.users(chapter.folder))):
         rows = [row for row in every if row[0] in made.chapters and _is_plausible(index, head, chapter.folder, row[0])]
-        told = [row for row in rows if row[1] >= max(2, rows[0][1] // _SMALL)] or rows[:1]
+        told = [row for row in rows if row[1] >= max(2, rows[0][1] // _MIN_USES_DIVISOR)] or rows[:1]
         if told:
             shown = told[: _NEIGHBOURS + (len(told) == _NEIGHBOURS + 1)]
             left = len(told) - len(shown)
@@ -150,7 +150,7 @@ def _is_plausible(index: Index, head: str, here: str, there: str) -> bool:
 @memoised(256, BELOW)
 def key_definitions_of_chapter(index: Index, folder: str) -> list[KeyDefinition]:
     """Return the definitions of a chapter that most files use."""
-    return key_definitions_of_files(index, plan(index).chapters[folder].files, _KNOWN)
+    return key_definitions_of_files(index, plan(index).chapters[folder].files, _MAX_KEY_DEFINITIONS)
 
 
 def _definition_tables(index: Index, rows: Sequence[KeyDefinition]) -> list[Block]:
@@ -204,7 +204,7 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 # --- further reading
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _documents_by_path(index: Index) -> dict[str, list[str]]:
     """Return, by path, the documents that name a file."""
     found: dict[str, list[str]] = {}

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Category
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.folders import NOT_READ, Folder, folders
+from concordance.query.folders import UNWRITTEN_CATEGORIES, Folder, folders
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import RENUMBERED, incremental, shared_while, unrecorded_copy, untouched
@@ -47,7 +47,7 @@ class Chapter(NamedTuple):
     lines: int  # lines that people write and read, without data, generated and vendored files
 
     @property
-    def homes(self) -> list[str]:
+    def folders(self) -> list[str]:
         """The folders whose files the chapter covers."""
         return [self.folder, *self.sections]
 
@@ -66,25 +66,25 @@ class Plan:
     def __init__(self, index: Index, before: Plan | None) -> None:
         """Compute the plan; reuse from `before`, the previous plan, the weights of folders that did not change."""
         self._index = index
-        self._made_of = folders(index).own, index.ranks
-        self._alone = self._weighed(before)
-        self._weights = self._summed()
-        chosen = self._chosen()
-        self.home: dict[str, str] = {}  # by folder: the folder of the chapter that covers it
+        self._inputs = folders(index).own, index.ranks
+        self._alone = self._own_weights(before)
+        self._weights = self._total_weights()
+        chosen = self._choose_folders()
+        self.chapter_folder: dict[str, str] = {}  # by folder: the folder of the chapter that covers it
         for folder in folders(index).all:
             near = folder
             while near not in chosen and near:
                 near = near.rpartition("/")[0]
-            self.home[folder] = near
+            self.chapter_folder[folder] = near
         self.chapters = self._chapters(chosen)
-        self._uses = self._counted()
+        self._uses = self._count_uses()
         self.parts = self._parts()
         self.ordered = [chapter for part in self.parts for chapter in part.chapters]
 
-    def _weighed(self, before: Plan | None) -> dict[str, float]:
+    def _own_weights(self, before: Plan | None) -> dict[str, float]:
         """Return the weight of the files directly in each folder."""
-        own, ranks = self._made_of
-        had, _ = before._made_of if before is not None and before._made_of[1] is ranks else ({}, ranks)
+        own, ranks = self._inputs
+        had, _ = before._inputs if before is not None and before._inputs[1] is ranks else ({}, ranks)
         known = before._alone if before is not None else {}
         files = unrecorded_copy(ledger(self._index).files)
         found = {}
@@ -95,7 +95,7 @@ class Plan:
             )  # fmt: skip
         return found
 
-    def _summed(self) -> dict[str, float]:
+    def _total_weights(self) -> dict[str, float]:
         """Return the weight of each folder with everything below it."""
         found = dict.fromkeys(self._alone, 0.0)
         for folder in sorted(found, key=lambda folder: -folder.count("/")):  # innermost first
@@ -104,7 +104,7 @@ class Plan:
                 found[folder.rpartition("/")[0]] += found[folder]
         return found
 
-    def _chosen(self) -> set[str]:
+    def _choose_folders(self) -> set[str]:
         """Return the folders that are chapters; the root always is."""
         every = folders(self._index).all
         total = self._weights[""] or 1.0
@@ -120,19 +120,21 @@ class Plan:
                 covered[path] = weight
         return found
 
-    def _chapters(self, chosen: set[str]) -> dict[str, Chapter]:
-        every, own = folders(self._index).all, self._made_of[0]
-        files: dict[str, list[str]] = {folder: [] for folder in chosen}
-        sections: dict[str, list[str]] = {folder: [] for folder in chosen}
-        lines = dict.fromkeys(chosen, 0)
+    def _chapters(self, roots: set[str]) -> dict[str, Chapter]:
+        every, own = folders(self._index).all, self._inputs[0]
+        files: dict[str, list[str]] = {folder: [] for folder in roots}
+        sections: dict[str, list[str]] = {folder: [] for folder in roots}
+        lines = dict.fromkeys(roots, 0)
         for path, folder in every.items():
-            files[self.home[path]] += folder.files
-            lines[self.home[path]] += sum(n for one, n in own[path].category_lines.items() if one not in NOT_READ)
-            if self.home[path] != path:
-                sections[self.home[path]].append(path)
+            files[self.chapter_folder[path]] += folder.files
+            lines[self.chapter_folder[path]] += sum(
+                n for one, n in own[path].category_lines.items() if one not in UNWRITTEN_CATEGORIES
+            )
+            if self.chapter_folder[path] != path:
+                sections[self.chapter_folder[path]].append(path)
         used: set[str] = {GLOSSARY, NAMES, PATHS, ROOT}
         found = {}
-        for path in sorted(chosen):
+        for path in sorted(roots):
             name = path.replace("/", "-") or ROOT
             while path and name.lower() in used:
                 name += "-"
@@ -140,11 +142,11 @@ class Plan:
             found[path] = Chapter(path, name, sections[path], sorted(files[path]), lines[path])
         return {folder: chapter for folder, chapter in found.items() if chapter.files}
 
-    def _counted(self) -> Counter[tuple[str, str]]:
+    def _count_uses(self) -> Counter[tuple[str, str]]:
         """Count the pairs of files in which a file of one chapter uses a file of another, by (user, used)."""
         found: Counter[tuple[str, str]] = Counter()
         for (user, target), times in _uses_between_folders(self._index).items():
-            here, there = self.home[user], self.home[target]
+            here, there = self.chapter_folder[user], self.chapter_folder[target]
             if here != there:
                 found[here, there] += times
         return found
@@ -174,7 +176,7 @@ class Plan:
         tops = Counter(folder.partition("/")[0] for folder in self.chapters if folder)
         for folder in self.chapters:
             top = folder.partition("/")[0]
-            key = (top, True) if folder and tops[top] > 1 else (_kind(every[folder]) if folder else _LAST, False)
+            key = (top, True) if folder and tops[top] > 1 else (_kind(every[folder]) if folder else _ROOT_TITLE, False)
             groups.setdefault(key, []).append(folder)
         names = list(groups)
         between: Counter[tuple[int, int]] = Counter()
@@ -185,7 +187,7 @@ class Plan:
         kinds = [_kind(every[name]) if is_folder else name for name, is_folder in names]
         ordered = [
             number
-            for kind in (*_KINDS, _LAST)
+            for kind in (*_KINDS, _ROOT_TITLE)
             for number in order_by_use([n for n, name in enumerate(kinds) if name == kind], between)
         ]
         found = [BookPart(*names[number], self._inside(groups[names[number]])) for number in ordered]
@@ -200,7 +202,7 @@ class Plan:
 
 
 _KINDS = ("Further code", "Examples and benchmarks", "Tests", "Building, tools and settings", "Documents")
-_LAST = "The root"
+_ROOT_TITLE = "The root"
 _KIND_OF = {
     Category.EXAMPLE: 1, Category.BENCHMARK: 1, Category.TEST: 2, Category.BUILD: 3, Category.CONFIGURATION: 3,
     Category.DOCUMENTATION: 4, Category.DATA: 4, Category.VENDORED: 0, Category.GENERATED: 0,
@@ -209,13 +211,15 @@ _KIND_OF = {
 
 def _kind(folder: Folder) -> str:
     """Return the part for a folder with one chapter: code if a quarter of its lines are source, else by most lines."""
-    lines = {one: times for one, times in folder.category_lines.items() if one not in NOT_READ} or folder.category_lines
+    lines = {
+        one: times for one, times in folder.category_lines.items() if one not in UNWRITTEN_CATEGORIES
+    } or folder.category_lines
     if 4 * lines.get(Category.SOURCE, 0) >= sum(lines.values()):
         return _KINDS[0]
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _uses_between_folders(index: Index) -> Counter[tuple[str, str]]:
     """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
     homes = {base: path.rpartition("/")[0] for base, path, _, _ in index.bases}
@@ -269,5 +273,5 @@ def chapter_of(index: Index, folder: str) -> str:
     """Return the name of the chapter that covers a folder, "" if there is none."""
     index.reads.note("chapter", folder)
     made = plan(index)
-    chapter = made.chapters.get(made.home[folder])
+    chapter = made.chapters.get(made.chapter_folder[folder])
     return chapter.name if chapter is not None else ""

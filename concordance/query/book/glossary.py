@@ -32,7 +32,7 @@ from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import WHOLE_TABLE
 
-_LARGEST = 300_000  # bytes of a document that are searched
+_MAX_BYTES = 300_000  # bytes of a document that are searched
 _CLASSES = 80  # classes listed
 _DEFINITION = re.compile(
     r"^(?:An?|The)?\s*(?:\*\*(?P<bold>[^*\n]{2,50})\*\*|\*(?P<slant>[^*\n]{2,50})\*|``?(?P<code>[^`\n]{2,50})``?|"
@@ -94,13 +94,13 @@ def _classes(index: Index) -> Iterator[GlossaryEntry]:
 def _documents(index: Index) -> Iterator[GlossaryEntry]:
     """Yield terms defined in documents, glossaries first."""
     index.reads.note(Aspect.PATHS, WHOLE_TABLE)  # also covers changes of files' categories
-    with index.reads.unheard():
+    with index.reads.not_recording():
         paths = [
             path for path, file in ledger(index).files.items()
             if not file.skip and file.category == Category.DOCUMENTATION and is_prose(file.language)
         ]  # fmt: skip
     for path in sorted(paths, key=lambda path: ("glossary" not in path.lower(), path)):
-        text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
+        text = index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
         lines = text.split("\n")
         if "glossary" in path.rpartition("/")[2].lower() or ".. glossary::" in text:
             yield from _glossary_document(path, lines)

@@ -41,20 +41,20 @@ def symbol_by_id(index: Index, one: int) -> SymbolHead | None:
     return symbols[place] if 0 <= place < len(symbols) else None
 
 
-def key_definitions_of_folder(index: Index, folder: Folder, most: int) -> list[KeyDefinition]:
+def key_definitions_of_folder(index: Index, folder: Folder, limit: int) -> list[KeyDefinition]:
     """Return the definitions in a folder that most files use."""
-    return _rows(index, folder.used, most)
+    return _rows(index, folder.used_definitions, limit)
 
 
-def key_definitions_of_files(index: Index, paths: Iterable[str], most: int) -> list[KeyDefinition]:
+def key_definitions_of_files(index: Index, paths: Iterable[str], limit: int) -> list[KeyDefinition]:
     """Return the definitions in the given files that most files use."""
     names, used = index.census.names, folders(index).used_in
     rows = [row for path in paths for row in used.get(path, ())]
     rows.sort(key=lambda row: (-row[0], names[row[1]], index.path_of(row[1]), row[1]))
-    return _rows(index, rows, most)
+    return _rows(index, rows, limit)
 
 
-def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyDefinition]:
+def _rows(index: Index, rows: Iterable[tuple[int, int]], limit: int) -> list[KeyDefinition]:
     found: dict[str, KeyDefinition] = {}
     for times, one in rows:
         symbol = symbol_by_id(index, one)
@@ -65,15 +65,15 @@ def _rows(index: Index, rows: Iterable[tuple[int, int]], most: int) -> list[KeyD
         path = index.path_of(one)
         words = _words(index, f"{one - index.base_of(path) - 1} {path}")
         found[symbol.name] = KeyDefinition(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
-        if len(found) == most:
+        if len(found) == limit:
             break
     return list(found.values())
 
 
 @memoised(8192)
-def _words(index: Index, asked: str) -> list[Piece]:
-    """Return the first sentence of a definition's documentation; `asked` is its position in the file, then the path."""
-    place, _, path = asked.partition(" ")
+def _words(index: Index, position: str) -> list[Piece]:
+    """Return the first sentence of a definition's documentation; `position`: its place in the file, then the path."""
+    place, _, path = position.partition(" ")
     symbol = outline(index, path).symbols[int(place)]
     sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
     return quote_sentence(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []

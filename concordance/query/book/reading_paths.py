@@ -19,8 +19,8 @@ from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 
 LINES_PER_MINUTE = 40  # lines read in a minute
-_STEPS = 6  # files on a path
-_LONG = 60  # minutes from which times are given in hours
+_MAX_STEPS = 6  # files on a path
+_MIN_MINUTES_IN_HOURS = 60  # minutes from which times are given in hours
 
 
 class ReadingStep(NamedTuple):
@@ -43,15 +43,15 @@ def reading_time(lines: int) -> str:
 
 def time_in_words(minutes: int) -> str:
     """Return a number of minutes in words."""
-    if minutes < _LONG:
+    if minutes < _MIN_MINUTES_IN_HOURS:
         return count_noun(minutes, "minute")
     hours = round(minutes / 60)
     return count_noun(hours, "hour")
 
 
-def reading_path(index: Index, homes: Sequence[str], most: int = _STEPS) -> list[ReadingStep]:
+def reading_path(index: Index, paths: Sequence[str], limit: int = _MAX_STEPS) -> list[ReadingStep]:
     """Return the most central files of the given folders, as far as possible each after those that it uses."""
-    chosen = folders(index).most_central(homes, most)
+    chosen = folders(index).most_central(paths, limit)
     bases = {index.base_of(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
     for base, place in bases.items():
@@ -66,7 +66,7 @@ def reading_path(index: Index, homes: Sequence[str], most: int = _STEPS) -> list
 
 def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:
     """Return the reading path of one chapter."""
-    steps = reading_path(index, chapter.homes)
+    steps = reading_path(index, chapter.folders)
     if not steps:
         return []
     total = sum(step.minutes for step in steps)

@@ -6,13 +6,13 @@ A command's module defines
 - `ARGUMENT`: its argument as the help shows it: "PATH", "NAME", "PATH or NAME"; in "[]" if it is optional, followed by
   "..." if several words form one query ("QUERY..."), "" if there is no argument
 - `OPTIONS`: its own options, a tuple of `Option`; may be omitted
-- `answer(index, asked, page) -> Answer`: `index` is the repository (`query.index`), `asked` the argument as typed (None
-  if there was none), `page.options` the value of each of its options by name
+- `answer(index, argument, page) -> Answer`: `index` is the repository (`query.index`), `argument` what was typed (None
+  if there was nothing), `page.options` the value of each of its options by name
 
-`index.file(asked)` returns the file of a PATH, `resolver.resolve_symbols(index, asked)` (`query.names`) the symbols of
-a NAME, best first, and `resolver.resolve_subject(index, asked)` whichever of the two a PATH or NAME refers to. All
-three raise a `UserError` that suggests the nearest names if there is no match. `answers.paginate` cuts a page out of
-all rows by `page.limit` and `page.cursor`. The `note` of an answer without rows says what was searched.
+`index.file(argument)` returns the file of a PATH, `resolver.resolve_symbols(index, argument)` (`query.names`) the
+symbols of a NAME, best first, and `resolver.resolve_subject(index, argument)` whichever of the two a PATH or NAME
+refers to. All three raise a `UserError` that suggests the nearest names if there is no match. `answers.paginate` cuts a
+page out of all rows by `page.limit` and `page.cursor`. The `note` of an answer without rows says what was searched.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class QueryCommand(Protocol):
     HELP: str
     ARGUMENT: str
 
-    def answer(self, index: Index, asked: Any, page: AnswerPage) -> Answer:
-        """Answer the question. `asked` is a string, or None if the argument is optional and was not given."""
+    def answer(self, index: Index, argument: Any, page: AnswerPage) -> Answer:
+        """Answer the question. `argument` is a string, or None if the argument is optional and was not given."""
 
 
 PROTOCOL = QueryCommand
@@ -41,11 +41,11 @@ COMMANDS = "concordance.query.commands"
 
 
 def ask(
-    index: Index, command: str, asked: str | None = None, limit: int = 1000, cursor: str = "", **options: object
+    index: Index, command: str, argument: str | None = None, limit: int = 1000, cursor: str = "", **options: object
 ) -> Answer:
     """Run a command by name, however the question came here, and return one page of its answer."""
     module = plugins.load(COMMANDS, command)
-    if asked is None and module.ARGUMENT and not module.ARGUMENT.startswith("["):
+    if argument is None and module.ARGUMENT and not module.ARGUMENT.startswith("["):
         raise UserError(f"`{command}` needs an argument", f"Give it {module.ARGUMENT}")
-    answer: Answer = module.answer(index, asked, page_for(module, limit, cursor, options))
+    answer: Answer = module.answer(index, argument, page_for(module, limit, cursor, options))
     return answer

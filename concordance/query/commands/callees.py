@@ -8,7 +8,7 @@ from concordance.facts.read import SymbolPlace
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, paginate, requested_trust
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import call_row, callees
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_symbols
 
 HELP = """List what the body of a function, method or class calls, each callee once, in source order.
@@ -22,15 +22,15 @@ concord callees torch/nn/modules/module.py#Module.register_buffer --json
 ARGUMENT = "NAME"
 OPTIONS = (TRUST,)
 
-_MOST = 20  # definitions of one name whose bodies are searched
+_MAX_DEFINITIONS = 20  # definitions of one name whose bodies are searched
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per callee."""
     rows: dict[int, Row] = {}
     unknown: Counter[str] = Counter()
-    symbols = [place for place in resolve_symbols(index, asked) if not place.declaration]
-    for symbol in symbols[:_MOST]:
+    symbols = [place for place in resolve_symbols(index, argument) if not place.declaration]
+    for symbol in symbols[:_MAX_DEFINITIONS]:
         found, names = callees(index, symbol, requested_trust(page))
         unknown.update(names)
         for one in found:
@@ -39,15 +39,17 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     return answered._replace(note=_note(index, symbols, len(rows), unknown))
 
 
-def _note(index: Index, symbols: list[SymbolPlace], known: int, unknown: Counter[str]) -> str:
+def _note(index: Index, symbols: list[SymbolPlace], resolved: int, unknown: Counter[str]) -> str:
     """Return a note on calls that are not listed and definitions that were not searched."""
     said = []
-    if len(symbols) > _MOST:
-        said.append(f"searched the first {_MOST} of {len(symbols):,} definitions: qualify the name for the others")
+    if len(symbols) > _MAX_DEFINITIONS:
+        said.append(
+            f"searched the first {_MAX_DEFINITIONS} of {len(symbols):,} definitions: qualify the name for the others"
+        )
     if unknown:
         most = ", ".join(name for name, _ in unknown.most_common(5))
         count = sum(unknown.values())
         said.append(f"{count:,} call{'s' if count != 1 else ''} without a known definition in the repository: {most}")
-    elif not known:
-        said.append(f"no calls in {', '.join(called(index, one) for one in symbols[:3]) or 'a declaration'}")
+    elif not resolved:
+        said.append(f"no calls in {', '.join(display_name(index, one) for one in symbols[:3]) or 'a declaration'}")
     return "; ".join(said)

@@ -8,7 +8,7 @@ from concordance.query.answers import TRUST, Answer, AnswerPage, requested_trust
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, call_row, callers, callers_page
 from concordance.query.names.declarations import with_counterparts
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.references import add_unresolved_note
 from concordance.query.names.resolver import resolve_symbols
 
@@ -24,9 +24,9 @@ ARGUMENT = "NAME"
 OPTIONS = (TRUST,)
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per caller."""
-    symbols = add_constructed_classes(index, with_counterparts(index, resolve_symbols(index, asked)))
+    symbols = add_constructed_classes(index, with_counterparts(index, resolve_symbols(index, argument)))
     found, total, cursor = callers_page(index, symbols, requested_trust(page), page)
     note = add_unresolved_note(index, "" if total else _none(index, symbols[0]), [symbols[0].name], "calls")
     return Answer(
@@ -36,9 +36,11 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
 
 def _none(index: Index, symbol: SymbolPlace) -> str:
     """Return a note on what was searched, and on the overridden methods that may be called instead."""
-    parts = [f"no callers of {called(index, symbol)}: {index.searched(symbol.language)}"]
+    parts = [f"no callers of {display_name(index, symbol)}: {index.searched(symbol.language)}"]
     above = index.facts.places(target for target, _ in index.facts.overridden(symbol.id))
     for place in above.values():
         count = len(callers(index, [place], Trust.UNIQUE_NAME))
-        parts.append(f"it overrides {called(index, place)}, which has {count:,} caller{'s' if count != 1 else ''}")
+        parts.append(
+            f"it overrides {display_name(index, place)}, which has {count:,} caller{'s' if count != 1 else ''}"
+        )
     return "; ".join(parts)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, name_of, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, with_definitions
+from concordance.query.names.display_names import display_name
 from concordance.query.names.environment_variables import definition_rows
-from concordance.query.names.public_names import called
 from concordance.query.names.resolver import UnknownName, resolve_question
 
 HELP = """Show where a name is defined, given the name or a position where it is used.
@@ -25,16 +25,16 @@ concord define torch/nn/modules/module.py#Module.forward
 ARGUMENT = "PATH:LINE:COL or NAME"
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per definition, best first."""
-    variable = definition_rows(index, asked)
+    variable = definition_rows(index, argument)
     try:
-        said = resolve_question(index, asked)
+        said = resolve_question(index, argument)
     except UnknownName:
         if not variable:
             raise
         said = ResolvedQuestion([])
-    found = with_definitions(index, said.meant) if POSITION.fullmatch(asked) is not None else said.meant
+    found = with_definitions(index, said.resolutions) if POSITION.fullmatch(argument) is not None else said.resolutions
     via = ("via",) if any(one.via for one in found) else ()
     columns = ("path", "line", "col", "kind", "called", "trust", "by", *via)
     rows = [_row(index, one) for one in found]
@@ -55,5 +55,5 @@ def _row(index: Index, one: Resolution) -> Row:
         "trust": one.trust.name.lower(),
         "by": one.by,
         "via": [{"path": path, "line": line} for path, line in one.via],
-        "called": called(index, place),
+        "called": display_name(index, place),
     }

@@ -29,7 +29,7 @@ from concordance.query.index.graphs.reachability import (
     test_command,
 )
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.resolver import resolve_subject
 
 FIRST_TESTS = 20  # tests listed before everything else
@@ -62,14 +62,14 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
     for path, stretches in lines.items():
         if index.facts.file(path) is not None:
             base = index.facts.base(path)
-            symbols = index.opened(path).symbols
+            symbols = index.open_file(path).symbols
             for first, last in stretches:
                 at = [n for n, one in enumerate(symbols) if one.start_line <= last and first <= one.end_line]
                 around = {symbols[n].parent for n in at}  # left out: only the innermost symbol counts as changed
                 found.update((base + 1 + n, None) for n in at if n not in around)
                 if not at:
                     found[base] = None
-    names = [called(index, place) for place in places(index, list(found)[:6]).values()]
+    names = [display_name(index, place) for place in places(index, list(found)[:6]).values()]
     more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
     said = f"changed since the last commit: {', '.join(names[:5])}{more}"
     return list(found), said if found else "nothing changed since the last commit"
@@ -132,13 +132,13 @@ concord impact torch.nn.Module.register_buffer
 ARGUMENT = "[PATH or NAME]"
 
 
-def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     """Return one row per symbol or file that may break."""
     note = ""
-    if asked is None:
+    if argument is None:
         starts, note = changed_symbols(index)
     else:
-        meant = resolve_subject(index, asked)
+        meant = resolve_subject(index, argument)
         starts = symbols_of_file(index, meant) if isinstance(meant, File) else [place.id for place in meant]
     found, walk = find_affected(index, starts)
     start = page_start(page, len(found))
@@ -151,12 +151,12 @@ def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
             "distance": one.steps,
             "why": one.why,
             "run": one.run,
-            "called": called(index, one.place) if one.place.name else "",
+            "called": display_name(index, one.place) if one.place.name else "",
         }
         for one in shown
     ]
-    if not found and asked is not None:
-        note = f"no uses of {asked} found: {len(index.bases):,} files searched"
+    if not found and argument is not None:
+        note = f"no uses of {argument} found: {len(index.bases):,} files searched"
     if not walk.whole:
         ended = f"the search stopped after {MAX_EDGES:,} uses: anything farther away is not listed"
         note = f"{note}; {ended}" if note else ended

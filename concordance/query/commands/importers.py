@@ -20,9 +20,9 @@ ARGUMENT = "PATH"
 _IMPORT = 1 << ROLES.index(Role.IMPORT)
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per import statement."""
-    file = index.file(asked)
+    file = index.file(argument)
     users = index.facts.users(index.facts.base(file.path))
     paths = {index.path_of(user) for user, roles, _ in users if roles & _IMPORT}
     rows: list[Row] = []
@@ -32,11 +32,11 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     return paginate(rows, ("path", "line", "names"), page)._replace(note=note)
 
 
-def _in_file(index: Index, path: str, wanted: str) -> list[Row]:
+def _in_file(index: Index, path: str, imported: str) -> list[Row]:
     """Return the statements in one file that import another."""
     names: dict[int, list[str]] = {}
-    for row, target, named in index.opened(path).imports:
-        if import_target(index, target, named) == wanted:
+    for row, target, named in index.open_file(path).imports:
+        if import_target(index, target, named) == imported:
             said = names.setdefault(row.line, [])
             if row.name:
                 said.append(row.name)

@@ -18,9 +18,9 @@ concord imports torch/nn/modules/module.py
 ARGUMENT = "PATH"
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per imported name or imported module."""
-    file = index.opened(index.file(asked).path)
+    file = index.open_file(index.file(argument).path)
     rows = [_row(row, target, import_target(index, target, named)) for row, target, named in file.imports]
     note = "" if rows else f"no imports found in {file.path}: {file.file.lines:,} lines searched"
     return paginate(rows, ("line", "module", "name", "alias", "target", "origin"), page)._replace(note=note)

@@ -41,13 +41,13 @@ ARGUMENT = "[PATH]"
 _COLUMNS = ("keyword", "kind", "line", "uses", "section")
 
 
-def answer(index: Index, asked: str | None, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     """Return definitions in source order, then imports, names that are only mentioned, environment variables, and
     concepts, best first; each with the section of the file's page that contains it."""
     facts = index.facts
-    if asked is None:
+    if argument is None:
         return _of_repository(facts, page)
-    file = index.file(asked)
+    file = index.file(argument)
     found = facts.of(file.path)
     rows = _definitions(file.path, found) + _imports(file.path, found)
     rows += [
@@ -62,30 +62,30 @@ def _row(keyword: str, kind: str, path: str, line: int, uses: int | None, sectio
     return {"keyword": keyword, "kind": kind, "path": path, "line": line, "uses": uses, "section": section}
 
 
-def _uses(found: FileFacts, *besides: Role) -> Counter[str]:
+def _uses(extracted: FileFacts, *besides: Role) -> Counter[str]:
     """Count how often each name occurs in the file in roles other than the given ones."""
-    names, left_out = found.occurrences.names, [ROLES.index(role) for role in besides]
-    return Counter(names[name] for name, role in found.occurrences.names_and_roles() if role not in left_out)
+    names, left_out = extracted.occurrences.names, [ROLES.index(role) for role in besides]
+    return Counter(names[name] for name, role in extracted.occurrences.names_and_roles() if role not in left_out)
 
 
-def _definitions(path: str, found: FileFacts) -> list[Row]:
-    uses = _uses(found, Role.DEFINE, Role.DECLARE)
-    return [_row(s.name, s.kind, path, s.line, uses[s.name], ANALYSIS) for s in found.symbols]
+def _definitions(path: str, extracted: FileFacts) -> list[Row]:
+    uses = _uses(extracted, Role.DEFINE, Role.DECLARE)
+    return [_row(s.name, s.kind, path, s.line, uses[s.name], ANALYSIS) for s in extracted.symbols]
 
 
-def _imports(path: str, found: FileFacts) -> list[Row]:
+def _imports(path: str, extracted: FileFacts) -> list[Row]:
     lines: dict[str, int] = {}
-    for one in found.imports:
+    for one in extracted.imports:
         lines.setdefault(one.module, one.line)
         if one.name and one.name != "*":
             lines.setdefault(one.name, one.line)
-    uses = _uses(found, Role.IMPORT)
+    uses = _uses(extracted, Role.IMPORT)
     return [_row(name, "import", path, line, uses[name], DEPENDENCIES) for name, line in lines.items()]
 
 
 def _variables(index: Index, path: str) -> list[Row]:
     """Return the environment variables and build options in a file, each with the line of its first occurrence."""
-    ends, found = index.opened(path).ends, dict[str, list[int]]()
+    ends, found = index.open_file(path).ends, dict[str, list[int]]()
     for row in bridges_of(index).out_of(path):
         if row.bridge == "environment" and 0 <= row.end < len(ends):
             found.setdefault(row.name, []).append(ends[row.end].line)
@@ -95,14 +95,14 @@ def _variables(index: Index, path: str) -> list[Row]:
     ]
 
 
-def _concepts(facts: Facts, path: str, found: FileFacts) -> list[Row]:
+def _concepts(facts: Facts, path: str, extracted: FileFacts) -> list[Row]:
     spread = {
-        text: round_to_power(files) for text, files in facts.files_with(term.text for term in found.terms).items()
+        text: round_to_power(files) for text, files in facts.files_with(term.text for term in extracted.terms).items()
     }
-    purpose = TextWords(found.doc)
+    purpose = TextWords(extracted.doc)
     return [
         _row(with_long_form(t), t.kind, path, t.line, t.times, PURPOSE if purpose.has(t.text) else SOURCE)
-        for t in concepts(found.terms, spread, round_to_power(facts.read_count()))
+        for t in concepts(extracted.terms, spread, round_to_power(facts.read_count()))
     ]
 
 

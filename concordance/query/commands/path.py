@@ -20,15 +20,17 @@ from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.index.graphs.reachability import EDGE_VERBS as WAYS
 from concordance.query.index.graphs.reachability import functions_in, places, with_members
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.references import uses_in_file
 from concordance.query.names.resolver import resolve_subject
 
 MAX_EDGES = 3_000_000  # edges that one search visits at most: about a second
 _MAX_STEPS = 24  # steps in a chain at most
-_RUN = frozenset(RUNS)
-_ALL = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
-_Found = tuple[dict[int, int], dict[int, list[int]]]  # by id: the number of steps to the end, and the next symbols
+_RUN_KINDS = frozenset(RUNS)
+_ALL_KINDS = frozenset(way for way in EdgeKind if way != EdgeKind.MENTIONS)
+_SearchResult = tuple[
+    dict[int, int], dict[int, list[int]]
+]  # by id: the number of steps to the end, and the next symbols
 HELP = """Show how one name or file reaches another: the shortest chain, each step with the line that shows it.
 
 Steps are calls, imports and bridges between languages. Chains by which the first executes the last are preferred; if
@@ -44,9 +46,9 @@ OPTIONS = (Option("chains", "Show at most N chains, the shortest first.", int, 1
 _COLUMNS = ("chain", "path", "line", "name", "how", "to", "trust", "by")
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per step."""
-    words = [word for word in asked.split() if word not in ("to", "->", "→")]
+    words = [word for word in argument.split() if word not in ("to", "->", "→")]
     if len(words) != 2:
         raise UserError("a path needs two names or files", "Use: concord path FROM TO")
     begins, ends = (_starts(index, word) for word in words)
@@ -56,9 +58,9 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
             "chain": number,
             "path": step.source.path,
             "line": step.line,
-            "name": called(index, step.source) or full_name(step.source),
+            "name": display_name(index, step.source) or full_name(step.source),
             "how": step.how,
-            "to": called(index, step.target) or full_name(step.target),
+            "to": display_name(index, step.target) or full_name(step.target),
             "to_path": step.target.path,
             "to_line": step.target.line,
             "trust": step.trust,
@@ -70,7 +72,8 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     note = ""
     if not rows:
         note = _overlap(words, set(begins), set(ends))
-        note = note or f"no chain found from {words[0]} to {words[1]}: {found.looked:,} uses searched by {found.ways}"
+        searched = f"{found.edges_visited:,} uses searched by {found.edge_kinds}"
+        note = note or f"no chain found from {words[0]} to {words[1]}: {searched}"
         note += "" if found.whole else "; the search stopped early"
     return paginate(rows, _COLUMNS, page)._replace(note=note)
 
@@ -86,9 +89,9 @@ def _overlap(words: list[str], begins: set[int], ends: set[int]) -> str:
     return "" if begins.isdisjoint(ends) else f"{words[0]} and {words[1]} have parts in common"
 
 
-def _starts(index: Index, asked: str) -> list[int]:
+def _starts(index: Index, argument: str) -> list[int]:
     """Return the ids of a name or file and of what it contains."""
-    meant = resolve_subject(index, asked)
+    meant = resolve_subject(index, argument)
     if isinstance(meant, File):
         return [index.facts.base(meant.path), *functions_in(index, meant)]
     return with_members(index, meant)
@@ -109,26 +112,29 @@ class PathSearch(NamedTuple):
     """The result of a search for chains."""
 
     rows: list[list[PathStep]]  # the chains
-    looked: int  # how many edges were visited
+    edges_visited: int  # how many edges were visited
     whole: bool  # False if the search stopped at its limit
-    ways: str  # which kinds of edges were followed, in words
+    edge_kinds: str  # which kinds of edges were followed, in words
 
 
-def find_chains(index: Index, begins: Collection[int], ends: Collection[int], most: int) -> PathSearch:
+def find_chains(index: Index, begins: Collection[int], ends: Collection[int], limit: int) -> PathSearch:
     """Return the shortest chains in which the beginning runs the end; if there are none, chains of any kind of use."""
     looked, whole = 0, True
-    for ways, said in ((_RUN, "calls and bridges"), (_ALL, "calls, imports, types, inheritance and bridges")):
+    for ways, said in (
+        (_RUN_KINDS, "calls and bridges"),
+        (_ALL_KINDS, "calls, imports, types, inheritance and bridges"),
+    ):
         found, edges, done = _search(index, frozenset(begins), frozenset(ends), ways)
         looked, whole = looked + edges, whole and done
         if found is not None:
-            rows = [_steps(index, chain) for chain in islice(_ordered(index, found, begins), most)]
+            rows = [_steps(index, chain) for chain in islice(_ordered(index, found, begins), limit)]
             return PathSearch(rows, looked, whole, said)
     return PathSearch([], looked, whole, said)
 
 
 def _search(
-    index: Index, begins: frozenset[int], ends: frozenset[int], ways: frozenset[int]
-) -> tuple[_Found | None, int, bool]:
+    index: Index, begins: frozenset[int], ends: frozenset[int], kinds: frozenset[int]
+) -> tuple[_SearchResult | None, int, bool]:
     """Search breadth-first backwards from the end, and complete the level at which the beginning is reached."""
     graph, looked = index.graph, 0
     distance = dict.fromkeys(ends, 0)
@@ -142,7 +148,7 @@ def _search(
             users = graph.users(target)
             looked += len(users)
             for user, way in users:
-                if way in ways and distance.get(user, steps) == steps:
+                if way in kinds and distance.get(user, steps) == steps:
                     if user not in distance:
                         distance[user] = steps
                         met.append(user)
@@ -156,9 +162,9 @@ def _search(
     return None, looked, looked <= MAX_EDGES
 
 
-def _ordered(index: Index, found: _Found, begins: Collection[int]) -> Iterator[list[int]]:
+def _ordered(index: Index, result: _SearchResult, begins: Collection[int]) -> Iterator[list[int]]:
     """Yield the shortest chains: through source files before others, then by rank, path and key."""
-    distance, following = found
+    distance, following = result
     met = [one for one in begins if one in distance]
     least = min(distance[one] for one in met)
 
@@ -189,11 +195,11 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
     if row is not None:
         verb, line = verbs(row.says)[0], table.line(row) or source.line
         return PathStep(source, target, line, f"{verb} ({row.name})", Trust(row.trust).name.lower(), row.by)
-    file = index.opened(source.path)
+    file = index.open_file(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]
     how = WAYS[EdgeKind(min(ways))] if ways else "reaches"
     for at, claim in uses_in_file(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
-        spot = file.spot(at)
+        spot = file.position_of(at)
         if file.around(spot.scope) == source.place or source.place < 0:
             return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
     return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "one contains the other")

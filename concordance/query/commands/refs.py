@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from concordance.base.model import Trust
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, page_start, paginate, requested_trust
-from concordance.query.index.open_file import Claim
+from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import Resolution, ResolvedQuestion
 from concordance.query.names.declarations import with_counterparts
+from concordance.query.names.display_names import display_name
 from concordance.query.names.environment_variables import use_rows
-from concordance.query.names.public_names import called
 from concordance.query.names.references import Reference, add_unresolved_note, uses_of
 from concordance.query.names.resolver import UnknownName, resolve_question
 
@@ -30,31 +30,33 @@ OPTIONS = (TRUST,)
 _COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per use: first the uses of symbols, then those of an environment variable of the same name."""
-    variable = use_rows(index, asked, requested_trust(page))
+    variable = use_rows(index, argument, requested_trust(page))
     try:
-        said = resolve_question(index, asked)
+        said = resolve_question(index, argument)
     except UnknownName:
         if not variable:
             raise
         return paginate(variable, _COLUMNS, page)
-    if not said.meant:
+    if not said.resolutions:
         return Answer([], _COLUMNS, 0, note=said.note)
-    if said.meant[0].scope >= 0:
-        return _local_uses(index, said.meant[0], page)
+    if said.resolutions[0].scope >= 0:
+        return _local_uses(index, said.resolutions[0], page)
     if not variable:
         return _symbol_uses(index, said, page)
     return _symbol_and_variable_uses(index, said, variable, page)
 
 
-def _symbol_and_variable_uses(index: Index, said: ResolvedQuestion, variable: list[Row], page: AnswerPage) -> Answer:
+def _symbol_and_variable_uses(
+    index: Index, question: ResolvedQuestion, variable: list[Row], page: AnswerPage
+) -> Answer:
     """Return the uses of symbols, then those of a variable. Cursors among the latter begin with "v"."""
     if page.cursor.startswith("v"):
         behind = paginate(variable, _COLUMNS, page._replace(cursor=page.cursor[1:]))
-        first = _symbol_uses(index, said, page._replace(cursor="", limit=1))
+        first = _symbol_uses(index, question, page._replace(cursor="", limit=1))
         return behind._replace(total=first.total + len(variable), cursor=behind.cursor and f"v{behind.cursor}")
-    first = _symbol_uses(index, said, page)
+    first = _symbol_uses(index, question, page)
     total, room = first.total + len(variable), page.limit - len(first.rows)
     if first.cursor:
         return first._replace(total=total)
@@ -63,21 +65,21 @@ def _symbol_and_variable_uses(index: Index, said: ResolvedQuestion, variable: li
     return first._replace(rows=[*first.rows, *variable[:room]], total=total, cursor=cursor, note=note)
 
 
-def _symbol_uses(index: Index, said: ResolvedQuestion, page: AnswerPage) -> Answer:
-    symbols = with_counterparts(index, [one.place for one in said.meant if one.best])
+def _symbol_uses(index: Index, question: ResolvedQuestion, page: AnswerPage) -> Answer:
+    symbols = with_counterparts(index, [one.place for one in question.resolutions if one.best])
     found = uses_of(index, symbols, requested_trust(page), page)
     first = symbols[0]
-    note = "" if found.total else f"no uses of {called(index, first)}: {index.searched(first.language)}"
+    note = "" if found.total else f"no uses of {display_name(index, first)}: {index.searched(first.language)}"
     note = add_unresolved_note(index, note, [first.name], "uses")
     return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
 
 
 def _local_uses(index: Index, one: Resolution, page: AnswerPage) -> Answer:
     """Return the other occurrences of a local variable in its scope."""
-    file = index.opened(one.place.path)
-    claim = Claim(0, Trust.EXACT, "scope")
+    file = index.open_file(one.place.path)
+    claim = LinkedTarget(0, Trust.EXACT, "scope")
     uses = [Reference(file, place, claim) for place in file.bound_in(one.scope, one.place.name)]
-    uses = [use for use in uses if file.spot(use.place)[:2] != (one.place.line, one.place.col)]
+    uses = [use for use in uses if file.position_of(use.place)[:2] != (one.place.line, one.place.col)]
     start = page_start(page, len(uses))
     end = start + page.limit
     return Answer(list(_rows(index, uses[start:end])), _COLUMNS, len(uses), str(end) if end < len(uses) else "")
@@ -85,7 +87,7 @@ def _local_uses(index: Index, one: Resolution, page: AnswerPage) -> Answer:
 
 def _rows(index: Index, uses: list[Reference]) -> Iterator[Row]:
     scopes: dict[tuple[str, int], int] = {}  # by file and scope: the id of the enclosing symbol
-    rows = [use.file.spot(use.place) for use in uses]
+    rows = [use.file.position_of(use.place) for use in uses]
     for use, row in zip(uses, rows, strict=True):
         if (use.file.path, row.scope) not in scopes:
             scopes[use.file.path, row.scope] = use.file.base + 1 + use.file.around(row.scope)

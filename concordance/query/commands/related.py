@@ -16,12 +16,12 @@ concord related torch/nn/modules/linear.py
 ARGUMENT = "PATH"
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per file."""
-    file = index.file(asked)
+    file = index.file(argument)
     name = file.path.rpartition("/")[2]
     rows: list[Row] = [
-        {"path": one.path, "reasons": [reason.said(name) for reason in one.reasons], "score": one.score}
+        {"path": one.path, "reasons": [reason.describe(name) for reason in one.reasons], "score": one.score}
         for one in index.neighbours.of(file)
     ]
     note = "" if rows else f"no files related to {file.path} found: {len(index.bases):,} files searched"

@@ -32,9 +32,9 @@ OPTIONS = (
 _COLUMNS = ("path", "line", "called", "kind", "score", "snippet")
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per match."""
-    question = " ".join(asked.encode("utf-8", "replace").decode().split())
+    question = " ".join(argument.encode("utf-8", "replace").decode().split())
     if not question.strip("\"'` "):
         raise UserError("there is nothing to search for", "Give a name or some words: concord search DataLoader")
     asked_for = parse_filters(question, page.options["kind"], str(page.options["in"]), page.options["number"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from concordance.extract.registry import language_of
 from concordance.query.answers import Answer, AnswerPage, Option, Row, paginate, qualified
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import public_name
+from concordance.query.names.display_names import public_name
 
 HELP = """List every definition in a file, in source order.
 
@@ -21,9 +21,9 @@ ARGUMENT = "PATH"
 OPTIONS = (Option("declarations", "Also list prototypes and forward declarations.", bool, False),)
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per symbol."""
-    file = index.file(asked)
+    file = index.file(argument)
     language = language_of(file.language)
     symbols = index.facts.of(file.path).symbols
     names = [qualified(symbol, language.separator) for symbol in symbols]

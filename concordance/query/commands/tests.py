@@ -33,17 +33,17 @@ concord tests src/click/core.py --examples
 ARGUMENT = "PATH or NAME"
 OPTIONS = (Option("examples", "List examples instead of tests.", bool, False),)
 _COLUMNS = ("path", "line", "name", "why", "run")
-_MOST_OVERRIDES = 10  # definitions of one name whose overridden methods are followed: each takes a separate search
+_MAX_METHODS = 10  # definitions of one name whose overridden methods are followed: each takes a separate search
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per test."""
-    meant = resolve_subject(index, asked)
+    meant = resolve_subject(index, argument)
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
     starts = functions_in(index, meant) if isinstance(meant, File) else with_members(index, meant)
     found = [find_reaching(index, starts, category)]
     if not isinstance(meant, File):
-        found += reach_by_override(index, meant[:_MOST_OVERRIDES], category)
+        found += reach_by_override(index, meant[:_MAX_METHODS], category)
     elif not found[0].rows:
         return _by_import(index, meant, category, page)
     rows = [(row, walk) for rows, walk in found for row in rows]
@@ -53,20 +53,18 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     start = page_start(page, total)
     end = start + page.limit
     what = "tests" if category is Category.TEST else "examples"
-    note = "" if rows else f"no {what} found that reach {asked}: {len(index.tests):,} tests, {STEPS} steps searched"
+    note = "" if rows else f"no {what} found that reach {argument}: {len(index.tests):,} tests, {STEPS} steps searched"
     if not all(walk.whole for _, walk in found):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
-    elif not isinstance(meant, File) and len(meant) > _MOST_OVERRIDES:
-        note = (
-            f"overridden methods were followed for {_MOST_OVERRIDES} of {len(meant):,}: qualify NAME to get the others"
-        )
+    elif not isinstance(meant, File) and len(meant) > _MAX_METHODS:
+        note = f"overridden methods were followed for {_MAX_METHODS} of {len(meant):,}: qualify NAME to get the others"
     return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
 
 
-def _rows(index: Index, found: list[tuple[ReachedSymbol, GraphWalk]]) -> list[Row]:
-    known = places(index, (row.id for row, _ in found))
+def _rows(index: Index, reached: list[tuple[ReachedSymbol, GraphWalk]]) -> list[Row]:
+    known = places(index, (row.id for row, _ in reached))
     whys: list[str] = []
-    for walk, rows in groupby(found, itemgetter(1)):
+    for walk, rows in groupby(reached, itemgetter(1)):
         whys += explain_paths(index, [row for row, _ in rows], walk)
     return [
         {
@@ -76,7 +74,7 @@ def _rows(index: Index, found: list[tuple[ReachedSymbol, GraphWalk]]) -> list[Ro
             "why": why,
             "run": test_command(index, place),
         }
-        for place, why in zip((known[row.id] for row, _ in found), whys, strict=True)
+        for place, why in zip((known[row.id] for row, _ in reached), whys, strict=True)
     ]
 
 

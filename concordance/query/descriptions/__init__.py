@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, join_in_sentence
+from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, format_size, join_in_sentence
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
@@ -33,7 +33,7 @@ from concordance.query.descriptions.quotations import (
     quote_sentence,
     sentence_pieces,
 )
-from concordance.query.index.ledger import format_size, ledger, outline
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised
 from concordance.query.search.related_files import stem_of
@@ -195,7 +195,7 @@ def _named_by(index: Index, file: File) -> list[Piece]:
 
 _SUITE = re.compile(r"(?=\w*TEST)\w++\s*+\(\s*(\w+)\s*,\s*\w+\s*\)")
 _ABOUT = frozenset((Category.SOURCE, Category.GENERATED, Category.BUILD))
-_STANDS_OUT = 1.2  # least ratio of a test's uses of a file to the number of its users (both logarithmic)
+_MIN_LEAD = 1.2  # least ratio of a test's uses of a file to the number of its users (both logarithmic)
 
 
 def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]:
@@ -246,7 +246,7 @@ def file_under_test(index: Index, path: str) -> tuple[str, bool]:
         weight = (1 + math.log2(times)) / math.log2(2 + len(index.neighbours.users.get(target, ())))
         rows.append((alike, weight, other))
     rows.sort(key=lambda row: (not row[0], -row[1], row[2]))
-    if not rows or not (rows[0][0] or rows[0][1] > _STANDS_OUT):
+    if not rows or not (rows[0][0] or rows[0][1] > _MIN_LEAD):
         return "", False
     return rows[0][2], rows[0][0]
 
@@ -256,7 +256,7 @@ def file_under_test(index: Index, path: str) -> tuple[str, bool]:
 # has a key for its description, that is the author's own text and is quoted instead.
 
 
-_SHOWN = 3
+_MAX_NAMES = 3
 _DESCRIBED = frozenset(("description", "about", "summary"))
 
 
@@ -286,10 +286,10 @@ def _value(symbol: SymbolHead) -> str:
     return symbol.signature.partition(" = ")[2].strip().strip("\"'")
 
 
-def _names(path: str, symbols: list[SymbolHead], shown: int = _SHOWN) -> list[Piece]:
+def _names(path: str, symbols: list[SymbolHead], limit: int = _MAX_NAMES) -> list[Piece]:
     """Return a list of names: all if there are few, else the first ones and how many more there are."""
     distinct = list({symbol.name: symbol for symbol in symbols}.values())
-    few = distinct[: shown + (len(distinct) == shown + 1)]
+    few = distinct[: limit + (len(distinct) == limit + 1)]
     left = len(distinct) - len(few)
     names: list[Piece] = [Ref(To.SYMBOL, path, symbol.key, symbol.name) for symbol in few]
     return join_in_sentence([*names, *([f"{left:,} more"] if left else [])])

@@ -33,7 +33,7 @@ _GROUPS = (  # in the order in which a summary lists them
 )
 _WHOLE = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION))
 _OPEN = frozenset((Kind.NAMESPACE, Kind.MODULE))
-_SHOWN = (3, 2)  # names shown of the first and of the second group
+_MAX_NAMES = (3, 2)  # names shown of the first and of the second group
 _SCRIPTS = frozenset(("shell", "make"))
 
 
@@ -68,7 +68,7 @@ def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tu
     ]  # fmt: skip
     rows = [row for row in rows if row[1].public] or rows
     last, uses = base + len(facts.symbols), {}
-    index.reads.note(Aspect.INTO, file.path)
+    index.reads.note(Aspect.USED_BY, file.path)
     for place, _ in rows:
         users = index.graph.users(base + 1 + place)
         uses[place] = len(users) + 100 * sum(not base <= user <= last for user, _ in users)
@@ -125,7 +125,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         return []  # a script: its variables do not describe it
     parts: list[list[Piece]] = []
     for number, (one, many, symbols) in enumerate(groups[:4]):
-        shown = _SHOWN[number] if number < len(_SHOWN) else 0
+        shown = _MAX_NAMES[number] if number < len(_MAX_NAMES) else 0
         parts.append(_named(file.path, one, many, symbols, shown))
     if not parts:
         return []
@@ -137,11 +137,11 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     return found
 
 
-def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], shown: int) -> list[Piece]:
+def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], limit: int) -> list[Piece]:
     """Return `the classes A, B and 3 more`, or `5 functions` if no names are to be shown."""
-    if not shown:
+    if not limit:
         return [count_noun(len(symbols), one, many)]
-    names: list[Piece] = [Ref(To.SYMBOL, path, s.key, s.name) for s in symbols[: shown + (len(symbols) == shown + 1)]]
+    names: list[Piece] = [Ref(To.SYMBOL, path, s.key, s.name) for s in symbols[: limit + (len(symbols) == limit + 1)]]
     left = len(symbols) - len(names)
     return [
         f"the {one if len(symbols) == 1 else many} ",
@@ -178,7 +178,7 @@ def _declaration_summary(file: File, declared: Sequence[SymbolHead]) -> list[Pie
         return []
     parts: list[Piece] = []
     for number, (one, many, symbols) in enumerate(groups[:2]):
-        parts += ([" and "] if number else []) + _named(file.path, one, many, symbols, _SHOWN[number])
+        parts += ([" and "] if number else []) + _named(file.path, one, many, symbols, _MAX_NAMES[number])
     return ["declares ", *parts]
 
 
@@ -196,7 +196,7 @@ def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece
     sources: Counter[str] = Counter()
     names, whole = set(), False
     offered = set(facts.exports) if facts.exports is not None else None
-    for row, target, _ in index.opened(file.path).imports:
+    for row, target, _ in index.open_file(file.path).imports:
         name = row.alias or row.name
         if not row.name or target is None or not target.paths or (offered is not None and name not in offered | {"*"}):
             continue

@@ -17,8 +17,8 @@ from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 
-_MOST = 900  # characters after which no further paragraph is added
-_LARGEST = 300_000  # bytes of a document that are read
+_MAX_LENGTH = 900  # characters after which no further paragraph is added
+_MAX_BYTES = 300_000  # bytes of a document that are read
 _PICTURE = re.compile(
     r"!?\[!?\[?[^\]]{0,400}\]?\([^()]*+\)\]?(?:\([^()]*+\))?|!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]|"
     r"\[!\[.{0,400}?\]\]?\[[^\]]{0,400}+\]|\[!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]\]\([^()]*+\)"
@@ -50,7 +50,7 @@ def read_opening(index: Index, path: str) -> DocumentOpening | None:
     """Return the first paragraphs of a document or of a source file's documentation, None if there are none."""
     file = ledger(index).files[path]
     if is_prose(file.language):
-        text = index.runners.text(path, _LARGEST).decode("utf-8", "replace").replace("\r\n", "\n")
+        text = index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
         return _of_document(path, text, file.language)
     words = outline(index, path).doc
     if not words:
@@ -64,7 +64,7 @@ def _first_paragraphs(words: str) -> str:
     """Return as many whole paragraphs from the start as fit."""
     found = ""
     for paragraph in re.split(r"\n[ \t]*\n", words.strip()):
-        if found and len(found) + len(paragraph) > _MOST and not found.rstrip().endswith(":"):
+        if found and len(found) + len(paragraph) > _MAX_LENGTH and not found.rstrip().endswith(":"):
             break
         found = f"{found}\n\n{paragraph}" if found else paragraph
     return found
@@ -84,7 +84,7 @@ def _of_document(path: str, text: str, language: str) -> DocumentOpening | None:
             continue
         if not kept and not is_statement(_PICTURE.sub("", words)):
             continue
-        if kept and sum(map(len, kept)) + len(words) > _MOST and not kept[-1].rstrip().endswith(":"):
+        if kept and sum(map(len, kept)) + len(words) > _MAX_LENGTH and not kept[-1].rstrip().endswith(":"):
             break
         kept.append(words)
         first, last = first or number, number + len(paragraph) - 1

@@ -28,7 +28,7 @@ _HEAD = (
 )
 _ITEM = re.compile(rf"^(?P<indent>\s*)(?:[-*+]|\d+[.)])\s+{_HEAD}(?:\*\*)?\s*(?:--?|–|—|:)+\s+(?P<text>\S.*)$")
 _ROW = re.compile(rf"^(?P<indent>\s*)\|\s*{_HEAD}\s*\|\s*(?P<text>[^|]*\S)\s*(?:\|.*)?$")
-_LONGEST = 400_000  # characters of a guide that are searched
+_MAX_LENGTH = 400_000  # characters of a guide that are searched
 
 
 @shared_while(lambda touched: not any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
@@ -39,7 +39,7 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
     files = ledger(index).files
     known = files.keys() | {folder for path in files for folder in _above(path)}
     for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
-        text = index.runners.text(guide).decode("utf-8", "replace")[:_LONGEST]
+        text = index.runners.text(guide).decode("utf-8", "replace")[:_MAX_LENGTH]
         home = guide.rpartition("/")[0]
         for named, first, last, words in _items(text):
             path = _resolve_entry(named, home, known)
@@ -75,7 +75,7 @@ def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
         yield named, number + 1, last + 1, words
 
 
-def _resolve_entry(named: tuple[str, ...], folder: str, known: set[str]) -> str:
+def _resolve_entry(named: tuple[str, ...], folder: str, paths: set[str]) -> str:
     """Return the path that an entry names, relative to the guide's folder or to the root; "" if there is none."""
     for name in named:
         bare = name.partition("#")[0].strip()
@@ -83,7 +83,7 @@ def _resolve_entry(named: tuple[str, ...], folder: str, known: set[str]) -> str:
             continue
         for base in dict.fromkeys((folder, "") if "/" in bare else (folder,)):
             path = posixpath.normpath(posixpath.join(base, bare.lstrip("/"))).strip("/")
-            if path in known:
+            if path in paths:
                 return path
     return ""
 

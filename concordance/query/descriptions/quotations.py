@@ -15,7 +15,7 @@ from concordance.query.index.repository import Index
 from concordance.query.markup import first_sentence as said_first
 
 MAX_SENTENCE = 240  # characters of a sentence in a table at most
-_ENOUGH = 40  # letters that identify the line where a quotation starts
+_MIN_LETTERS = 40  # letters that identify the line where a quotation starts
 _NEXT = 8  # lines over which these letters may be spread
 _NOTE = re.compile(
     r"\A\W*(?:TODO|FIXME|XXX|HACK|NOTE\b|NB\b|DO NOT (?:EDIT|MODIFY)|NOLINT|noqa|"
@@ -29,7 +29,7 @@ _TARGET = re.compile(r"\A~?(?:(?:[^<]*+<(?=[^<]*+<))*+([^<]*?)(?<!\s)\s*+<[^<>]*
 
 def first_line(index: Index, path: str) -> str:
     """Return the first line of a file that contains words, "" if it is too long to be written by hand."""
-    line = next((line.strip() for line in index.opened(path).lines() or [] if re.search(r"\w", line)), "")
+    line = next((line.strip() for line in index.open_file(path).lines() or [] if re.search(r"\w", line)), "")
     return line if len(line) <= 120 else ""
 
 
@@ -39,11 +39,11 @@ def find_lines(index: Index, path: str, words: str, near: int = 1) -> tuple[int,
     The words may have been stripped of their markup and joined to one line, so only letters are compared, and the last
     line is found by counting letters.
     """
-    lines = index.opened(path).lines() or []
+    lines = index.open_file(path).lines() or []
     wanted = _letters(words)
     if not wanted or near > len(lines):
         return (0, 0)
-    start = _letters(next(line for line in words.split("\n") if _letters(line)))[:_ENOUGH]
+    start = _letters(next(line for line in words.split("\n") if _letters(line)))[:_MIN_LETTERS]
     word = _WORD.search(words)
     for at in (*range(near - 1, min(len(lines), near + 400)), *range(near - 2, max(-1, near - 80), -1)):
         if word is not None and word[0] not in lines[at]:

@@ -196,7 +196,7 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, found: AffectedPages) -> None:
+def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, pages: AffectedPages) -> None:
     """Add the pages of files that use definitions whose interface changed."""
     store, after = DefinitionLookup(index), comparison.sides[1].entries
     seen: list[tuple[list[int], str, str, str]] = []
@@ -212,7 +212,7 @@ def _users(index: Index, comparison: Comparison, symbols: SymbolChanges, found: 
         users = {index.path_of(user) for identity in ids for user, _, _ in index.facts.users(identity)}
         for path in sorted(users - {home}):
             if path in after:
-                found.add(Ref(To.FILE, path), 0.5, f"uses {name}, {_CHANGE_CLAUSES[change]}")
+                pages.add(Ref(To.FILE, path), 0.5, f"uses {name}, {_CHANGE_CLAUSES[change]}")
 
 
 _CHANGE_CLAUSES = {

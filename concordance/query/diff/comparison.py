@@ -28,7 +28,7 @@ class FilePair(NamedTuple):
     before: ReadFile | None
     after: ReadFile | None
     changed: list[ChangedSymbol]
-    gone: UnpairedSymbols
+    unpaired: UnpairedSymbols
     outside: bool  # True if code outside of definitions differs
 
 
@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
     here: Side  # the work tree
     pairs: list[FilePair]  # the files that differ
     renamed: dict[str, str]  # the new path of each renamed file, by its old one
-    beside: dict[str, ReadFile]  # files that are the same on both sides, but differ from the store
+    differing_from_store: dict[str, ReadFile]  # files that are the same on both sides, but differ from the store
     settled: frozenset[str]  # files that are the same on both sides and in the store
     unread: list[Unread]
     ruff_problem: str

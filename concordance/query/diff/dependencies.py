@@ -29,7 +29,7 @@ from concordance.query.diff.comparison import Comparison, ReadFile
 from concordance.query.index.repository import Index
 
 _MODULES = (".py", "/__init__.py", ".pyx", ".pyi", "/__init__.pyi")
-_HOMES = frozenset(("__init__", "index", "mod"))  # files that represent their folder
+_FOLDER_FILES = frozenset(("__init__", "index", "mod"))  # files that represent their folder
 _SIGNS = (".", "/", ":")
 _APART = re.compile(r"::|[./:]+")
 Imports = Sequence[tuple[Import, bool]]  # each with whether it is deferred
@@ -107,7 +107,7 @@ class ImportNameFilter:
         for path in paths:
             folders, name = path.split("/")[:-1], path.rpartition("/")[2]
             stem = name.partition(".")[0]
-            if stem in _HOMES and folders:
+            if stem in _FOLDER_FILES and folders:
                 stem = name = folders.pop()
             for word in (name, stem):
                 self._around.setdefault(word, set()).add(folders[-1] if folders else "")
@@ -269,7 +269,9 @@ class DependencySides:
             path for pair in comparison.pairs for path in _paths_if_moved(pair.before, pair.after)
         )
         self._unsure = {
-            path for path, read in comparison.beside.items() if any(self._named.by(one) for one, _ in read.imports)
+            path
+            for path, read in comparison.differing_from_store.items()
+            if any(self._named.by(one) for one, _ in read.imports)
         }
 
     def webs(self) -> tuple[DependencyGraph, DependencyGraph]:
@@ -278,15 +280,15 @@ class DependencySides:
         before, after = self._webs(resolvers, self._doubtful())
         return before, after
 
-    def _read(self, side: int) -> dict[str, ReadFile]:
+    def _files_of_side(self, side: int) -> dict[str, ReadFile]:
         pairs = self._comparison.pairs
         found = {read.file.path: read for pair in pairs if (read := pair.after if side else pair.before) is not None}
-        return {**self._comparison.beside, **found}
+        return {**self._comparison.differing_from_store, **found}
 
     def _ledger(self, side: int) -> dict[str, File]:
         files = self._index.files
         found = {path: files[path] for path in self._comparison.settled}
-        found.update((path, read.file) for path, read in self._read(side).items())
+        found.update((path, read.file) for path, read in self._files_of_side(side).items())
         return found
 
     def _resolver(self, side: int, ledger: dict[str, File]) -> Resolver:
@@ -313,7 +315,11 @@ class DependencySides:
         For a file that is the same on both, only the doubtful imports were resolved: their targets replace what the
         store says.
         """
-        stored, beside, settled = self._index.loads.needs, self._comparison.beside, self._comparison.settled
+        stored, beside, settled = (
+            self._index.loads.needs,
+            self._comparison.differing_from_store,
+            self._comparison.settled,
+        )
         mine = [
             {path: resolver.needs(path, resolver.tree.language(path), imports) for path, imports in doubtful.items()}
             for resolver in resolvers
@@ -329,7 +335,7 @@ class DependencySides:
                 either = mine[0][path].keys() | mine[1][path].keys()
                 kept = [one for one in loads.get(path, ()) if one not in either]
                 loads[path] = kept + load_dependencies(mine[side][path], resolver.tree.language(path), path)
-            for path, read in self._read(side).items():
+            for path, read in self._files_of_side(side).items():
                 needs = resolver.needs(path, read.file.language, read.imports)
                 loads[path] = load_dependencies(needs, read.file.language, path)
                 if path not in beside or path in self._unsure:

@@ -20,14 +20,17 @@ from concordance.base.model import EXECUTABLE_KINDS, KINDS, TYPE_KINDS, Kind
 from concordance.query.diff.symbol_pairs import pair_symbols
 from concordance.query.diff.symbols import VALUES, ComparableSymbol, bare_signature
 
-_LEAST = 0.5  # the least share of common lines of renamed files, as in git
-_COMMON = 20  # a line found in more files than this is not rare
-_MOVED, _MOVED_AS_SIGNED = 0.6, 0.4  # the least share of common text, and if the signatures are the same
-_RENAMED = 0.8
-_SHORT = 60  # characters of text below which all of it must be the same
-_LONG = 150  # characters of text that identify a symbol by themselves
-_FEW = 20  # candidates of the same name and text that are compared
-_MOST = 10_000  # pairs of candidates that are compared
+_MIN_COMMON_LINES = 0.5  # the least share of common lines of renamed files, as in git
+_MAX_FILES_OF_RARE_LINE = 20  # a line found in more files than this is not rare
+_MIN_SIMILARITY, _MIN_SIMILARITY_SAME_SIGNATURE = (
+    0.6,
+    0.4,
+)  # the least share of common text, and if the signatures are the same
+_MIN_RENAME_SIMILARITY = 0.8
+_SHORT_TEXT = 60  # characters of text below which all of it must be the same
+_LONG_TEXT = 150  # characters of text that identify a symbol by themselves
+_MAX_CANDIDATES = 20  # candidates of the same name and text that are compared
+_MAX_PAIRS = 10_000  # pairs of candidates that are compared
 _GROUPS = (
     frozenset((*EXECUTABLE_KINDS,)),
     frozenset((*TYPE_KINDS, Kind.TYPE)),
@@ -56,9 +59,9 @@ class MovedSymbols(NamedTuple):
     added: list[ComparableSymbol]
 
 
-def find_moves(gone: Sequence[UnpairedSymbols], files: dict[str, str]) -> MovedSymbols:
+def find_moves(unpaired: Sequence[UnpairedSymbols], files: dict[str, str]) -> MovedSymbols:
     """Find moved and renamed symbols; `files` maps the old paths of renamed files to the new ones."""
-    pools = _Pools(gone, files)
+    pools = _Pools(unpaired, files)
     pools.rename(sure=True)
     for kinds in (TYPE_KINDS, MOVABLE_KINDS):  # classes first, as their members go with them
         pools.move(kinds)
@@ -87,9 +90,9 @@ def _group(part: ComparableSymbol) -> int:
 class _Pools:
     """The symbols of both sides that are not paired yet."""
 
-    def __init__(self, gone: Sequence[UnpairedSymbols], files: dict[str, str]) -> None:
-        self.removed = {_at(part): part for one in gone for part in one.removed}
-        self.added = {_at(part): part for one in gone for part in one.added}
+    def __init__(self, unpaired: Sequence[UnpairedSymbols], files: dict[str, str]) -> None:
+        self.removed = {_at(part): part for one in unpaired for part in one.removed}
+        self.added = {_at(part): part for one in unpaired for part in one.added}
         self._files = files
         self._old = _by_parent(self.removed.values())
         self._new = _by_parent(self.added.values())
@@ -98,10 +101,10 @@ class _Pools:
         self.inside: list[tuple[ComparableSymbol, ComparableSymbol]] = []
 
     def _join(
-        self, before: ComparableSymbol, after: ComparableSymbol, into: list[tuple[ComparableSymbol, ComparableSymbol]]
+        self, before: ComparableSymbol, after: ComparableSymbol, pairs: list[tuple[ComparableSymbol, ComparableSymbol]]
     ) -> None:
         """Accept a pair, and pair the members of the two."""
-        into.append((before, after))
+        pairs.append((before, after))
         del self.removed[_at(before)], self.added[_at(after)]
         old, new = _inside(self._old, before), _inside(self._new, after)
         if not old or not new:
@@ -126,28 +129,28 @@ class _Pools:
         for part in self.removed.values():
             name = (part.name, _group(part))
             there = by_name.get(name, []) if part.kind in kinds else []
-            if len(there) * times[name] > _MOST:
-                there = by_shape.get((*name, part.shape), [])[:_FEW]
+            if len(there) * times[name] > _MAX_PAIRS:
+                there = by_shape.get((*name, part.shape), [])[:_MAX_CANDIDATES]
             for other in there:
                 alone = len(there) == 1 == times[name]
-                score = self._moved(part, other, alone)
+                score = self._similarity(part, other, alone)
                 if score:
                     found.append((part.key.count("."), -score, _at(part), _at(other)))
         for _, _, here, where in sorted(found):
             if here in self.removed and where in self.added:
                 self._join(self.removed[here], self.added[where], self.moved)
 
-    def _moved(self, before: ComparableSymbol, after: ComparableSymbol, alone: bool) -> float:
+    def _similarity(self, before: ComparableSymbol, after: ComparableSymbol, alone: bool) -> float:
         """Return the similarity of two symbols of the same name; 0 if it is too low."""
         same = bare_signature(before.signature) == bare_signature(after.signature)
         if before.kind in VALUES:
             return 1.0 if same and alone and len(before.signature) >= len(before.name) + _VALUE_LENGTH else 0.0
-        if before.shape == after.shape and (alone or _size(before) >= _SHORT):
+        if before.shape == after.shape and (alone or _size(before) >= _SHORT_TEXT):
             return 1.0
-        if before.declaration != after.declaration or min(_size(before), _size(after)) < _SHORT:
+        if before.declaration != after.declaration or min(_size(before), _size(after)) < _SHORT_TEXT:
             return 0.0
         score = symbol_similarity(before, after)
-        return score if score >= (_MOVED_AS_SIGNED if same and alone else _MOVED) else 0.0
+        return score if score >= (_MIN_SIMILARITY_SAME_SIGNATURE if same and alone else _MIN_SIMILARITY) else 0.0
 
     # --- renamed
 
@@ -170,7 +173,7 @@ class _Pools:
 
     def rename_elsewhere(self) -> None:
         """Pair symbols with another name and place, if their text is long enough and occurs once on each side."""
-        sets = [[part for part in side.values() if _size(part) >= _LONG] for side in (self.removed, self.added)]
+        sets = [[part for part in side.values() if _size(part) >= _LONG_TEXT] for side in (self.removed, self.added)]
         for one, other in _same_shape(*sets):
             if _at(one) in self.removed and _at(other) in self.added:
                 self._join(one, other, self.renamed)
@@ -180,19 +183,22 @@ class _Pools:
     ) -> list[tuple[ComparableSymbol, ComparableSymbol]]:
         if sure:
             return _same_shape(before, after)
-        if not before or len(before) * len(after) > _MOST:
+        if not before or len(before) * len(after) > _MAX_PAIRS:
             return []
         rows = sorted(
             (-self._likeness(one, other), n, m)
-            for n, one in enumerate(before) if one.kind not in VALUES and _size(one) >= _LONG
+            for n, one in enumerate(before) if one.kind not in VALUES and _size(one) >= _LONG_TEXT
             for m, other in enumerate(after) if _group(one) == _group(other) and one.declaration == other.declaration
         )  # fmt: skip
         rivals = Counter(
-            (side, at) for score, n, m in rows if -score >= _RENAMED - 0.2 for side, at in ((0, n), (1, m))
+            (side, at)
+            for score, n, m in rows
+            if -score >= _MIN_RENAME_SIMILARITY - 0.2
+            for side, at in ((0, n), (1, m))
         )
         return [
             (before[n], after[m]) for score, n, m in rows
-            if -score >= _RENAMED and rivals[0, n] == 1 and rivals[1, m] == 1
+            if -score >= _MIN_RENAME_SIMILARITY and rivals[0, n] == 1 and rivals[1, m] == 1
         ]  # fmt: skip
 
     def _likeness(self, before: ComparableSymbol, after: ComparableSymbol) -> float:
@@ -218,7 +224,7 @@ def _same_shape(
     return [
         (part, theirs[part.shape, _group(part)]) for part in before
         if (part.shape, _group(part)) in theirs and shapes[0, part.shape] == shapes[1, part.shape] == 1
-        and _size(part) >= _SHORT
+        and _size(part) >= _SHORT_TEXT
     ]  # fmt: skip
 
 
@@ -258,7 +264,7 @@ def similarity(before: Sequence[int], after: Sequence[int]) -> float:
 # Pairing renamed and moved files.
 
 
-def pair_equal_files(gone: Mapping[str, str], come: Mapping[str, str]) -> list[tuple[str, str]]:
+def pair_equal_files(removed: Mapping[str, str], come: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return pairs of paths with the same content; both arguments map paths to content ids."""
     named: dict[tuple[str, str], deque[str]] = {}
     there: dict[str, deque[str]] = {}
@@ -268,7 +274,7 @@ def pair_equal_files(gone: Mapping[str, str], come: Mapping[str, str]) -> list[t
     pairs: dict[str, str] = {}
     taken: set[str] = set()
     for by_name in (True, False):
-        for path, blob in sorted(gone.items()):
+        for path, blob in sorted(removed.items()):
             left = named.get((blob, path.rpartition("/")[2])) if by_name else there.get(blob)
             while left and left[0] in taken:
                 left.popleft()
@@ -278,22 +284,24 @@ def pair_equal_files(gone: Mapping[str, str], come: Mapping[str, str]) -> list[t
     return sorted(pairs.items())
 
 
-def pair_similar_files(gone: Mapping[str, Sequence[int]], come: Mapping[str, Sequence[int]]) -> list[tuple[str, str]]:
+def pair_similar_files(
+    removed: Mapping[str, Sequence[int]], come: Mapping[str, Sequence[int]]
+) -> list[tuple[str, str]]:
     """Return pairs of paths whose lines are mostly the same; the most similar ones are paired first."""
     having: dict[int, list[str]] = {}
     for path, lines in come.items():
         for line in set(lines):
             having.setdefault(line, []).append(path)
     rows = []
-    for path, lines in gone.items():
+    for path, lines in removed.items():
         shared: Counter[str] = Counter()
         for line in set(lines):
             there = having.get(line, ())
-            if len(there) <= _COMMON:
+            if len(there) <= _MAX_FILES_OF_RARE_LINE:
                 shared.update(there)
-        for other, _ in shared.most_common(_COMMON):
+        for other, _ in shared.most_common(_MAX_FILES_OF_RARE_LINE):
             score = similarity(lines, come[other])
-            if score >= _LEAST:
+            if score >= _MIN_COMMON_LINES:
                 named = path.rpartition("/")[2] == other.rpartition("/")[2]
                 rows.append((-score, not named, path, other))
     pairs: dict[str, str] = {}

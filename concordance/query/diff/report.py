@@ -36,10 +36,12 @@ from concordance.query.diff.dependencies import DependencySides
 from concordance.query.diff.rows import ChangeRow
 from concordance.query.index.repository import Index
 
-_MANY = 12  # small definitions of one kind in one file, or files of a cycle, that are named
-_LISTED = 200  # items of a section that are listed
+_MAX_NAMED = 12  # small definitions of one kind in one file, or files of a cycle, that are named
+_MAX_ITEMS = 200  # items of a section that are listed
 _NAMED = 30  # test files that are listed
-_SMALL = frozenset((Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_SMALL_KINDS = frozenset(
+    (Kind.KEY, Kind.HEADING, Kind.LABEL, Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR)
+)
 _VERBS = {"signature": "signature", "value": "value", "doc": "documentation", "body": "body"}
 
 
@@ -184,8 +186,8 @@ def _truncated_list(items: list[Item]) -> list[Block]:
     """Return a list; a very long one is cut, with the number of what is left out."""
     if not items:
         return []
-    more = len(items) - _LISTED
-    return [Items(items[:_LISTED]), *([Text([f"And {more:,} more: see --json for all."])] if more > 0 else [])]
+    more = len(items) - _MAX_ITEMS
+    return [Items(items[:_MAX_ITEMS]), *([Text([f"And {more:,} more: see --json for all."])] if more > 0 else [])]
 
 
 def _file(answer: DiffReport, path: str) -> Piece:
@@ -203,31 +205,31 @@ def _definitions(answer: DiffReport) -> list[Block]:
     categories = {read.file.path: read.file.category for read in reads}
     ordered = sorted(by_file, key=lambda path: (category_rank(categories.get(path, "")), path))
     blocks: list[Block] = []
-    for path in ordered[:_LISTED]:
+    for path in ordered[:_MAX_ITEMS]:
         blocks += [Heading(3, [_file(answer, path)]), Items(_items(by_file[path]))]
-    if len(ordered) > _LISTED:
-        blocks.append(Text([f"And {count_noun(len(ordered) - _LISTED, 'more file')}: see --json for all."]))
+    if len(ordered) > _MAX_ITEMS:
+        blocks.append(Text([f"And {count_noun(len(ordered) - _MAX_ITEMS, 'more file')}: see --json for all."]))
     return blocks
 
 
-def _items(found: list[ChangeRow]) -> list[Item]:
+def _items(rows: list[ChangeRow]) -> list[Item]:
     """Return the items of one file: members join their added or removed container, small definitions share an item."""
-    whole = {(row.change, row.qualified) for row in found if row.change in ("added", "removed")}
+    whole = {(row.change, row.qualified) for row in rows if row.change in ("added", "removed")}
     inside: Counter[tuple[str, str]] = Counter()
     small: dict[str, list[ChangeRow]] = {}
     alone: list[ChangeRow] = []
-    for row in found:
+    for row in rows:
         around = _around(row, whole)
         if around:
             inside[around] += 1
-        elif row.change in ("added", "removed") and row.kind in _SMALL:
+        elif row.change in ("added", "removed") and row.kind in _SMALL_KINDS:
             small.setdefault(f"{row.change} {row.kind}", []).append(row)
         else:
             alone.append(row)
     items = [Item(_line(row, inside[row.change, row.qualified])) for row in alone]
     for words, group in small.items():
-        named: list[Piece] = [_piece for row in group[:_MANY] for _piece in (Mono(row.qualified),)]
-        more = f" and {len(group) - _MANY:,} more" if len(group) > _MANY else ""
+        named: list[Piece] = [_piece for row in group[:_MAX_NAMED] for _piece in (Mono(row.qualified),)]
+        more = f" and {len(group) - _MAX_NAMED:,} more" if len(group) > _MAX_NAMED else ""
         items.append(Item([f"{words}{'s' if len(group) > 1 else ''}: ", *join_with_commas(named), more]))
     return items
 
@@ -288,9 +290,9 @@ def _cycles(answer: DiffReport) -> list[Block]:
         place = row.after or row.before or {}
         members = place["files"]
         paths = [str(one) for one in members] if isinstance(members, list) else []
-        more = f" and {len(paths) - _MANY:,} more" if len(paths) > _MANY else ""
+        more = f" and {len(paths) - _MAX_NAMED:,} more" if len(paths) > _MAX_NAMED else ""
         items.append(
-            Item([f"{row.change}: {row.why}: ", *join_with_commas([Mono(path) for path in paths[:_MANY]]), more])
+            Item([f"{row.change}: {row.why}: ", *join_with_commas([Mono(path) for path in paths[:_MAX_NAMED]]), more])
         )
     return _truncated_list(items)
 

@@ -103,7 +103,7 @@ def _why(file: File) -> str:
 
 def symbol_changes(comparison: Comparison) -> SymbolChanges:
     """Return definitions that were added, removed, moved or renamed, and the differences of the others."""
-    found = find_moves([pair.gone for pair in comparison.pairs], comparison.renamed)
+    found = find_moves([pair.unpaired for pair in comparison.pairs], comparison.renamed)
     changed = [one for pair in comparison.pairs for one in pair.changed]
     rows = [_change_row("moved", *one, f"from {_former_place(*one)}") for one in found.moved]
     rows += [_change_row("renamed", *one, f"from {_former_place(*one)}") for one in found.renamed]
@@ -119,8 +119,8 @@ def symbol_changes(comparison: Comparison) -> SymbolChanges:
     return SymbolChanges(rows, shown, found.removed, found.added)
 
 
-def _pairs(found: MovedSymbols) -> set[tuple[ComparableSymbol, ComparableSymbol]]:
-    return {*found.moved, *found.renamed}
+def _pairs(moves: MovedSymbols) -> set[tuple[ComparableSymbol, ComparableSymbol]]:
+    return {*moves.moved, *moves.renamed}
 
 
 def _order(row: ChangeRow) -> tuple[str, int, str]:
@@ -165,10 +165,10 @@ def _differences(one: ChangedSymbol) -> Iterator[ChangeRow]:
 # --- dependencies, cycles, findings
 
 
-def dependency_rows(found: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
+def dependency_rows(changes: Iterable[DependencyChange], kind: str) -> list[ChangeRow]:
     """Return rows for gained and lost dependencies."""
     rows = []
-    for one in found:
+    for one in changes:
         place: ChangePlace = {"from": one.members[0] or ".", "to": one.members[1] or "."}
         if one.line:
             place["line"] = one.line
@@ -178,11 +178,11 @@ def dependency_rows(found: Iterable[DependencyChange], kind: str) -> list[Change
     return rows
 
 
-def file_dependency_rows(found: list[DependencyChange], comparison: Comparison) -> list[ChangeRow]:
+def file_dependency_rows(changes: list[DependencyChange], comparison: Comparison) -> list[ChangeRow]:
     """Return dependencies between files that were gained or lost, with the reason if the user's file did not change."""
     rows, changed = [], {read.file.path for pair in comparison.pairs for read in (pair.before, pair.after) if read}
     after = comparison.sides[1].entries
-    for one, row in zip(found, dependency_rows(found, "dependency"), strict=True):
+    for one, row in zip(changes, dependency_rows(changes, "dependency"), strict=True):
         user, target = one.members
         told = row.why
         if user not in changed:
@@ -198,10 +198,10 @@ def file_dependency_rows(found: list[DependencyChange], comparison: Comparison) 
     return rows
 
 
-def cycle_rows(found: Iterable[DependencyChange]) -> list[ChangeRow]:
+def cycle_rows(changes: Iterable[DependencyChange]) -> list[ChangeRow]:
     """Return cycles that appeared, grew, shrank or disappeared."""
     rows = []
-    for one in found:
+    for one in changes:
         before: ChangePlace | None = {"files": list(one.before)} if one.before else None
         after: ChangePlace | None = {"files": list(one.members)} if one.members else None
         path = (one.members or one.before)[0]

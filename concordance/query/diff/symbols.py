@@ -23,7 +23,7 @@ _SPACE = re.compile(r"\s+")
 _LAST_COMMA = re.compile(r",(?=[)\]}>])")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\s+")
 _GAP = 300  # characters of comments and white space between two characters of a signature
-_LONGEST = 255  # characters of a line that count
+_MAX_LINE_LENGTH = 255  # characters of a line that count
 
 
 class ComparableSymbol(NamedTuple):
@@ -171,8 +171,8 @@ def _without_layout(lines: Iterable[str], language: str, margin: int) -> str:
     return "\n".join(f"{indent} {_QUOTED.sub(_keep_quoted, line)}" for indent, line in indents)
 
 
-def _keep_quoted(found: re.Match[str]) -> str:
-    return "" if found[0].isspace() else found[0]
+def _keep_quoted(match: re.Match[str]) -> str:
+    return "" if match[0].isspace() else match[0]
 
 
 def _digest(text: str) -> int:
@@ -189,7 +189,7 @@ def line_digests(lines: Iterable[str]) -> Iterable[int]:
     """Yield a number for each line of more than two letters: a digest and, in the last byte, its length."""
     for line in map(str.strip, lines):
         if len(line) > 2:
-            yield _digest(line) << 8 | min(len(line), _LONGEST)
+            yield _digest(line) << 8 | min(len(line), _MAX_LINE_LENGTH)
 
 
 def bare_signature(signature: str) -> str:

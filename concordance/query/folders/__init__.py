@@ -30,9 +30,9 @@ from concordance.query.index.updates.reads import (
 NAMED_KINDS = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
 )
-_MOST_TYPES = 400  # most used types kept for the whole repository
-_TOP = 12  # most central files kept per folder and category
-_KEPT = 40  # most used definitions kept per folder
+_MAX_TYPES = 400  # most used types kept for the whole repository
+_MAX_CENTRAL_FILES = 12  # most central files kept per folder and category
+_MAX_DEFINITIONS = 40  # most used definitions kept per folder
 _PROSE = frozenset(("html", "jupyter"))  # languages of documents without a reader
 
 
@@ -49,7 +49,7 @@ class Folder:
         self.language_lines: Counter[str] = Counter()
         self.categories: Counter[str] = Counter()  # files by category
         self.category_lines: Counter[str] = Counter()
-        self.used: UsedDefinitions = []
+        self.used_definitions: UsedDefinitions = []
 
     def add(self, inner: Folder) -> None:
         """Add the totals of a folder inside of this one."""
@@ -81,10 +81,10 @@ class _MostUsed(NamedTuple):
 
     types: UsedDefinitions
     files: dict[str, UsedDefinitions]
-    folders: dict[str, UsedDefinitions]  # at most `_KEPT` each
+    folders: dict[str, UsedDefinitions]  # at most `_MAX_DEFINITIONS` each
 
 
-@shared_while(untouched(Aspect.INTO, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, RENUMBERED))
 def _most_used(index: Index) -> _MostUsed:
     """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
     declaration count as uses of the definition."""
@@ -105,16 +105,16 @@ def _most_used(index: Index) -> _MostUsed:
         files.setdefault(paths[one], []).append(place)
     best: dict[str, list[int]] = {folder: [] for folder in index.folders}
     for path, places in files.items():
-        best[path.rpartition("/")[0]] += places[:_KEPT]
+        best[path.rpartition("/")[0]] += places[:_MAX_DEFINITIONS]
     for folder in sorted(best, key=lambda folder: (not folder, -folder.count("/"))):  # innermost first
-        best[folder] = sorted(best[folder])[:_KEPT]
+        best[folder] = sorted(best[folder])[:_MAX_DEFINITIONS]
         if folder:
             best[folder.rpartition("/")[0]] += best[folder]
     told = ({key: [rows[place] for place in one] for key, one in some.items()} for some in (files, best))
-    return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MOST_TYPES], *told)
+    return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MAX_TYPES], *told)
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _scores(index: Index) -> dict[str, float]:
     """Return how central each file is: its rank plus a bonus for the number of its users. By rank alone, a file that a
     single central file uses would count as central too, but readers do not look for it."""
@@ -125,7 +125,7 @@ def _scores(index: Index) -> dict[str, float]:
     }
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
     """Return a cache for `Folders.around`."""
     return {}
@@ -135,7 +135,7 @@ def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str
 def _own_totals(index: Index, path: str) -> Folder:
     """Return the totals of the files directly in a folder."""
     folder = Folder(path)
-    for name in index.beside(path):
+    for name in index.files_in(path):
         file = index.files[name]
         folder.count += 1
         folder.lines += file.lines
@@ -160,8 +160,8 @@ class Folders:
         self._ledger: Ledger = ledger(index)
         # A plain table, which records no reads: folder pages are rebuilt whenever any file below them changes anyway.
         self._files: dict[str, File] = unrecorded_copy(self._ledger.files)
-        self._weighed = _most_used(index)
-        self.used_types, self.used_in = self._weighed.types, self._weighed.files
+        self._used_definitions = _most_used(index)
+        self.used_types, self.used_in = self._used_definitions.types, self._used_definitions.files
         self.own = {path: _own_totals(index, path) for path in index.folders}  # the files directly in each
         self._score = _scores(index)
         self._tops: dict[str, dict[str, list[tuple[float, str]]]] = {}
@@ -169,35 +169,35 @@ class Folders:
             self._tops = {path: row for path, row in before._tops.items() if before.own[path] is self.own.get(path)}
         known = before.own if before is not None else {}
         had = before.all if before is not None and known.keys() == self.own.keys() else {}
-        used = self._weighed.folders
+        used = self._used_definitions.folders
         stale = {
             one for path, own in self.own.items()
-            if not had or known[path] is not own or had[path].used != used[path]
+            if not had or known[path] is not own or had[path].used_definitions != used[path]
             for one in (path, *parent_folders(path))
         }  # fmt: skip
         self.all: dict[str, Folder] = {path: Folder(path) if path in stale else had[path] for path in self.own}
         for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # innermost first
             folder = self.all[path]
-            folder.files = index.beside(path)
+            folder.files = index.files_in(path)
             folder.folders = had[path].folders if had else sorted(folder.folders, key=lambda inner: f"{inner}/")
             for inner in (self.own[path], *(self.all[one] for one in folder.folders)):
                 folder.add(inner)
-            folder.used = used[path]
+            folder.used_definitions = used[path]
             if path and not had:
                 self.all[path.rpartition("/")[0]].folders.append(path)
 
     # --- contents and dependencies
 
-    def homes(self, path: str) -> list[str]:
+    def with_subfolders(self, path: str) -> list[str]:
         """Return a folder and all folders below it, each before those inside of it."""
         found = [path]
         for child in self.all[path].folders:
-            found += self.homes(child)
+            found += self.with_subfolders(child)
         return found
 
     def below(self, path: str) -> list[str]:
         """Return every file below a folder, the files of a folder before those of its subfolders."""
-        return [file for folder in self.homes(path) for file in self.all[folder].files]
+        return [file for folder in self.with_subfolders(path) for file in self.all[folder].files]
 
     def around(self, path: str) -> tuple[Counter[str], Counter[str]]:
         """Return what a folder uses outside of it, and what uses it from outside, as numbers of files per part of the
@@ -241,36 +241,36 @@ class Folders:
             found[part or there] += 1
         return found
 
-    def central(self, path: str, most: int) -> list[str]:
+    def central(self, path: str, limit: int) -> list[str]:
         """Return the most central files below a folder."""
-        return self.most_central(self.homes(path), most)
+        return self.most_central(self.with_subfolders(path), limit)
 
-    def most_central(self, homes: Sequence[str], most: int) -> list[str]:
+    def most_central(self, paths: Sequence[str], limit: int) -> list[str]:
         """Return the most central files of folders, at most a dozen. They are source files if source has a quarter
         of the lines, else files of the category with most lines; generated, vendored and data files only if there is
         nothing else."""
         lines: Counter[str] = Counter()
-        for home in homes:
+        for home in paths:
             for category, number in self.own[home].category_lines.items():
-                lines[_READ_AS.get(category, category)] += number
-        for aside in NOT_READ & lines.keys():
+                lines[_COUNTED_AS.get(category, category)] += number
+        for aside in UNWRITTEN_CATEGORIES & lines.keys():
             lines[aside] = min(lines[aside], 1)
         source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
         kind = source or max(lines, key=lambda one: (lines[one], one), default="")
-        return [path for _, path in nsmallest(most, (row for home in homes for row in self._top(home).get(kind, ())))]
+        return [path for _, path in nsmallest(limit, (row for home in paths for row in self._top(home).get(kind, ())))]
 
-    def _top(self, home: str) -> dict[str, list[tuple[float, str]]]:
+    def _top(self, folder: str) -> dict[str, list[tuple[float, str]]]:
         """Return the most central files directly in a folder, by category."""
-        found = self._tops.get(home)
+        found = self._tops.get(folder)
         if found is None:
-            found = self._tops[home] = {}
-            for path in self.all[home].files:
+            found = self._tops[folder] = {}
+            for path in self.all[folder].files:
                 file = self._files[path]
                 if file.lines:
-                    kind = _READ_AS.get(file.category, file.category)
+                    kind = _COUNTED_AS.get(file.category, file.category)
                     found.setdefault(kind, []).append((-self._score[path], path))
             for kind, rows in found.items():
-                found[kind] = nsmallest(_TOP, rows)
+                found[kind] = nsmallest(_MAX_CENTRAL_FILES, rows)
         return found
 
 
@@ -293,8 +293,8 @@ def noun_of(file: File) -> str:
     return _NOUNS.get(Category(file.category)) or f"{file.type} file"
 
 
-NOT_READ = frozenset((Category.DATA, Category.VENDORED, Category.GENERATED))
-_READ_AS: dict[str, str] = {Category.EXAMPLE: Category.SOURCE, Category.CONFIGURATION: Category.BUILD}
+UNWRITTEN_CATEGORIES = frozenset((Category.DATA, Category.VENDORED, Category.GENERATED))
+_COUNTED_AS: dict[str, str] = {Category.EXAMPLE: Category.SOURCE, Category.CONFIGURATION: Category.BUILD}
 
 
 def parent_folders(path: str) -> Iterator[str]:

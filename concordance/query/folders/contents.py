@@ -20,13 +20,14 @@ from concordance.base.blocks import (
     Text,
     To,
     count_noun,
+    format_size,
     join_in_sentence,
 )
 from concordance.base.model import Category
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.description import describe_folder, file_counts_in_words, most_used_names
-from concordance.query.index.ledger import format_size, ledger
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 
 

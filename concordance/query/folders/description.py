@@ -23,7 +23,7 @@ from concordance.query.index.updates.reads import BELOW, memoised
 
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "package-info.java", "index.ts", "index.js")
-_SHOWN = 3
+_MAX_NAMES = 3
 
 
 class FolderDescription(NamedTuple):
@@ -68,10 +68,10 @@ def _by_facts(index: Index, folder: Folder) -> list[Piece]:
     found: list[Piece] = [_workflows(index, folder) or file_counts_in_words(folder)]
     if folder.tests and folder.mostly(Category.TEST):
         found.append(f" with {count_noun(folder.tests, 'test')}")
-    names = most_used_names(index, folder, _SHOWN)
+    names = most_used_names(index, folder, _MAX_NAMES)
     if names:
         found += ["; most used: ", *join_in_sentence(names)]
-    elif folder.count <= _SHOWN and len(folder.files) == folder.count:
+    elif folder.count <= _MAX_NAMES and len(folder.files) == folder.count:
         found += [": ", *join_in_sentence([Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in folder.files])]
     elif not folder.files and len(folder.folders) == 1:
         inner = folder.folders[0]
@@ -89,12 +89,12 @@ def _workflows(index: Index, folder: Folder) -> str:
     return count_noun(len(jobs), "workflow") if all(jobs) else ""
 
 
-def most_used_names(index: Index, folder: Folder, most: int) -> list[Piece]:
+def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
     """Return links to the definitions in a folder that most files use, each name once."""
     found: dict[str, Piece] = {}
-    for times, one in folder.used:
+    for times, one in folder.used_definitions:
         ref = ref_of(index, one, short=True)
-        if times > 1 and len(found) < most:
+        if times > 1 and len(found) < limit:
             found.setdefault(ref.label, ref)
     return list(found.values())
 
@@ -116,7 +116,7 @@ def _common_extension(folder: Folder) -> list[Piece]:
 def file_counts_in_words(folder: Folder) -> str:
     """Return the numbers of files by language or kind: `41 C++ files, 12 CUDA files and 3 others`."""
     rows = sorted(folder.nouns.items(), key=lambda row: (-row[1], row[0]))
-    shown = [(name, times) for name, times in rows[:_SHOWN] if 12 * times >= folder.count]
+    shown = [(name, times) for name, times in rows[:_MAX_NAMES] if 12 * times >= folder.count]
     left = folder.count - sum(times for _, times in shown)
     if left and len(rows) == len(shown) + 1:
         shown.append(rows[len(shown)])

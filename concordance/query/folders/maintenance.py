@@ -16,11 +16,11 @@ from concordance.base.model import Category, Kind
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
-from concordance.query.index.owners import describe_owner
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import RENUMBERED, memoised, shared_while, untouched
+from concordance.query.sections.owner_notes import describe_owner
 
-_SHOWN = 5
+_MAX_PATHS = 5
 
 
 @memoised(16384)
@@ -41,7 +41,7 @@ class _FolderUpkeep(NamedTuple):
 @memoised(1 << 20)
 def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
     found = _FolderUpkeep([], [], {})
-    for path in index.beside(folder):
+    for path in index.files_in(folder):
         index.reads.note(Aspect.TEXT, path)
         number = ledger(index).tests[path]
         if number:
@@ -56,12 +56,12 @@ def _folder_upkeep(index: Index, folder: str) -> _FolderUpkeep:
     return found
 
 
-def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
+def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
     """Return blocks on the tests, builds and owners of the files of the given folders."""
     index.reads.note("owners", "")
-    with index.reads.unheard():  # the caller already depends on everything below the folder
-        worked = [_folder_upkeep(index, folder) for folder in homes]
-        files = list(chain.from_iterable(map(index.beside, homes)))
+    with index.reads.not_recording():  # the caller already depends on everything below the folder
+        worked = [_folder_upkeep(index, folder) for folder in paths]
+        files = list(chain.from_iterable(map(index.files_in, paths)))
     items: list[Item] = []
     commands: list[str] = []
     inside = set(files)
@@ -92,7 +92,7 @@ def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
         )
         commands += _command(index, best[0])
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
-        told = index.tests_told
+        told = index.approximate_test_count
         said = f"none found that reach it ({told} searched)" if told else "none found in the repository"
         items.append(Item([Strong("Tests"), f": {said}"]))
     items += _builds(index, files) + _owners(worked, len(files))
@@ -103,7 +103,7 @@ def maintenance_blocks(index: Index, homes: Sequence[str]) -> list[Block]:
 
 
 def _files(paths: Sequence[str]) -> list[Piece]:
-    shown = paths[: _SHOWN + (len(paths) == _SHOWN + 1)]
+    shown = paths[: _MAX_PATHS + (len(paths) == _MAX_PATHS + 1)]
     left = len(paths) - len(shown)
     refs: list[Piece] = [Ref(To.FILE, path) for path in shown]
     return join_in_sentence([*refs, *([count_noun(left, "other file")] if left else [])])
@@ -115,7 +115,7 @@ def _command(index: Index, path: str) -> list[str]:
     return [command] if command else []
 
 
-@shared_while(untouched(Aspect.INTO, Aspect.OUT, Aspect.NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
 def _builders_by_path(index: Index) -> dict[str, list[int]]:
     """Return, by path, the ids of the build files and targets that name a file."""
     builds = {base for base, _, _, category in index.bases if category == Category.BUILD}
@@ -133,7 +133,7 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     named = Counter(chain.from_iterable(built[path] for path in files if path in built))
     rows = sorted(named.items(), key=lambda row: (-row[1], index.path_of(row[0]), row[0]))
     pieces: list[list[Piece]] = []
-    for user, times in rows[:_SHOWN]:
+    for user, times in rows[:_MAX_PATHS]:
         where: list[Piece] = [Ref(To.FILE, index.path_of(user)), f" ({count_noun(times, 'file')})"]
         pieces.append([ref_of(index, user), " in ", *where] if kinds[user] == Kind.TARGET else where)
     if not pieces:
@@ -141,15 +141,15 @@ def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     found: list[Piece] = []
     for number, piece in enumerate(pieces):
         found += ([", "] if number else []) + piece
-    if len(rows) > _SHOWN:
-        found.append(f" and {count_noun(len(rows) - _SHOWN, 'other place')}")
+    if len(rows) > _MAX_PATHS:
+        found.append(f" and {count_noun(len(rows) - _MAX_PATHS, 'other place')}")
     return [Item([Strong("Built by"), ": ", *found])]
 
 
-def _owners(worked: Sequence[_FolderUpkeep], count: int) -> list[Item]:
+def _owners(upkeep: Sequence[_FolderUpkeep], count: int) -> list[Item]:
     """Return the owners of the files, according to the repository's own list of owners."""
     rows: dict[str, tuple[list[Piece], int]] = {}
-    for one in worked:
+    for one in upkeep:
         for key, (people, times) in one.owners.items():
             rows[key] = (people, rows.get(key, ([], 0))[1] + times)
     items = []

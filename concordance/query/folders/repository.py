@@ -78,8 +78,8 @@ def _name(index: Index) -> str:
 def _at_root(index: Index) -> dict[str, str]:
     """Return the files at the root by their names in lower case. `folders` knows them too, but takes seconds to
     compute, and every page of a site shows the repository's name."""
-    with index.reads.unheard():
-        return {path.lower(): path for path in index.beside("")}
+    with index.reads.not_recording():
+        return {path.lower(): path for path in index.files_in("")}
 
 
 def readme_opening(index: Index) -> DocumentOpening | None:
@@ -102,7 +102,7 @@ def root_index(index: Index) -> Iterator[Block]:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
     tests = f" and {count_noun(root.tests, 'test')}" if root.tests else ""
-    symbols = index.census.defined[""]
+    symbols = index.census.symbol_counts[""]
     yield Text(
         [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
          f"They define {count_noun(symbols, 'name')}{tests}."]

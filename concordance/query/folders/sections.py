@@ -34,7 +34,7 @@ from concordance.query.index.repository import Index
 _BOXES = 24  # parts in a diagram
 _ARROWS = 40  # arrows in a diagram
 _NAMED = 5  # parts of the repository named in a sentence
-_FILES = 10
+_MAX_FILES = 10
 _CONCEPTS = 8
 _SIGNATURE = 100  # characters up to which a signature is shown in place of a missing description
 
@@ -83,9 +83,9 @@ def part_ref(index: Index, path: str) -> Ref:
 # --- concepts
 
 
-def key_concepts(index: Index, folder: Folder, most: int = _CONCEPTS) -> list[Block]:
+def key_concepts(index: Index, folder: Folder, limit: int = _CONCEPTS) -> list[Block]:
     """Return the definitions that other files use most, each with its author's description."""
-    rows = key_definitions_of_folder(index, folder, most)
+    rows = key_definitions_of_folder(index, folder, limit)
     if not rows:
         return []
     return [Items([concept_item(index, row) for row in rows])]
@@ -199,5 +199,5 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
 
 def important_files(index: Index, folder: str) -> list[Block]:
     """Return a table of the most important files of a folder."""
-    paths = folders(index).central(folder, _FILES)
+    paths = folders(index).central(folder, _MAX_FILES)
     return [important_table(index, paths, folder)] if paths else []

@@ -16,14 +16,14 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Cite, Piece, Strong, Text, join_in_sentence
 from concordance.base.model import Term
 from concordance.facts.updates.store_delta import Aspect
-from concordance.query.folders import NOT_READ
+from concordance.query.folders import UNWRITTEN_CATEGORIES
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised
 
 _OF_FILE = 12  # most frequent terms considered per file
-_SHOWN = 10
-_FEW = 4  # in folders with fewer files than this, a term of a single file counts too
-_COMMON = 8  # a term in more than one of this many files of the repository is too common
+_MAX_TERMS = 10
+_SMALL_FOLDER = 4  # in folders with fewer files than this, a term of a single file counts too
+_COMMON_TERM_SHARE = 8  # a term in more than one of this many files of the repository is too common
 
 
 @memoised(1 << 20)
@@ -31,9 +31,9 @@ def _file_terms(index: Index, path: str) -> list[Term]:
     """Return the phrases and acronyms that distinguish a file from others."""
     index.reads.note(Aspect.TEXT, path)
     index.reads.note("words", path)
-    if index.category_of(path) in NOT_READ:
+    if index.category_of(path) in UNWRITTEN_CATEGORIES:
         return []
-    spread, common = index.census.spread, max(8, index.census.read // _COMMON)
+    spread, common = index.census.files_per_term, max(8, index.census.file_count_band // _COMMON_TERM_SHARE)
     terms = index.census.terms.get(index.base_of(path), ())
     rows = [term for term in terms if term.kind in ("phrase", "acronym") and spread.get(term.text, 1) <= common]
     return sorted(rows, key=lambda term: (-term.times, term.text))[:_OF_FILE]
@@ -49,19 +49,19 @@ class _FolderTerms(NamedTuple):
 @memoised(1 << 20)
 def _folder_terms(index: Index, folder: str) -> _FolderTerms:
     """Return the distinctive terms of the files directly in a folder."""
-    rows = [(path, term) for path in index.beside(folder) for term in _file_terms(index, path)]
+    rows = [(path, term) for path in index.files_in(folder) for term in _file_terms(index, path)]
     return _FolderTerms(
         [term.text for _, term in rows], [(path, term.text, term) for path, term in rows if term.stands_for]
     )
 
 
-def distinctive_terms(index: Index, homes: Sequence[str]) -> list[Block]:
+def distinctive_terms(index: Index, paths: Sequence[str]) -> list[Block]:
     """Return the most distinctive terms of the given folders' files, acronyms with their expansions."""
-    with index.reads.unheard():  # the caller already depends on everything below the folder
-        told = [_folder_terms(index, folder) for folder in homes]
-        count = sum(len(index.beside(folder)) for folder in homes)
+    with index.reads.not_recording():  # the caller already depends on everything below the folder
+        told = [_folder_terms(index, folder) for folder in paths]
+        count = sum(len(index.files_in(folder)) for folder in paths)
     files = Counter(chain.from_iterable(one.texts for one in told))
-    best = _best(files, index.census.spread, 1 if count < _FEW else 2)
+    best = _best(files, index.census.files_per_term, 1 if count < _SMALL_FOLDER else 2)
     if not best:
         return []
     shown = set(best)
@@ -83,8 +83,8 @@ def _best(files: Counter[str], spread: Mapping[str, int], least: int) -> list[st
             for text, times in files.items()
             if times > floor and times >= least
         ]
-        best = nsmallest(_SHOWN, rows)
-        if len(best) == _SHOWN and -best[-1][0] > floor * math.log2(1 + floor * 4):  # no other term can weigh more
+        best = nsmallest(_MAX_TERMS, rows)
+        if len(best) == _MAX_TERMS and -best[-1][0] > floor * math.log2(1 + floor * 4):  # no other term can weigh more
             break
     return [text for _, text in best]
 

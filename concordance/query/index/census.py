@@ -29,13 +29,6 @@ class CensusFile(NamedTuple):
     last: int
 
 
-class FolderNames(NamedTuple):
-    """The files and folders directly in a folder."""
-
-    files: list[CensusFile]
-    folders: list[str]
-
-
 class Census:
     """All names of a repository."""
 
@@ -85,20 +78,20 @@ class Census:
 
     def only(self, name: str) -> int:
         """Return the only code symbol with this name; 0 if there is none or more than one."""
-        self.reads.note(Aspect.NAME, name)
+        self.reads.note(Aspect.SYMBOLS_NAMED, name)
         kinds = self.kinds
         meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _CODE_KINDS]
         return meant[0] if len(meant) == 1 else 0
 
     def has_code(self, name: str) -> bool:
         """True if a code symbol has this name."""
-        self.reads.note(Aspect.NAME, name)
+        self.reads.note(Aspect.SYMBOLS_NAMED, name)
         return any(self.kinds[identity] in _CODE_KINDS for identity in self.by_name.get(name, ()))
 
     # --- uses
 
     @cached_property
-    def outside(self) -> dict[int, array[int]]:
+    def external_uses(self) -> dict[int, array[int]]:
         """The files and symbols of other files that each file uses, each once; by the user file's id, sorted by id."""
         owner = array("I", [0]) * len(self.names)
         for file in self.files:
@@ -116,7 +109,7 @@ class Census:
 
         Guesses do not count, because they would rise to the top of a ranking.
         """
-        return Counter(chain.from_iterable(self.outside.values()))
+        return Counter(chain.from_iterable(self.external_uses.values()))
 
     # --- words
 
@@ -126,7 +119,7 @@ class Census:
         return self.facts.all_terms()
 
     @cached_property
-    def spread(self) -> dict[str, int]:
+    def files_per_term(self) -> dict[str, int]:
         """The number of files that have each term, rounded down to a power of two.
 
         An exact number would make a file's page change with every other file.
@@ -134,7 +127,7 @@ class Census:
         return {text: round_to_power(files) for text, files in self.facts.term_files()}
 
     @cached_property
-    def read(self) -> int:
+    def file_count_band(self) -> int:
         """The number of files that were read, rounded in the same way."""
         return round_to_power(len(self.read_paths))
 
@@ -144,21 +137,6 @@ class Census:
         return self.facts.read_paths()
 
     # --- folders
-
-    @cached_property
-    def folders(self) -> dict[str, FolderNames]:
-        """All folders with files below them, "" for the root, in the order of paths."""
-        found = {"": FolderNames([], [])}
-        for file in self.files:
-            folder = file.path.rpartition("/")[0]
-            self._folder(found, folder).files.append(file)
-        return {name: found[name] for name in sorted(found)}
-
-    def _folder(self, found: dict[str, FolderNames], name: str) -> FolderNames:
-        if name not in found:
-            found[name] = FolderNames([], [])
-            self._folder(found, name.rpartition("/")[0]).folders.append(name)
-        return found[name]
 
     @cached_property
     def _paths(self) -> list[str]:
@@ -172,9 +150,9 @@ class Census:
         return self.files[first:last]
 
     @cached_property
-    def defined(self) -> dict[str, int]:
+    def symbol_counts(self) -> Counter[str]:
         """The number of symbols below each folder."""
-        found = dict.fromkeys(self.folders, 0)
+        found: Counter[str] = Counter()
         kinds = self.kinds
         for file in self.files:
             count = sum(1 for kind in kinds[file.base + 1 : file.last + 1] if kind)

@@ -28,7 +28,7 @@ def symbol_users(index: Index, path: str) -> list[tuple[int, int]]:
 @memoised(64)
 def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
     """Return the positions of a file's symbols that have pages of their own."""
-    file = index.opened(path)
+    file = index.open_file(path)
     base, last = file.base, file.base + len(file.symbols)
     places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in PAGE_KINDS]
     own = index.facts.used_from_elsewhere((base + 1 + place for place in places), base, last)

@@ -1,4 +1,8 @@
-"""Counts of every file for pages about the whole repository, kept for files that have not changed."""
+"""Counts of every file for pages about the whole repository, reused for files that have not changed.
+
+In: the counts of the last build, and which files changed since. Out: a row for each file. Questions, which have no
+earlier counts, count all files.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,12 @@ from typing import Any
 RowsByPath = dict[str, Any]  # plain values by path
 
 
-# ---
-# What is counted of every file for pages about the whole: of a file that has not changed, what was counted before.
-#
-# In: rows of the last book's notes, and which files changed since. Out: a row for each file. Questions, which have no
-# notes, count all files.
-
-
 class FileCounts:
     """Tables of per-file counts, by the name of the count."""
 
-    def __init__(self, kept: Mapping[str, RowsByPath], changed: Collection[str]) -> None:
-        self._rows = {name: dict(rows) for name, rows in kept.items()}
-        self._stale = {name: set(changed) for name in kept}
+    def __init__(self, previous: Mapping[str, RowsByPath], changed: Collection[str]) -> None:
+        self._rows = {name: dict(rows) for name, rows in previous.items()}
+        self._stale = {name: set(changed) for name in previous}
 
     def of(self, name: str, paths: list[str], count: Callable[[str], Any]) -> RowsByPath:
         """Return a count for each of the given files; `count` is called only if the count is unknown or stale."""
@@ -34,7 +31,7 @@ class FileCounts:
 
     @property
     def rows(self) -> Mapping[str, RowsByPath]:
-        """All tables, without the rows that are stale, for the notes of the next build."""
+        """All tables, without the rows that are stale, for the log of the next build."""
         return {
             name: {path: row for path, row in rows.items() if path not in self._stale[name]}
             if self._stale.get(name) else rows

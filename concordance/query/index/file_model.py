@@ -53,7 +53,7 @@ class FileModel:
 
     def __init__(self, index: Index, path: str) -> None:
         self.index, self.path, self.reads = index, path, index.reads
-        self.opened = index.opened(path)
+        self.opened = index.open_file(path)
         self.file, self.base = self.opened.file, self.opened.base
 
     @cached_property
@@ -75,7 +75,7 @@ class FileModel:
         return found
 
     @cached_property
-    def meant(self) -> dict[int, int]:
+    def definition_of_declaration(self) -> dict[int, int]:
         """For types that the file declares and also defines: the definition's position, by the declaration's."""
         defined = {
             tuple(split_key(symbol.key)): place
@@ -98,17 +98,17 @@ class FileModel:
         Uses of a symbol by itself, or by what it contains, are left out.
         """
         found: dict[int, list[UsePair]] = {}
-        self.index.reads.note(Aspect.INTO, self.path)
+        self.index.reads.note(Aspect.USED_BY, self.path)
         base, symbols = self.base, self.symbols
         last = base + len(symbols)
         for target, user, roles, trust, times in self.index.facts.users_of_file(self.path):
-            place = self.meant.get(target - base - 1, target - base - 1)
+            place = self.definition_of_declaration.get(target - base - 1, target - base - 1)
             if trust < Trust.UNIQUE_NAME or user == target:
                 continue
             if base < user <= last and place >= 0 and self._is_inside(user - base - 1, place):
                 continue
             found.setdefault(place, []).append(UsePair(user, roles, trust, times))
-        self._named(use.id for uses in found.values() for use in uses)
+        self._record_names(use.id for uses in found.values() for use in uses)
         for uses in found.values():  # ids are in the order of reading, which varies; paths do not
             uses.sort(key=lambda use: self._order(use.id))
         return found
@@ -145,13 +145,13 @@ class FileModel:
                 inside[link[0]] = UsePair(link[0], roles, link[1], often)
             else:
                 inside[link[0]] = UsePair(link[0], had.roles | roles, max(had.trust, link[1]), had.times + often)
-        self._named(one for inside in found.values() for one in inside)
+        self._record_names(one for inside in found.values() for one in inside)
         return found
 
-    def _named(self, ids: Iterable[int]) -> None:
+    def _record_names(self, ids: Iterable[int]) -> None:
         """Record that the page may show the names and kinds of the given symbols."""
         for path in {self.index.path_of(one) for one in ids}:
-            self.index.reads.note(Aspect.NAMES, path)
+            self.index.reads.note(Aspect.DISPLAY_NAMES, path)
 
     @cached_property
     def bases(self) -> dict[int, list[int]]:
@@ -163,10 +163,10 @@ class FileModel:
 
     @property
     @memoised_in_object
-    def heirs(self) -> dict[int, list[int]]:
+    def subclasses(self) -> dict[int, list[int]]:
         """The ids of the classes that extend its classes, by position."""
-        self.index.reads.note(Aspect.INTO, self.path)
-        return self._by_place((target, symbol) for symbol, target in self.index.facts.heirs_of(*self._own))
+        self.index.reads.note(Aspect.USED_BY, self.path)
+        return self._by_place((target, symbol) for symbol, target in self.index.facts.subclasses_of(*self._own))
 
     @cached_property
     def overridden(self) -> dict[int, list[int]]:
@@ -177,7 +177,7 @@ class FileModel:
     @memoised_in_object
     def overriding(self) -> dict[int, list[int]]:
         """The ids of the methods that override its methods, by position."""
-        self.index.reads.note(Aspect.INTO, self.path)
+        self.index.reads.note(Aspect.USED_BY, self.path)
         return self._by_place((target, symbol) for symbol, target in self.index.facts.overridings(*self._own))
 
     @property
@@ -293,16 +293,16 @@ class FileModel:
 
     def name(self, place: int) -> str:
         """Return the name of one of its symbols, with the name of what contains it."""
-        return separator_of(self.file.language).join(split_key(self.symbols[place].key)[-_PARTS:])
+        return separator_of(self.file.language).join(split_key(self.symbols[place].key)[-_MAX_NAME_PARTS:])
 
 
 def model_of(index: Index, path: str) -> FileModel:
     """Return the model of a file; the last one is cached, as the pages of a file are written one after the other."""
-    last: FileModel | None = index.worked_out.get(FileModel)
+    last: FileModel | None = index.cache.get(FileModel)
     if last is None or last.path != path:
-        last = index.worked_out[FileModel] = FileModel(index, path)
+        last = index.cache[FileModel] = FileModel(index, path)
     else:
-        index.opened(path)  # records that this page reads the file too
+        index.open_file(path)  # records that this page reads the file too
     return last
 
 
@@ -313,13 +313,16 @@ def ref_of(index: Index, identity: int, short: bool = False) -> Ref:
     """
     key = index.keys[identity]
     path = index.path_of(identity)
-    index.reads.note(Aspect.NAMES, path)
+    index.reads.note(Aspect.DISPLAY_NAMES, path)
     if not key:
         return Ref(To.FILE, path, "", path.rpartition("/")[2] if short else path)
     names = split_key(key)
     return Ref(
-        To.SYMBOL, path, key, names[-1] if short else separator_of(index.language_of(path)).join(names[-_PARTS:])
+        To.SYMBOL,
+        path,
+        key,
+        names[-1] if short else separator_of(index.language_of(path)).join(names[-_MAX_NAME_PARTS:]),
     )
 
 
-_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address
+_MAX_NAME_PARTS = 2  # parts of a qualified name that a link shows: the rest is in the address

@@ -1,8 +1,8 @@
 """Applies the owners' rule settings: which rules are active in a book, and which findings of a file are shown.
 
 In: an index, whose `book` lists the rules that are turned off and the paths where a rule is allowed to be broken. Out:
-the active rules of a language or of one file, and the findings to show. The store holds all findings, so that a change
-of settings does not require reading files again.
+the active rules of a language or of one file, the findings to show, and their totals. The store holds all
+findings, so that a change of settings does not require reading files again.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from concordance.base.config import Book
+from concordance.base.kinds import Severity
 from concordance.base.model import Finding, Rule
+from concordance.base.progress import Totals
 from concordance.collect.path_patterns import Patterns
 from concordance.extract import ruleset
 from concordance.extract.ruleset import rules
+from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
 
@@ -28,19 +32,19 @@ class ActiveRules:
         self._off = frozenset(index.book.rules_off)
         self._allowed = {rule: Patterns(globs) for rule, globs in index.book.allowed}
 
-    def said(self, path: str, findings: Iterable[Finding]) -> list[Finding]:
+    def visible(self, path: str, findings: Iterable[Finding]) -> list[Finding]:
         """Return those of the given findings that are shown for a file."""
-        return [finding for finding in findings if self._speaks(finding.by, path)]
+        return [finding for finding in findings if self._is_active(finding.by, path)]
 
     def checked(self, language: str, path: str = "") -> list[Rule]:
         """Return the active rules for a language; with a path, those that are active in that file."""
-        return [rule for rule in ruleset.rules_for(language) if self._speaks(rule.id, path)]
+        return [rule for rule in ruleset.rules_for(language) if self._is_active(rule.id, path)]
 
     def findings(self, path: str) -> list[Finding]:
         """Return the findings to show for a file."""
-        return self.said(path, self._facts.findings(path))
+        return self.visible(path, self._facts.findings(path))
 
-    def _speaks(self, rule: str, path: str) -> bool:
+    def _is_active(self, rule: str, path: str) -> bool:
         if rule in self._off:
             return False
         allowed = self._allowed.get(rule) if path else None
@@ -69,3 +73,15 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
         for rule, times in rows:
             found.setdefault(rule, Counter())[path] = times
     return found
+
+
+def count_totals(facts: Facts, root: str, book: Book) -> Totals:
+    """Compute the totals of a repository; only findings that the book shows are counted."""
+    ruled = ActiveRules(Index(facts, root, book))
+    found = Counter(one.severity for path, findings in facts.all_findings() for one in ruled.visible(path, findings))
+    return Totals(
+        facts.symbol_count(),
+        {trust.name.lower(): number for trust, number in facts.links_by_trust().items()},
+        facts.unresolved_total()[1],
+        {severity.value: found[severity] for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)},
+    )

@@ -22,10 +22,10 @@ class FolderHistory(NamedTuple):
 
     files: dict[str, tuple[int, int, int]]  # by path: number of changes, time of the first and last
     authors: Counter[str]  # number of changes by each author
-    touched: Counter[str]  # number of files that each author changed
+    files_by_author: Counter[str]  # number of files that each author changed
 
 
-_KEPT = 16  # folders whose sums are cached: summing up the root takes a while
+_MAX_CACHED_FOLDERS = 16  # folders whose sums are cached: summing up the root takes a while
 
 
 @shared
@@ -38,7 +38,7 @@ def folder_history(index: Index, folder: str) -> FolderHistory:
     """Return the history of the files that are now below a folder."""
     known = _history_cache(index)
     if folder not in known:
-        if len(known) >= _KEPT:
+        if len(known) >= _MAX_CACHED_FOLDERS:
             del known[next(iter(known))]
         known[folder] = _sum_history(index, folder)
     return known[folder]
@@ -52,7 +52,7 @@ def _sum_history(index: Index, folder: str) -> FolderHistory:
             found.files[change.path] = change.commits, change.first, change.last
             for author, times in change.authors:
                 found.authors[author] += times
-                found.touched[author] += 1
+                found.files_by_author[author] += 1
     return found
 
 
@@ -88,7 +88,7 @@ def fill_months(counts: dict[str, int]) -> list[tuple[str, int]]:
     if not counts:
         return []
     first, last = (int(month[:4]) * 12 + int(month[5:]) - 1 for month in (min(counts), max(counts)))
-    if last - first > _MOST:
+    if last - first > _MAX_MONTHS:
         years: Counter[str] = Counter()
         for month, times in counts.items():
             years[month[:4]] += times
@@ -97,4 +97,4 @@ def fill_months(counts: dict[str, int]) -> list[tuple[str, int]]:
     return [(month, counts.get(month, 0)) for month in every]
 
 
-_MOST = 240  # months that can be told apart in a plot
+_MAX_MONTHS = 240  # months that can be told apart in a plot

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -39,7 +39,7 @@ from concordance.facts.codec import FileScopes, SymbolHead, unpack_names
 from concordance.facts.read import Facts
 
 
-class Claim(NamedTuple):
+class LinkedTarget(NamedTuple):
     """A target that an expression may refer to, according to a link."""
 
     target: int  # id of a symbol or file
@@ -64,7 +64,7 @@ class OpenFile:
         self._facts, self._root = facts, root
 
     @cached_property
-    def _named(self) -> FileScopes:
+    def _scopes(self) -> FileScopes:
         return self._facts.names_in(self.path)
 
     @cached_property
@@ -102,19 +102,19 @@ class OpenFile:
     @cached_property
     def starts(self) -> array[int]:
         """The offset of each line's start, followed by the end of the text."""
-        return array("I", accumulate(unpack_column(self._named.occurrences.lengths), initial=0))
+        return array("I", accumulate(unpack_column(self._scopes.occurrences.lengths), initial=0))
 
     @cached_property
     def _offsets(self) -> array[int]:
-        return array("I", accumulate(unpack_column(self._named.occurrences.step)))
+        return array("I", accumulate(unpack_column(self._scopes.occurrences.step)))
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return unpack_names(self._named.occurrences)
+        return unpack_names(self._scopes.occurrences)
 
     @cached_property
     def _uses(self) -> array[int]:
-        return unpack_column(self._named.occurrences.use)
+        return unpack_column(self._scopes.occurrences.use)
 
     def at(self, line: int, col: int) -> int | None:
         """Return the number of the occurrence at a line and column; None if no name is there."""
@@ -122,24 +122,24 @@ class OpenFile:
         place = bisect_right(self._offsets, offset) - 1
         return place if place >= 0 and offset < self._offsets[place] + len(self.row(place).name) else None
 
-    def spot(self, place: int) -> NamePlace:
+    def position_of(self, place: int) -> NamePlace:
         """Return where an occurrence is in the text."""
         offset = self._offsets[place]
         line = bisect_right(self.starts, offset)
-        role = ROLES[self._named.occurrences.role[place]]
+        role = ROLES[self._scopes.occurrences.role[place]]
         return NamePlace(line, offset - self.starts[line - 1] + 1, role, self._columns[1][place])
 
     def row(self, place: int) -> Occurrence:
         """Return one occurrence."""
-        spot = self.spot(place)
+        spot = self.position_of(place)
         name, bound = self._names[self._columns[0][place]], self._columns[2][place] - 1
-        hangs = self._named.occurrences.receiver[place]
+        hangs = self._scopes.occurrences.receiver[place]
         receiver = -1 if not hangs else place - 1 if hangs == 1 else -2
         return Occurrence(spot.line, spot.col, name, spot.role, spot.scope, bound, receiver)
 
     @cached_property
     def _columns(self) -> tuple[array[int], array[int], array[int]]:
-        found = self._named.occurrences
+        found = self._scopes.occurrences
         return unpack_column(found.name), unpack_column(found.scope), unpack_column(found.bound)
 
     @property
@@ -150,7 +150,7 @@ class OpenFile:
     @property
     def roles(self) -> bytes:
         """The role of each occurrence, as an index into ROLES."""
-        return self._named.occurrences.role
+        return self._scopes.occurrences.role
 
     @property
     def uses(self) -> array[int]:
@@ -161,11 +161,11 @@ class OpenFile:
         """Return the expression that an occurrence ends; -1 if the file has no flow."""
         return self._uses[place] - 1 if self._uses else -1
 
-    def where(self, expressions: Collection[int]) -> list[int]:
+    def occurrences_of(self, expressions: Collection[int]) -> list[int]:
         """Return the occurrences that end one of the expressions, in the order of the text, without definitions."""
-        role = self._named.occurrences.role
+        role = self._scopes.occurrences.role
         found = _all_of(self._uses, frozenset(one + 1 for one in expressions))
-        return [place for place in found if role[place] not in _DEFINING]
+        return [place for place in found if role[place] not in _DEFINING_ROLES]
 
     def bound_in(self, scope: int, name: str) -> list[int]:
         """Return the occurrences of a name that is bound in a scope of this file."""
@@ -176,53 +176,50 @@ class OpenFile:
 
     def around(self, scope: int) -> int:
         """Return the position of the innermost symbol that contains a scope; -1 for the file itself."""
-        scopes = self._named.scopes
+        scopes = self._scopes.scopes
         while scope >= 0 and scopes[scope].symbol < 0:
             scope = scopes[scope].parent
         return scopes[scope].symbol if scope >= 0 else -1
 
     def symbol_at(self, line: int) -> int:
         """Return the position of the innermost symbol that contains a line; -1 for the file itself."""
-        scopes = self._named.scopes
+        scopes = self._scopes.scopes
         if len(scopes) > 1:
             around = [n for n, scope in enumerate(scopes) if scope.line <= line <= scope.end_line]
             return self.around(min(around, key=lambda n: (scopes[n].end_line - scopes[n].line, -n), default=0))
-        for place in range(len(self.symbols) - 1, -1, -1):  # the last to begin is the innermost
-            if self.symbols[place].start_line <= line <= self.symbols[place].end_line:
-                return place
-        return -1
+        return innermost_symbol(self.symbols, line)
 
     def scope_kind(self, scope: int) -> str:
         """Return the kind of a scope."""
-        return self._named.scopes[scope].kind
+        return self._scopes.scopes[scope].kind
 
     # --- what names resolve to
 
     @cached_property
-    def _linked(self) -> array[int]:
+    def _linked_expressions(self) -> array[int]:
         return unpack_column(self.links.use)
 
     @cached_property
     def _targets(self) -> array[int]:
         return unpack_column(self.links.target)
 
-    def claims(self, expression: int) -> list[Claim]:
+    def linked_targets(self, expression: int) -> list[LinkedTarget]:
         """Return the possible targets of an expression, best first."""
-        return [self._claim(row) for row in _all(self._linked, expression)]
+        return [self._linked_target(row) for row in _all(self._linked_expressions, expression)]
 
-    def claimed(self, targets: frozenset[int], least: int) -> dict[int, Claim]:
+    def expressions_linked_to(self, targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
         """Return the expressions that refer to the given targets with at least this trust, each with its best claim."""
         trust = self.links.trust
-        found: dict[int, Claim] = {}
+        found: dict[int, LinkedTarget] = {}
         for row in _all_of(self._targets, targets):
-            expression = self._linked[row]
+            expression = self._linked_expressions[row]
             if trust[row] >= least and (expression not in found or found[expression].trust < trust[row]):
-                found[expression] = self._claim(row)
+                found[expression] = self._linked_target(row)
         return found
 
-    def _claim(self, row: int) -> Claim:
+    def _linked_target(self, row: int) -> LinkedTarget:
         links = self.links
-        return Claim(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]])
+        return LinkedTarget(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]])
 
     @cached_property
     def calls(self) -> list[tuple[int, int]]:
@@ -247,7 +244,7 @@ class OpenFile:
         named: dict[int, int] = {}
         left = unpack_column(flow.left)
         for expression in _all(array("B", flow.op), int(Op.IMPORT)):
-            claims = self.claims(expression)
+            claims = self.linked_targets(expression)
             if claims:
                 named[left[expression]] = claims[0].target
         return [(row, targets[n] if n < len(targets) else None, named.get(n, 0)) for n, row in enumerate(rows)]
@@ -290,7 +287,15 @@ class OpenFile:
 
 MAX_LINE_LENGTH = 400  # characters of a line that an answer shows; longer lines are usually generated
 _CALL = 1 << ROLES.index(Role.CALL)
-_DEFINING = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
+_DEFINING_ROLES = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
+
+
+def innermost_symbol(symbols: Sequence[Symbol], line: int) -> int:
+    """Return the position of the innermost of a file's symbols that spans a line; -1 if none does."""
+    for place in range(len(symbols) - 1, -1, -1):  # the last to begin is the innermost
+        if symbols[place].start_line <= line <= symbols[place].end_line:
+            return place
+    return -1
 
 
 def _all_of(column: array[int], values: frozenset[int]) -> list[int]:

@@ -22,7 +22,7 @@ from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
 from concordance.extract.registry import language_of
-from concordance.facts.codec import FileTests, TestedFiles, unpack_clusters, unpack_cycles, unpack_standings
+from concordance.facts.codec import FileTests, TestedFiles, unpack_clusters, unpack_cycles, unpack_layers
 from concordance.facts.fulltext.index import IndexShard, open_shards
 from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
@@ -35,10 +35,10 @@ from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGr
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import RunnerCommands
 from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty
-from concordance.query.names.lexicon import Alphabet
+from concordance.query.names.alphabet import Alphabet
 from concordance.query.search.related_files import Neighbours
 
-_KEPT = 256  # opened files that are cached
+_MAX_OPEN_FILES = 256  # opened files that are cached
 _LICENCE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:\.(?:md|txt|rst))?", re.I)
 
 
@@ -50,68 +50,70 @@ class Index:
     """One repository that questions are asked about."""
 
     def __init__(
-        self, facts: Facts, root: str, book: Book | None = None, passed: Mapping[str, int] | None = None
+        self, facts: Facts, root: str, book: Book | None = None, skipped_pages: Mapping[str, int] | None = None
     ) -> None:
-        """`passed` is the number of pages that were left out, by the folder in the repository that holds the book."""
-        self.facts, self.root, self.book, self.passed = facts, root, book or Book(), passed or {}
+        """`skipped_pages` counts the pages that were left out, by the folder in the repository that has the book."""
+        self.facts, self.root, self.book, self.skipped_pages = facts, root, book or Book(), skipped_pages or {}
         self.of_pages = False  # True if the files are the pages of a book
         self.reads = ReadRecorder()
-        self.worked_out: dict[Any, Any] = {}
+        self.cache: dict[Any, Any] = {}
         self.summaries = FileCounts({}, ())
-        self.known_letters: list[str] | None = None  # the parts of the alphabet, if the last book's still hold
-        self.open: dict[str, OpenFile] = {}  # the files that were opened last
+        self.reused_letters: list[str] | None = None  # the parts of the alphabet, if the last book's still hold
+        self.open_files: dict[str, OpenFile] = {}  # the files that were opened last
 
     @cached_property
     def marks(self) -> dict[str, int]:
         """Checksums of the results of whole-repository analyses; an equal checksum means an unchanged result."""
-        return {name: crc32(self.facts.passed(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")}
+        return {
+            name: crc32(self.facts.analysis_result(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")
+        }
 
     # --- files
 
-    def file(self, asked: str) -> File:
+    def file(self, path: str) -> File:
         """Return the file that a path refers to: relative to the repository or to the current folder, or absolute."""
-        if "\0" in asked:
+        if "\0" in path:
             raise UnknownPath("a path cannot contain a NUL character", "`git ls-files` lists the files")
-        inside = os.path.normpath(asked).replace(os.sep, "/")
+        inside = os.path.normpath(path).replace(os.sep, "/")
         file = self.facts.file(inside)
         if file is None:
-            folder, name = os.path.split(asked)
+            folder, name = os.path.split(path)
             root, here = os.path.realpath(self.root), os.path.realpath(folder or ".")
-            if os.path.isabs(asked) or inside.startswith("../") or os.path.commonpath((root, here)) == root:
+            if os.path.isabs(path) or inside.startswith("../") or os.path.commonpath((root, here)) == root:
                 inside = os.path.relpath(os.path.join(here, name), root)
             if inside == ".." or inside.startswith("../"):
-                raise UnknownPath(f"{asked} is outside the repository {self.root}", "Name a file inside it")
+                raise UnknownPath(f"{path} is outside the repository {self.root}", "Name a file inside it")
             file = self.facts.file(inside.replace(os.sep, "/"))
         if file is None:
-            raise self._no_file(asked, inside)
+            raise self._no_file(path, inside)
         return file
 
-    def _no_file(self, asked: str, inside: str) -> UnknownPath:
+    def _no_file(self, path: str, inside: str) -> UnknownPath:
         paths = [row[1] for row in self.bases]
-        if inside == "." or any(path.startswith(f"{inside}/") for path in paths):
-            return UnknownPath(f"{asked} is a folder", "Name a file in it")
-        name = asked.rpartition("/")[2]
-        same = [path for path in paths if path.rpartition("/")[2] == name]
-        like = [path for path in paths if path.rpartition("/")[2][:1].lower() == name[:1].lower()]
-        near = difflib.get_close_matches(asked, same or like, 3, 0.6) or same[:3]
+        if inside == "." or any(other.startswith(f"{inside}/") for other in paths):
+            return UnknownPath(f"{path} is a folder", "Name a file in it")
+        name = path.rpartition("/")[2]
+        same = [other for other in paths if other.rpartition("/")[2] == name]
+        like = [other for other in paths if other.rpartition("/")[2][:1].lower() == name[:1].lower()]
+        near = difflib.get_close_matches(path, same or like, 3, 0.6) or same[:3]
         hint = f"Nearest: {', '.join(near)}" if near else "`git ls-files` lists the files"
         if self.facts.meta().get("left_out", "{}") != "{}" and os.path.lexists(os.path.join(self.root, inside)):
             hint = "The repository's settings leave files out: see `include` and `exclude`"
-        return UnknownPath(f"the repository has no file {asked}", hint)
+        return UnknownPath(f"the repository has no file {path}", hint)
 
-    def opened(self, path: str) -> OpenFile:
+    def open_file(self, path: str) -> OpenFile:
         """Return a file, opened; the files that were opened last are cached."""
         self.reads.note(Aspect.TEXT, path)
-        self.reads.note(Aspect.OUT, path)
-        found = self.open.pop(path, None)
+        self.reads.note(Aspect.RESOLVED, path)
+        found = self.open_files.pop(path, None)
         if found is None:
             row = self.facts.file_and_base(path)
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
             found = OpenFile(self.facts, self.root, *row)
-            if len(self.open) >= _KEPT:
-                del self.open[next(iter(self.open))]
-        self.open[path] = found
+            if len(self.open_files) >= _MAX_OPEN_FILES:
+                del self.open_files[next(iter(self.open_files))]
+        self.open_files[path] = found
         return found
 
     # --- the whole repository
@@ -142,7 +144,7 @@ class Index:
     @SharedProperty
     def categories(self) -> dict[str, str]:
         """The category of each file (source, test, documentation, …), by path."""
-        return RecordedTable(self.reads, Aspect.NAMES, {row[1]: row[3] for row in self.bases})
+        return RecordedTable(self.reads, Aspect.DISPLAY_NAMES, {row[1]: row[3] for row in self.bases})
 
     def category_of(self, path: str) -> str:
         """Return the category of a file."""
@@ -154,7 +156,7 @@ class Index:
 
     def language_of(self, path: str) -> str:
         """Return the language of a file."""
-        self.reads.note(Aspect.NAMES, path)
+        self.reads.note(Aspect.DISPLAY_NAMES, path)
         return self._languages[path]
 
     @cached_property
@@ -183,7 +185,7 @@ class Index:
                 folder = folder.rpartition("/")[0]
         return sorted(found)
 
-    def beside(self, folder: str) -> list[str]:
+    def files_in(self, folder: str) -> list[str]:
         """Return the files that are directly in a folder."""
         self.reads.note("folder", folder)
         return self._folders.get(folder, [])
@@ -196,7 +198,7 @@ class Index:
     def weight_of(self, path: str) -> int:
         """Return the size of a file in bytes, rounded down to a power of two."""
         self.reads.note("weight", path)
-        with self.reads.unheard():
+        with self.reads.not_recording():
             return round_to_power(self.files[path].size)
 
     @SharedProperty
@@ -212,20 +214,20 @@ class Index:
     @cached_property
     def keys(self) -> list[str]:
         """The key of each symbol, by id; "" for other ids. One list for all, because pages name many symbols."""
-        return self._named[0]
+        return self._symbol_columns[0]
 
     @cached_property
     def kinds(self) -> bytearray:
         """The kind of each symbol, by id, as an index into KINDS."""
-        return self._named[1]
+        return self._symbol_columns[1]
 
     @cached_property
     def declared(self) -> bytearray:
         """1 for each symbol that is only declared at its place, 0 for the others, by id."""
-        return self._named[2]
+        return self._symbol_columns[2]
 
     @SharedProperty
-    def _named(self) -> tuple[list[str], bytearray, bytearray]:
+    def _symbol_columns(self) -> tuple[list[str], bytearray, bytearray]:
         """The keys, kinds and declaration flags of all symbols, by id; files have ids too, with empty keys."""
         rows = self.facts.symbol_keys()
         top = max(max((row[0] for row in rows), default=0), max(self.starts, default=0)) + 1
@@ -241,7 +243,7 @@ class Index:
 
         Only languages that separate declarations from definitions are searched. Ids are in the order of paths.
         """
-        self.reads.note(Aspect.NAME, split_key(key)[-1])
+        self.reads.note(Aspect.SYMBOLS_NAMED, split_key(key)[-1])
         return [one for one in self._prototypes.get(bare_key(key), ()) if self.declared[one] == declared]
 
     @SharedProperty
@@ -273,35 +275,35 @@ class Index:
     @property
     def letters(self) -> list[str]:
         """The names of the alphabet's parts."""
-        return self.known_letters if self.known_letters is not None else list(self.alphabet.shards.names)
+        return self.reused_letters if self.reused_letters is not None else list(self.alphabet.shards.names)
 
     @SharedProperty
     def layers(self) -> dict[str, Layer]:
         """Each file's layer: the length of the chains of its dependencies and of its dependents."""
-        rows = unpack_standings(self.facts.passed("layers")).items()
+        rows = unpack_layers(self.facts.analysis_result("layers")).items()
         return RecordedTable(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
 
     @SharedProperty
     def cycles(self) -> dict[str, tuple[str, ...]]:
         """The import cycle of each file that is in one; deferred imports do not count."""
-        rings = [tuple(self.by_base[one] for one in row) for row in unpack_cycles(self.facts.passed("cycles"))]
+        rings = [tuple(self.by_base[one] for one in row) for row in unpack_cycles(self.facts.analysis_result("cycles"))]
         return RecordedTable(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
     @SharedProperty
     def loads(self) -> LoadGraph:
         """Which file needs which when it is loaded."""
-        return LoadGraph(unpack_pairs(self.facts.passed("loads")), self.by_base)
+        return LoadGraph(unpack_pairs(self.facts.analysis_result("loads")), self.by_base)
 
     @SharedProperty
     def clusters(self) -> dict[str, FileCluster]:
         """The cluster of each file that is in one: files that use one another more than others."""
-        rows = clusters_by_path(unpack_clusters(self.facts.passed("clusters")), self.by_base)
+        rows = clusters_by_path(unpack_clusters(self.facts.analysis_result("clusters")), self.by_base)
         return RecordedTable(self.reads, "clusters", rows)
 
     @SharedProperty
     def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
         prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
-        pairs = [pair for pair in unpack_pairs(self.facts.passed("pairs")) if pair[0] not in prose]
+        pairs = [pair for pair in unpack_pairs(self.facts.analysis_result("pairs")) if pair[0] not in prose]
         return folder_edges(pairs, self.by_base)
 
     def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
@@ -323,23 +325,23 @@ class Index:
         return RecordedTable(self.reads, "licences", found)
 
     @cached_property
-    def _tested(self) -> TestedFiles:
-        return TestedFiles(self.facts.passed("tests"))
+    def _test_table(self) -> TestedFiles:
+        return TestedFiles(self.facts.analysis_result("tests"))
 
     @property
     def tested_rows(self) -> Mapping[int, object]:
         """The tests of all files, packed, by the files' ids."""
-        return self._tested.rows
+        return self._test_table.rows
 
     def tests_of(self, path: str) -> FileTests:
         """Return the tests that reach a file: the near ones with their steps, and a count of those farther away."""
         self.reads.note("tests", path)
-        return self._tested.of(self.base_of(path))
+        return self._test_table.of(self.base_of(path))
 
     @SharedProperty
     def graph(self) -> LinkGraph:
         """The graph of all links between symbols and files."""
-        return LinkGraph(self.facts.passed("graph"))
+        return LinkGraph(self.facts.analysis_result("graph"))
 
     @SharedProperty
     def tests(self) -> dict[int, int]:
@@ -356,7 +358,7 @@ class Index:
         return found
 
     @property
-    def tests_told(self) -> str:
+    def approximate_test_count(self) -> str:
         """The approximate number of tests in words, such as "over 1,024 tests"; "" if there are none."""
         self.reads.note("all tests", "")
         number = sum(map(len, self.tests_in.values()))
@@ -373,7 +375,7 @@ class Index:
         return RunnerCommands(self.root, self._ids, self.reads)
 
     @cached_property
-    def shelves(self) -> list[IndexShard]:
+    def text_shards(self) -> list[IndexShard]:
         """The full-text index."""
         return open_shards(os.path.dirname(self.facts.path))
 

@@ -16,7 +16,7 @@ from concordance.extract.registry import language_of, languages
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.updates.reads import ReadRecorder
 
-_LARGEST = 2_000_000  # bytes that are read of a settings file
+_MAX_BYTES = 2_000_000  # bytes that are read of a settings file
 
 
 def affects_test_commands(paths: Collection[str]) -> bool:
@@ -34,20 +34,20 @@ class RunnerCommands:
         self._texts: dict[str, bytes] = {}
         self._parsed: dict[tuple[str, Callable[[bytes], Any]], Any] = {}
         self._named: dict[str, list[str]] = {}
-        self._found: dict[str, Callable[[str], str] | None] = {}
+        self._commands: dict[str, Callable[[str], str] | None] = {}
 
     def command(self, path: str, language: str, name: str) -> str:
         """Return the command that runs one test; `name` is its qualified name, or "" for the whole file."""
         self.reads.note("command", path)
-        if path not in self._found:
+        if path not in self._commands:
             rule = language_of(language).tests.command
-            with self.reads.unheard():
-                self._found[path] = rule(self, path) if rule is not None else None
-        command = self._found[path]
+            with self.reads.not_recording():
+                self._commands[path] = rule(self, path) if rule is not None else None
+        command = self._commands[path]
         return command(name) if command is not None else ""
 
-    def text(self, path: str, most: int = _LARGEST) -> bytes:
-        """Return the first bytes of a file, or the last if `most` is negative; empty if there is no such file.
+    def text(self, path: str, limit: int = _MAX_BYTES) -> bytes:
+        """Return the first bytes of a file, or the last if `limit` is negative; empty if there is no such file.
 
         Settings files are cached, because many tests share them.
         """
@@ -57,10 +57,10 @@ class RunnerCommands:
         if path in self._texts:
             return self._texts[path]
         try:
-            found = walk.read(self._root, ListedFile(path, 0, 0), abs(most), most < 0)
+            found = walk.read(self._root, ListedFile(path, 0, 0), abs(limit), limit < 0)
         except Unreadable:
             found = b""
-        if most == _LARGEST:
+        if limit == _MAX_BYTES:
             self._texts[path] = found
         return found
 

@@ -125,44 +125,44 @@ class BlockParser:
         self._depth -= 1
         return made
 
-    def _open(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
+    def _open(self, lines: Sequence[str], at: int, indent: int, text: str, output: list[MarkdownBlock]) -> int:
         """Parse the block that a line opens; return the number of the line after it."""
         sign = text[0]
         end = at
         if sign.isalpha():
-            end = self._section(lines, at, indent, text, made)
+            end = self._section(lines, at, indent, text, output)
             return (
                 end
                 if end > at
-                else self._titled(lines, at, indent, text, made) or self._paragraph(lines, at, indent, made)
+                else self._titled(lines, at, indent, text, output) or self._paragraph(lines, at, indent, output)
             )
         if sign in "`~":
-            end = self._fence(lines, at, indent, text, made)
+            end = self._fence(lines, at, indent, text, output)
         elif sign == ">":
-            end = self._quoted(lines, at, indent, text, made)
+            end = self._quote(lines, at, indent, text, output)
         elif sign == "." and self.dialect.rest and (text.startswith(".. ") or text == ".."):
-            end = self._directive(lines, at, indent, text, made)
+            end = self._directive(lines, at, indent, text, output)
         elif sign == ":" and sections.is_field(text):
             groups, end = field_groups(lines, at, indent)
-            made += sections.field_list(self, groups)
+            output += sections.field_list(self, groups)
         elif sign in "@\\" and self.dialect.commands:
-            end = doxygen.command_block(self, lines, at, indent, made)
+            end = doxygen.command_block(self, lines, at, indent, output)
         elif sign == "#" and self.dialect.headings and _HEADING.match(text):
-            made.append(MarkdownBlock("text", self.words.label(text.strip("# "))))
+            output.append(MarkdownBlock("text", self.words.label(text.strip("# "))))
             end = at + 1
         if end == at and sign in "+=|" and (end := tables.table_end(lines, at)) > at:
-            made.append(tables.table(self.words, lines[at:end]))
+            output.append(tables.table(self.words, lines[at:end]))
         if end == at and (_BULLET.match(text) or _NUMBER.match(text)):
-            end = self._list(lines, at, indent, made)
+            end = self._list(lines, at, indent, output)
         if end == at and sign == "|" and text.startswith("| "):
-            end = self._line_block(lines, at, made)
+            end = self._line_block(lines, at, output)
         if end > at:
             return end
-        return self._titled(lines, at, indent, text, made) or self._paragraph(lines, at, indent, made)
+        return self._titled(lines, at, indent, text, output) or self._paragraph(lines, at, indent, output)
 
     # --- code
 
-    def _fence(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
+    def _fence(self, lines: Sequence[str], at: int, indent: int, text: str, output: list[MarkdownBlock]) -> int:
         match = _FENCE.match(text)
         if match is None:
             return at
@@ -178,24 +178,24 @@ class BlockParser:
             named = "rust"  # lines that begin with `# ` are meant for the compiler only
             body = [line for line in body if line.strip() != "#" and not line.lstrip().startswith("# ")]
         if any(line.strip() for line in body):
-            made.append(code_block(body, named or guess_language("\n".join(body), self.language)))
+            output.append(code_block(body, named or guess_language("\n".join(body), self.language)))
         return end + 1
 
-    def _quoted(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
+    def _quote(self, lines: Sequence[str], at: int, indent: int, text: str, output: list[MarkdownBlock]) -> int:
         end = at
         if text.startswith(">>>"):
             end = doctest_end(lines, at, indent)
-            made.append(code_block(lines[at:end], "python"))
+            output.append(code_block(lines[at:end], "python"))
             return end
         if self.dialect.headings and text.startswith("> "):
             while end < len(lines) and lines[end].lstrip().startswith(">"):
                 end += 1
             inside = self.convert([line.lstrip()[1:].removeprefix(" ") for line in lines[at:end]])
             quote = "\n".join(f"> {line}".rstrip() for line in join_blocks(inside).split("\n"))
-            made += [MarkdownBlock("quote", quote)] if inside else []
+            output += [MarkdownBlock("quote", quote)] if inside else []
         return end
 
-    def _deeper(self, lines: Sequence[str], at: int, margin: int, made: list[MarkdownBlock]) -> int:
+    def _deeper(self, lines: Sequence[str], at: int, margin: int, output: list[MarkdownBlock]) -> int:
         """Parse a block that is indented more than its surroundings: code, or indented text."""
         end = block_end(lines, at, margin)
         block = list(lines[at:end])
@@ -209,9 +209,9 @@ class BlockParser:
         is_set_off = self.dialect.indented and depth >= self.dialect.indented and after_blank
         bullets = sum(1 for line in body if _BULLET.match(line.lstrip()))
         if not opens and (is_set_off or (bullets * 3 < len(body) and is_code(body))):
-            made += self._literal(body)
+            output += self._literal(body)
         else:
-            made += self.convert(body)
+            output += self.convert(body)
         return end
 
     def _literal(self, lines: Sequence[str]) -> list[MarkdownBlock]:
@@ -224,7 +224,7 @@ class BlockParser:
 
     # --- reST
 
-    def _directive(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
+    def _directive(self, lines: Sequence[str], at: int, indent: int, text: str, output: list[MarkdownBlock]) -> int:
         end = block_end(lines, at + 1, indent)
         body = list(lines[at + 1 : end])
         if match := DIRECTIVE.match(text):
@@ -236,31 +236,31 @@ class BlockParser:
                 match = DIRECTIVE.match(f"{text} {body.pop(0).strip()}") or match
                 text = match[0]
             if match[1] is None:
-                made += directive_blocks(self, match[2], (match[3] or "").strip(), body)
+                output += directive_blocks(self, match[2], (match[3] or "").strip(), body)
         elif match := _FOOTNOTE.match(text):
             blocks = self.convert([match[2], *dedent_lines(body)])
-            made += with_label(f"\\[{self.words.markdown(match[1])}]", blocks)
+            output += with_label(f"\\[{self.words.markdown(match[1])}]", blocks)
         return end
 
-    def _line_block(self, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
+    def _line_block(self, lines: Sequence[str], at: int, output: list[MarkdownBlock]) -> int:
         end = at
         while end < len(lines) and lines[end].lstrip().startswith("|"):
             end += 1
         rows = [lines[n].lstrip()[1:].strip() for n in range(at, end)]
         if end - at < 2 or any("|" in row for row in rows):
-            made.append(code_block(lines[at:end]))
+            output.append(code_block(lines[at:end]))
         else:
-            made.append(MarkdownBlock("text", "\\\n".join(self.words.paragraph(row) for row in rows if row)))
+            output.append(MarkdownBlock("text", "\\\n".join(self.words.paragraph(row) for row in rows if row)))
         return end
 
     # --- titles and sections
 
-    def _titled(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
+    def _titled(self, lines: Sequence[str], at: int, indent: int, text: str, output: list[MarkdownBlock]) -> int:
         """Parse an underlined title, and the section below it if NumPy's convention defines one; return 0 if none."""
         if UNDERLINE.fullmatch(text):
             over = at + 2 < len(lines) and lines[at + 1].strip() and lines[at + 2].strip() == text
             if over:
-                made.append(MarkdownBlock("text", self.words.label(lines[at + 1].strip())))
+                output.append(MarkdownBlock("text", self.words.label(lines[at + 1].strip())))
             return at + 3 if over else at + 1
         under = lines[at + 1].strip() if at + 1 < len(lines) else ""
         if not under or under[0] not in "=-~^\"'`#*+.:_" or not UNDERLINE.fullmatch(under):
@@ -268,13 +268,13 @@ class BlockParser:
         key = sections.section_of_title(text)
         if key and key not in sections.PROSE:
             end = titled_end(lines, at + 2, indent)
-            made += sections.numpy_section(self, key, lines[at + 2 : end])
+            output += sections.numpy_section(self, key, lines[at + 2 : end])
             return end
         title = (sections.PROSE.get(key) or text) if key else text
-        made.append(MarkdownBlock("text", self.words.label(title.rstrip(":") + (":" if key else ""))))
+        output.append(MarkdownBlock("text", self.words.label(title.rstrip(":") + (":" if key else ""))))
         return at + 2
 
-    def _section(self, lines: Sequence[str], at: int, indent: int, text: str, made: list[MarkdownBlock]) -> int:
+    def _section(self, lines: Sequence[str], at: int, indent: int, text: str, output: list[MarkdownBlock]) -> int:
         """Parse a section whose header is on its own line or before its text; return `at` if there is none."""
         head = sections.section_header(text)
         end = block_end(lines, at + 1, indent)
@@ -282,12 +282,12 @@ class BlockParser:
             is_own = text[-1] == ":" and (at == 0 or not lines[at - 1].strip()) and _LABEL.fullmatch(text)
             if not is_own or end == at + 1 or not any(line.strip() for line in lines[at + 1 : end]):
                 return at
-            made.append(MarkdownBlock("text", self.words.label(text.rstrip(":") + ":")))
+            output.append(MarkdownBlock("text", self.words.label(text.rstrip(":") + ":")))
             first = next(n for n in range(at + 1, end) if lines[n].strip())
             if text.endswith("::") and self.dialect.rest:
-                made += self._literal(lines[first:end])
+                output += self._literal(lines[first:end])
                 return end
-            return self._deeper(lines, first, indent, made)
+            return self._deeper(lines, first, indent, output)
         key, inline = head
         is_empty = not any(line.strip() for line in lines[at + 1 : end])
         if is_empty and not inline:
@@ -297,7 +297,7 @@ class BlockParser:
             elif key in sections.PROSE and (
                 first_text(lines, at + 1).startswith((">>>", "```")) or not first_text(lines, at + 1)
             ):
-                made += (
+                output += (
                     [MarkdownBlock("text", f"**{sections.PROSE[key] or text.rstrip(':')}:**")]
                     if first_text(lines, at + 1)
                     else []
@@ -314,14 +314,14 @@ class BlockParser:
                 end += 1
         body = list(lines[at + 1 : end])
         if text.endswith("::") and self.dialect.rest and key in sections.PROSE:
-            made += [MarkdownBlock("text", f"**{sections.PROSE[key]}:**"), *self._literal(body)]
+            output += [MarkdownBlock("text", f"**{sections.PROSE[key]}:**"), *self._literal(body)]
         else:
-            made += sections.google_section(self, key, inline, body)
+            output += sections.google_section(self, key, inline, body)
         return end
 
     # --- lists and paragraphs
 
-    def _list(self, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
+    def _list(self, lines: Sequence[str], at: int, indent: int, output: list[MarkdownBlock]) -> int:
         """Parse list items of the same indentation, each with what is indented below it."""
         numbered = _NUMBER.match(lines[at].lstrip())
         pattern = _NUMBER if numbered else _BULLET
@@ -353,10 +353,10 @@ class BlockParser:
         if numbered and numbered[1] and len(items) == 1 and numbered[1] not in ("0", "1", "#"):
             return at  # a sentence that begins with a number
         start = int(numbered[1]) if numbered and numbered[1] and numbered[1].isdigit() else 1
-        made += list_block(items, start if numbered and numbered[1] else -1)
+        output += list_block(items, start if numbered and numbered[1] else -1)
         return end
 
-    def _paragraph(self, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
+    def _paragraph(self, lines: Sequence[str], at: int, indent: int, output: list[MarkdownBlock]) -> int:
         end = at + 1
         is_rest = self.dialect.rest
         while end < len(lines):
@@ -382,29 +382,31 @@ class BlockParser:
             end += 1
         block = list(lines[at:end])
         if len(block) > 1 and (named := sections.aligned_items(block, indent)):
-            made += sections.item_list(self, named)
+            output += sections.item_list(self, named)
             return end
         if len(block) > 1 and is_drawing(block):
-            made.append(code_block(block))
+            output.append(code_block(block))
             return end
         text = "\n".join([line.strip() for line in block])
         if at == 0 and end == at + 1 and _SIGNATURE.fullmatch(text):
-            made.append(MarkdownBlock("text", code(text)))
+            output.append(MarkdownBlock("text", code(text)))
             return end
         below = block_end(lines, end, indent)
         literal = text.endswith("::") and (is_rest or (end < len(lines) and not lines[end].strip()))
         if literal and any(line.strip() for line in lines[end:below]):
             text = text[:-2] if text == "::" or text[-3].isspace() else text[:-1]
-            made += [MarkdownBlock("text", self.words.paragraph(text.rstrip()))] if text.strip() else []
-            made += self._literal(lines[end:below])
+            output += [MarkdownBlock("text", self.words.paragraph(text.rstrip()))] if text.strip() else []
+            output += self._literal(lines[end:below])
             return below
         if end == at + 1 and end < below and lines[end].strip() and is_rest and self._is_term(lines, at):
-            made += list_block([with_label(f"{self.words.label(text)}:", self.convert(dedent_lines(lines[end:below])))])
+            output += list_block(
+                [with_label(f"{self.words.label(text)}:", self.convert(dedent_lines(lines[end:below])))]
+            )
             return below
         if text.endswith("::") and is_rest:  # the code that it announces is not indented
             text = text.removesuffix("::").rstrip()
             text += ":" if text else ""
-        made += [MarkdownBlock("text", self.words.paragraph(text))] if text else []
+        output += [MarkdownBlock("text", self.words.paragraph(text))] if text else []
         return end
 
     def _is_term(self, lines: Sequence[str], at: int) -> bool:

@@ -94,50 +94,50 @@ def member_text(doc: str) -> str:
     return match[2] if match is not None and match[1].lower() not in _NEVER_NAMES else doc
 
 
-def command_block(reader: BlockReader, lines: Sequence[str], at: int, indent: int, made: list[MarkdownBlock]) -> int:
+def command_block(reader: BlockReader, lines: Sequence[str], at: int, indent: int, output: list[MarkdownBlock]) -> int:
     """Parse the block that a command opens; return the line after it, or `at` if the line is not a command."""
     text = lines[at].strip()
     if _is_member(text, reader.language):
-        return _listed(reader, lines, at, made, reader.members)
+        return _list_items(reader, lines, at, output, reader.members)
     match = _COMMAND.match(text)
     word = text[1:3] if text[1:3] in ("f[", "f{") else match[1] if match else ""
     if word in _ENDS or word == "f{":
-        return _verbatim(reader, word, lines, at, made)
+        return _verbatim(reader, word, lines, at, output)
     if match is None or not opens_block(text, reader.language):
         return at
     rest = text[match.end() :].strip()
     if word in _NAMED:
-        return _listed(reader, lines, at, made, _NAMED[word])
+        return _list_items(reader, lines, at, output, _NAMED[word])
     if word == "li":
-        return _bullets(reader, lines, at, made)
+        return _bullets(reader, lines, at, output)
     end = _end(reader, lines, at)
     if word in _DROPPED:
         if word in ("defgroup", "addtogroup", "mainpage", "page", "name") and len(rest.split()) > 1:
             title = rest if word in ("mainpage", "name") else rest.partition(" ")[2]
-            made.append(MarkdownBlock("text", reader.words.label(title)))
+            output.append(MarkdownBlock("text", reader.words.label(title)))
         if len(rest.split()) <= 1 or word in ("file", "suppress", "ingroup", "memberof"):
-            made += reader.convert(lines[at + 1 : end])
+            output += reader.convert(lines[at + 1 : end])
         return end
     if word in _TITLES:
         title = rest.partition(" ")[2] or rest if word in _TAKE_A_NAME else rest
-        made += [MarkdownBlock("text", reader.words.label(title))] if title else []
-        made += reader.convert(lines[at + 1 : end])
+        output += [MarkdownBlock("text", reader.words.label(title))] if title else []
+        output += reader.convert(lines[at + 1 : end])
         return end
     if word in ("return", "returns", "type", "rtype", "enum", "this", "yields") and re.match(r"\{(?!@)", rest):
         stated, _, rest = rest[1:].partition("}")
         rest = f"({stated}) {rest.strip(' -')}".strip()
     body = dedent_following([rest, *lines[at + 1 : end]])
     if word == "example" and any(line.strip() for line in body):
-        made += [
+        output += [
             MarkdownBlock("text", "**Example:**"),
             *(reader.convert(body) if "```" in "\n".join(body) else [code_block(body, fence_name(reader.language))]),
         ]
         return end
     if word in ("see", "sa") and body and len(body) == 1 and re.fullmatch(r"[\w.#:]+(?:\(\))?", body[0]):
-        made.append(MarkdownBlock("text", f"**{_LABELS[word]}:** {reader.words.code(body[0].strip('#:'))}"))
+        output.append(MarkdownBlock("text", f"**{_LABELS[word]}:** {reader.words.code(body[0].strip('#:'))}"))
         return end
     blocks = reader.convert(body)
-    made += with_label(f"**{_LABELS[word]}:**", blocks) if _LABELS[word] and blocks else blocks
+    output += with_label(f"**{_LABELS[word]}:**", blocks) if _LABELS[word] and blocks else blocks
     return end
 
 
@@ -152,7 +152,7 @@ def _end(reader: BlockReader, lines: Sequence[str], at: int) -> int:
     return end
 
 
-def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
+def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, output: list[MarkdownBlock]) -> int:
     """Parse code up to the command that ends it, or to the end of the text if there is none."""
     close = "f}" if word == "f{" else _ENDS[word]
     first = lines[at].strip()[1 + len(word) :]
@@ -171,10 +171,10 @@ def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, mad
             break
         body.append(lines[end])
     if word in ("rst", "rststar"):
-        made += reader.convert(body)
+        output += reader.convert(body)
     elif word not in ("htmlonly", "latexonly", "xmlonly") and any(line.strip() for line in body):
         kind = "math" if word.startswith("f") else "dot" if word == "dot" else named[1] if named else ""
-        made.append(
+        output.append(
             code_block(
                 body if body[0].strip() else body[1:], kind or (fence_name(reader.language) if word == "code" else "")
             )
@@ -182,7 +182,7 @@ def _verbatim(reader: BlockReader, word: str, lines: Sequence[str], at: int, mad
     return end + 1
 
 
-def _listed(reader: BlockReader, lines: Sequence[str], at: int, made: list[MarkdownBlock], label: str) -> int:
+def _list_items(reader: BlockReader, lines: Sequence[str], at: int, output: list[MarkdownBlock], label: str) -> int:
     """Parse consecutive commands of one kind as a list."""
     items: list[SectionItem] = []
     while at < len(lines):
@@ -198,7 +198,7 @@ def _listed(reader: BlockReader, lines: Sequence[str], at: int, made: list[Markd
         end = _end(reader, lines, at)
         items.append(_entry(text, lines[at + 1 : end], reader.language))
         at = end
-    made += [MarkdownBlock("text", f"**{label}:**"), *item_list(reader, items)]
+    output += [MarkdownBlock("text", f"**{label}:**"), *item_list(reader, items)]
     return at
 
 
@@ -226,13 +226,13 @@ def _entry(text: str, below: Sequence[str], language: str) -> SectionItem:
     return SectionItem(name.strip("<>"), stated, [match["words"].strip(), *below])
 
 
-def _bullets(reader: BlockReader, lines: Sequence[str], at: int, made: list[MarkdownBlock]) -> int:
+def _bullets(reader: BlockReader, lines: Sequence[str], at: int, output: list[MarkdownBlock]) -> int:
     items = []
     while at < len(lines) and (text := lines[at].strip())[1:4] == "li ":
         end = _end(reader, lines, at)
         items.append(reader.convert(dedent_following([text[4:], *lines[at + 1 : end]])))
         at = end
-    made += list_block(items)
+    output += list_block(items)
     return at if items else at + 1
 
 

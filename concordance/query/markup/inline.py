@@ -28,7 +28,7 @@ _MARGIN = re.compile(r"^[ ]+", re.M)
 _NAME = re.compile(r"[~.]?[A-Za-z_$][\w$]*+(?:(?:\.|::|#|->)~?[A-Za-z_$][\w$]*+)*+(?:\(\))?")
 _TITLED = re.compile(r"(.+?)(?<!\s)\s*+<([^<>]++)>", re.S)
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s<>\\]+", re.I)
-_CALLED = re.compile(r"(?<![\w.`/])(?:[A-Za-z_]\w*+(?:::~?\w++)*+\(\)|[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)++)(?!\w)")
+_CALL = re.compile(r"(?<![\w.`/])(?:[A-Za-z_]\w*+(?:::~?\w++)*+\(\)|[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)++)(?!\w)")
 _LOOSE_END = re.compile(r"(?<![.,;:!?'\"*])[.,;:!?'\"*]++$")
 
 # For speed, every token pattern starts with one character class of the possible first characters. Each alternative then
@@ -131,14 +131,14 @@ class InlineReader:
         shown = self.markdown(text.strip().strip("*").strip() or text)
         return f"**{shown}**" if "**" not in shown and "\0" not in shown else shown
 
-    def code(self, text: str, name: str = "", shown: str = "") -> str:
+    def code(self, text: str, name: str = "", label: str = "") -> str:
         """Return inline code, linked if it is a known name."""
         name = name or text
         if len(name) < 200 and _NAME.fullmatch(name):
             ref = self.link(name.lstrip("~.").removesuffix("()"))
             if ref is not None:
-                return self._ref(ref, shown or text, code=True)
-        return code(shown or text)
+                return self._ref(ref, label or text, code=True)
+        return code(label or text)
 
     def _ref(self, ref: Ref, label: str, *, code: bool) -> str:
         self.refs.append(ref._replace(label=" ".join(label.split()), code=code))
@@ -148,7 +148,7 @@ class InlineReader:
         if self.calls and ("()" in text or "::" in text):
             made = []
             at = 0
-            for match in _CALLED.finditer(text):
+            for match in _CALL.finditer(text):
                 ref = self.link(match[0].removesuffix("()"))
                 if ref is not None:
                     made += [escape_text(text[at : match.start()]), self._ref(ref, match[0], code=True)]
@@ -271,7 +271,7 @@ class InlineReader:
             if _SAFE.match(name):
                 return link_text(shown.strip() or name, name)
             bare = name.partition("(")[0].strip("#")
-            return self.code(bare, shown=shown.strip() or bare.replace("#", ".")) if bare else ""
+            return self.code(bare, label=shown.strip() or bare.replace("#", ".")) if bare else ""
         if tag in ("inheritDoc", "docRoot"):
             return ""
         return code(body) if tag == "code" else escape_text(body)
@@ -289,7 +289,7 @@ class InlineReader:
         if look == "b":
             return f"**{escape_text(word)}**"
         if look in ("ref", "sa", "link", "copydoc", "copybrief"):
-            return self.code(word.strip("#"), shown=match["named"] or word.strip("#"))
+            return self.code(word.strip("#"), label=match["named"] or word.strip("#"))
         return code(word) if look == "cite" else ""
 
     def _constant(self, match: re.Match[str]) -> str:
@@ -297,7 +297,7 @@ class InlineReader:
 
     def _struct(self, match: re.Match[str]) -> str:
         shown = " ".join(match["struct"].split())
-        return self.code(shown.rpartition(" ")[2], shown=shown)
+        return self.code(shown.rpartition(" ")[2], label=shown)
 
     def _argument(self, match: re.Match[str]) -> str:
         return code(match["argument"]) if self.arguments else f"@{escape_text(match['argument'])}"
@@ -353,13 +353,13 @@ def inline_math(formula: str) -> str:
     return f"${code(formula)}$" if "`" not in formula and formula else code(formula)
 
 
-def link_text(shown: str, address: str) -> str:
+def link_text(text: str, address: str) -> str:
     """Return text linked to a web or mail address; the text alone if the address is not a safe one."""
-    shown = " ".join(shown.split())
-    bare = shown.strip("`")
-    label = code(bare) if bare != shown else escape_text(bare).replace("]", "\\]")
+    text = " ".join(text.split())
+    bare = text.strip("`")
+    label = code(bare) if bare != text else escape_text(bare).replace("]", "\\]")
     address = "".join(address.split())
     if not _SAFE.fullmatch(address) or not label:
         return label
     address = address.replace("(", "%28").replace(")", "%29").replace("|", "%7C").replace("`", "%60")
-    return f"<{address}>" if shown == address else f"[{label}]({address})"
+    return f"<{address}>" if text == address else f"[{label}]({address})"

@@ -97,7 +97,7 @@ _TITLED = re.compile(r"(.+?)(?<!\s)\s*+<[^<>]++>", re.S)
 _TAG = re.compile(r"</?(?:b|i|em|strong|code|tt|a|span|u|var|kbd)\b[^<>]*>", re.I)
 _BLOCK_TAG = re.compile(r"(?<!\s)\s*+</?(?:p|br|ul|ol|li|pre|div|h\d|table|dl)\b[^<>]*>\s*", re.I)
 _LOOSE = re.compile(r" +(?=[.,;](?:\s|$))")
-_KEPT_CODE = re.compile(r"\0(\d+)\0")
+_CODE_PLACEHOLDER = re.compile(r"\0(\d+)\0")
 _END = re.compile(r"[(\[{]|[)\]}]|(?<!\.)\.{2,}+(?=[\"')\]]*(?:\s|$))|[.!?][\"')\]”’]*(?=\s|$)|[。！？]")
 _MAX_PARAGRAPH = 4000  # characters of a paragraph that are searched for the end of a sentence
 _ABBREVIATIONS = frozenset(
@@ -267,7 +267,11 @@ def _sentence(text: str, name: str) -> str:
         end = _sentence_end(plain)
         sentence, plain = plain[:end], plain[end:].lstrip()
         shown = (
-            _KEPT_CODE.sub(lambda match: held[int(match[1])], sentence).replace("\0", "").strip().rstrip(":").rstrip()
+            _CODE_PLACEHOLDER.sub(lambda match: held[int(match[1])], sentence)
+            .replace("\0", "")
+            .strip()
+            .rstrip(":")
+            .rstrip()
         )
         if shown and not _says_nothing(shown, _letters(name)):
             return shown
@@ -288,8 +292,8 @@ def _says_nothing(sentence: str, name: str) -> bool:
     return re.fullmatch(r"[A-Z][a-z]{3,}", sentence) is None or letters in name
 
 
-def _without_markup(match: re.Match[str], held: list[str]) -> str:
-    """Return a token without its markup. Code goes to `held` under a number, so that no sentence ends inside of it."""
+def _without_markup(match: re.Match[str], code_spans: list[str]) -> str:
+    """Return a token without its markup. Code is put in `code_spans`, so that no sentence ends in it."""
     group = match.lastgroup
     if group == "foot":
         return ""
@@ -307,8 +311,8 @@ def _without_markup(match: re.Match[str], held: list[str]) -> str:
     if match["javadoc"]:
         target, _, label = inside.strip().partition(" ")
         inside = label.strip() or target.strip("#").replace("#", ".")
-    held.append(" ".join(inside.split()))
-    return f"\0{len(held) - 1}\0"
+    code_spans.append(" ".join(inside.split()))
+    return f"\0{len(code_spans) - 1}\0"
 
 
 def _sentence_end(text: str) -> int:

@@ -48,21 +48,21 @@ class Resolution(NamedTuple):
 class ResolvedQuestion(NamedTuple):
     """All resolutions of a question, and a note about them."""
 
-    meant: list[Resolution]
+    resolutions: list[Resolution]
     note: str = ""
 
 
-def resolve_position(index: Index, asked: str) -> ResolvedQuestion:
+def resolve_position(index: Index, position: str) -> ResolvedQuestion:
     """Resolve the name at PATH:LINE:COL."""
-    file, row, place = _name_at(index, asked)
+    file, row, place = _name_at(index, position)
     if row is None:
-        return ResolvedQuestion([], f"there is no name at {asked}")
+        return ResolvedQuestion([], f"there is no name at {position}")
     if row.role in (Role.DEFINE, Role.DECLARE):
         here = [s for s in index.facts.symbols_in(file.path) if (s.line, s.col) == (row.line, row.col)]
         if here:
             return ResolvedQuestion([Resolution(symbol, Trust.EXACT, "definition") for symbol in here])
     expression = file.expression(place)
-    claims = file.claims(expression)
+    claims = file.linked_targets(expression)
     places = index.facts.places(claim.target for claim in claims)
     found = [
         Resolution(
@@ -76,15 +76,15 @@ def resolve_position(index: Index, asked: str) -> ResolvedQuestion:
     return _local(index, file, row) or ResolvedQuestion([], _explain_unresolved(index, file, row, expression))
 
 
-def with_definitions(index: Index, found: list[Resolution], warm: bool = False) -> list[Resolution]:
+def with_definitions(index: Index, resolutions: list[Resolution], warm: bool = False) -> list[Resolution]:
     """Add definitions before the declarations that were found, and further declarations after everything.
 
     With `warm`, the table of all names is used; it is slow to build but pays off when many names are resolved.
     """
-    known = {one.place.id for one in found}
+    known = {one.place.id for one in resolutions}
     before: list[Resolution] = []
     behind: list[Resolution] = []
-    for one in found:
+    for one in resolutions:
         if one.place.declaration:
             same = cached_counterparts(index, one.place) if warm else with_counterparts(index, [one.place])
             others = [place for place in same if place.id not in known]
@@ -93,15 +93,15 @@ def with_definitions(index: Index, found: list[Resolution], warm: bool = False) 
             before += [Resolution(place, trust, "definition of a declaration", one.via) for place in defined]
             behind += [Resolution(place, one.trust, "declared again", one.via) for place in others if place.declaration]
             known.update(place.id for place in others)
-    return before + found + behind
+    return before + resolutions + behind
 
 
-def _name_at(index: Index, asked: str) -> tuple[OpenFile, Occurrence | None, int]:
+def _name_at(index: Index, position: str) -> tuple[OpenFile, Occurrence | None, int]:
     """Return the occurrence at a position with its number in the file; None and -1 if there is no name."""
-    matched = POSITION.fullmatch(asked)
+    matched = POSITION.fullmatch(position)
     if matched is None:
-        raise InvalidPosition(f"{asked} is not a position", "Write PATH:LINE:COL")
-    file = index.opened(index.file(matched["path"]).path)
+        raise InvalidPosition(f"{position} is not a position", "Write PATH:LINE:COL")
+    file = index.open_file(index.file(matched["path"]).path)
     line, col = int(matched["line"]), int(matched["col"])
     if file.file.skip:
         reason = file.file.note or file.file.skip

@@ -14,11 +14,11 @@ from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import AnswerPage, Row, category_rank, full_name, name_of, page_start, split_key
 from concordance.query.index.graphs.bridges import bridges_of
-from concordance.query.index.open_file import Claim, OpenFile
+from concordance.query.index.open_file import LinkedTarget, OpenFile
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 
-_MANY = 32  # symbols with one name above which classes are not looked up
+_MAX_SYMBOLS = 32  # symbols with one name above which classes are not looked up
 _CALL = 1 << ROLES.index(Role.CALL)
 
 
@@ -26,16 +26,16 @@ class CallEnd(NamedTuple):
     """The symbol at the other end of a call, and the claim that it is called."""
 
     place: SymbolPlace
-    claim: Claim
+    claim: LinkedTarget
 
 
 def add_constructed_classes(index: Index, symbols: Collection[SymbolPlace]) -> list[SymbolPlace]:
     """Add the class of each constructor such as `__init__`, because calling the class calls it."""
     found = list(symbols)
-    for symbol in symbols if len(symbols) < _MANY else ():
+    for symbol in symbols if len(symbols) < _MAX_SYMBOLS else ():
         if symbol.name == language_of(symbol.language).constructor:
             found += [
-                one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.home) == split_key(one.key)
+                one for one in index.facts.symbols_in(symbol.path) if split_key(symbol.parent_key) == split_key(one.key)
             ]
     return found
 
@@ -50,7 +50,7 @@ def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[
     )
     if least != Trust.UNIQUE_NAME:  # the store merges a pair's roles, whatever the trust of each use
         users = dict.fromkeys(_claims(index, users, frozenset(symbol.id for symbol in symbols), least))
-    users |= dict.fromkeys(_across(index, [symbol.id for symbol in symbols], least))
+    users |= dict.fromkeys(_across_bridges(index, [symbol.id for symbol in symbols], least))
     order: dict[str, tuple[bool, int, str]] = {}
 
     def key(user: int) -> tuple[bool, int, str, int]:
@@ -62,25 +62,25 @@ def callers(index: Index, symbols: Collection[SymbolPlace], least: int) -> list[
     return sorted(users, key=key)
 
 
-def _across(index: Index, targets: Iterable[int], least: int) -> dict[int, Claim]:
+def _across_bridges(index: Index, targets: Iterable[int], least: int) -> dict[int, LinkedTarget]:
     """Return the callers of the given targets from other languages, with the bridge as the claim."""
-    table, found = bridges_of(index), dict[int, Claim]()
+    table, found = bridges_of(index), dict[int, LinkedTarget]()
     for row in (row for target in targets for row in table.runs_into(target)):
         had = found.get(row.source)
         if row.trust >= least and (had is None or had.trust < row.trust):
-            found[row.source] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
+            found[row.source] = LinkedTarget(row.target, Trust(row.trust), f"{row.name}: {row.by}")
     return found
 
 
-def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, Claim]:
+def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
     """Return the best claim by which each of the given users calls one of the targets."""
     by_path: dict[str, list[int]] = {}
     for user in users:
         by_path.setdefault(index.path_of(user), []).append(user)
-    best: dict[int, Claim] = {}
+    best: dict[int, LinkedTarget] = {}
     for path, inside in by_path.items():
-        file = index.opened(path)
-        claims = file.claimed(targets, least)
+        file = index.open_file(path)
+        claims = file.expressions_linked_to(targets, least)
         said = {claim[1:] for claim in claims.values()}
         if len(said) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims agree
             best.update(dict.fromkeys(inside, next(iter(claims.values()))))
@@ -104,20 +104,20 @@ def callers_page(
     shown = found[start:end]
     places = index.facts.places(shown)
     targets = frozenset(symbol.id for symbol in symbols)
-    claims = {**_across(index, targets, least), **_claims(index, shown, targets, least)}
+    claims = {**_across_bridges(index, targets, least), **_claims(index, shown, targets, least)}
     rows = [CallEnd(places[user], claims[user]) for user in shown if user in places and user in claims]
     return rows, len(found), str(end) if end < len(found) else ""
 
 
 def callees(index: Index, symbol: SymbolPlace, least: int) -> tuple[list[CallEnd], list[str]]:
     """Return what a symbol's body calls, in the order of the text, and the names of calls that were not resolved."""
-    file = index.opened(symbol.path)
+    file = index.open_file(symbol.path)
     inside = {symbol.place + 1, *(place + 1 for place in file.below(symbol.place))}
-    best: dict[int, Claim] = {}
+    best: dict[int, LinkedTarget] = {}
     open_: list[str] = []
     for user, used in file.calls:
         if user in inside or symbol.place < 0:
-            claims = [claim for claim in file.claims(used) if claim.trust >= least]
+            claims = [claim for claim in file.linked_targets(used) if claim.trust >= least]
             for claim in claims:
                 if claim.target not in best or best[claim.target].trust < claim.trust:
                     best[claim.target] = claim
@@ -126,7 +126,7 @@ def callees(index: Index, symbol: SymbolPlace, least: int) -> tuple[list[CallEnd
     for user in inside:
         for row in bridges_of(index).runs_from(file.base + user):
             if row.trust >= least and row.target not in best:
-                best[row.target] = Claim(row.target, Trust(row.trust), f"{row.name}: {row.by}")
+                best[row.target] = LinkedTarget(row.target, Trust(row.trust), f"{row.name}: {row.by}")
     places = index.facts.places(best)
     return [CallEnd(places[target], claim) for target, claim in best.items() if target in places], open_
 
@@ -150,5 +150,5 @@ def call_row(index: Index, one: CallEnd) -> Row:
         "qualified": full_name(one.place),
         "trust": one.claim.trust.name.lower(),
         "by": one.claim.by,
-        "called": called(index, one.place),
+        "called": display_name(index, one.place),
     }

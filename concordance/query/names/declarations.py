@@ -19,7 +19,7 @@ from concordance.query.index.updates.reads import memoised
 
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
 _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
-_MOST = 32  # symbols of one qualified name above which they are different things
+_MAX_SYMBOLS = 32  # symbols of one qualified name above which they are different things
 
 
 def with_counterparts(index: Index, places: Iterable[SymbolPlace], warm: bool = False) -> list[SymbolPlace]:
@@ -29,11 +29,11 @@ def with_counterparts(index: Index, places: Iterable[SymbolPlace], warm: bool = 
     all names is used, which takes a second to build.
     """
     found = {place.id: place for place in places}
-    if len(found) > _MOST:
+    if len(found) > _MAX_SYMBOLS:
         return list(found.values())
     done: set[tuple[str, int, str]] = set()
     for place in list(found.values()):
-        key = (place.name, _family(place), place.home)
+        key = (place.name, _family(place), place.parent_key)
         if place.place >= 0 and key not in done and language_of(place.language).has_prototypes:
             done.add(key)
             for other in _others(index, place, warm):
@@ -57,14 +57,14 @@ def _joined(index: Index, identity: str) -> list[SymbolPlace]:
 
 def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     """Return the other definitions and declarations of a symbol, definitions first."""
-    home = split_key(place.home)
+    home = split_key(place.parent_key)
     if warm:
         ids = [one for declared in (False, True) for one in index.namesakes(place.key, declared)]
         named = list(index.facts.places(ids).values())
     else:
         named = index.facts.named(place.name)
     same = [other for other in named if other.id != place.id and _is_same_symbol(other, place, home)]
-    if not same or len(same) > _MOST or not any(other.declaration for other in (place, *same)):
+    if not same or len(same) > _MAX_SYMBOLS or not any(other.declaration for other in (place, *same)):
         return []
     mine = _symbol(index, place)
     if "static" in mine.modifiers and not home:
@@ -74,9 +74,9 @@ def _others(index: Index, place: SymbolPlace, warm: bool) -> list[SymbolPlace]:
     return sorted(same, key=lambda other: (other.declaration, other.path != place.path, other.path, other.place))
 
 
-def _is_same_symbol(one: SymbolPlace, other: SymbolPlace, home: list[str]) -> bool:
+def _is_same_symbol(one: SymbolPlace, other: SymbolPlace, container: list[str]) -> bool:
     kinds = _family(one) == _family(other) and language_of(one.language).has_prototypes
-    return kinds and split_key(one.home) == home
+    return kinds and split_key(one.parent_key) == container
 
 
 def _family(place: SymbolPlace) -> int:
@@ -84,7 +84,7 @@ def _family(place: SymbolPlace) -> int:
 
 
 def _symbol(index: Index, place: SymbolPlace) -> Symbol:
-    return index.opened(place.path).symbols[place.place]
+    return index.open_file(place.path).symbols[place.place]
 
 
 def _fits(mine: Symbol, other: Symbol, same_file: bool, member: bool) -> bool:

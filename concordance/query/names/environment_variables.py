@@ -12,7 +12,7 @@ from concordance.base.model import Bridge, End, Role, Trust
 from concordance.query.answers import Row, category_rank
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 
 VARIABLE, OPTION = "environment variable", "build option"
 _ORDER = {"declares": 0, "sets": 1, "removes": 2, "reads": 3, "documents": 4}
@@ -33,7 +33,7 @@ def variable_places(index: Index, name: str) -> list[VariablePlace]:
     for row in bridges_of(index).named(name):
         if row.bridge == "environment":
             path = index.path_of(row.source)
-            ends = index.opened(path).ends
+            ends = index.open_file(path).ends
             if 0 <= row.end < len(ends):
                 found.append(VariablePlace(row, path, ends[row.end]))
 
@@ -43,9 +43,9 @@ def variable_places(index: Index, name: str) -> list[VariablePlace]:
     return sorted(found, key=order)
 
 
-def variable_kind(found: list[VariablePlace]) -> str:
+def variable_kind(places: list[VariablePlace]) -> str:
     """Return whether a name is an environment variable or a build option."""
-    is_option = any(dict(one.end.more).get("what") == "option" for one in found if one.row.says == "declares")
+    is_option = any(dict(one.end.more).get("what") == "option" for one in places if one.row.says == "declares")
     return OPTION if is_option else VARIABLE
 
 
@@ -78,7 +78,7 @@ def use_rows(index: Index, name: str, least: int) -> list[Row]:
             "path": one.path, "line": one.end.line, "col": one.end.col,
             "role": str(_ROLES.get(one.row.says, Role.READ)), "trust": Trust(one.row.trust).name.lower(),
             "by": f"{one.row.says} it: {one.row.by}",
-            "scope": called(index, symbol) if symbol is not None else None,
-            "text": index.opened(one.path).line(one.end.line),
+            "scope": display_name(index, symbol) if symbol is not None else None,
+            "text": index.open_file(one.path).line(one.end.line),
         })  # fmt: skip
     return rows

@@ -33,8 +33,8 @@ _PLAIN = re.compile(r"_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*|_+[A-Za-z]\w*|[a-z0-9]
 _SAMPLE_IMPORT = re.compile(r"^\s*(?:>>> )?(?:from\s+[\w.]+\s+)?import\s+(.*)")
 _DEFINED = re.compile(r"\b(?:class|def|struct|enum|interface|func|fn|trait)\s+([A-Za-z_]\w*)\s*[(:{<\[]")
 _SPEECH = frozenset(("", "text", "txt", "console", "output", "diff", "log", "mermaid", "markdown", "md", "rst"))
-_LONGEST = 60  # longer names were not written by people
-_WRITTEN = re.compile(
+_MAX_NAME_LENGTH = 60  # longer names were not written by people
+_CODE_LIKE_NAME = re.compile(
     r"(?<![\w/@#$%\\-])_*(?:"
     r"[A-Z][A-Za-z0-9]*_+[A-Za-z0-9]\w*"  # FULL_SHARD
     r"|[A-Z]\w*?[a-z0-9][A-Z]\w*"  # GraphModule
@@ -57,8 +57,8 @@ IMPORTS, LINKS, IDENTIFIERS, CONCEPTS = "Imports", "Links", "Identifiers", "Conc
 PURPOSE, SOURCE, ANALYSIS, DEPENDENCIES = "File Purpose", "Original Source", "Detailed Analysis", "Dependencies"
 _IMPORT = ROLES.index(Role.IMPORT)
 _MENTION = ROLES.index(Role.MENTION)
-_COMMON = 8  # a term found in more than one file out of this many characterises none of them …
-_SMALL = 64  # … unless there are fewer files than this
+_COMMON_TERM_SHARE = 8  # a term found in more than one file out of this many characterises none of them …
+_SMALL_REPOSITORY = 64  # … unless there are fewer files than this
 _COMMON_WORDS = STOP | VERBS | GENERAL
 INCLUDED = frozenset(("system", "local"))  # headers: their names occur nowhere else in the text
 LINKED = frozenset(("link", "image"))
@@ -93,7 +93,7 @@ class MentionedName(NamedTuple):
     name: str
     line: int
     times: int
-    is_shown: bool = False  # True if it occurs in the file's code, not in prose
+    is_in_code: bool = False  # True if it occurs in the file's code, not in prose
 
 
 class Usage(NamedTuple):
@@ -146,7 +146,7 @@ def member_of(one: FileModel, place: int) -> int:
     )
 
 
-def called(one: FileModel, place: int) -> str:
+def qualified_name(one: FileModel, place: int) -> str:
     """Return a symbol's name, qualified by what it is a member of."""
     parts: list[str] = []
     while place >= 0:
@@ -190,7 +190,7 @@ def _times(facts: FileFacts) -> Counter[tuple[str, int]]:
 
 
 def mentioned_names(
-    facts: FileFacts, is_known: Callable[[str], bool], more: Iterable[MentionedName] = ()
+    facts: FileFacts, is_defined: Callable[[str], bool], more: Iterable[MentionedName] = ()
 ) -> list[MentionedName]:
     """Return names of code that the prose mentions and the file does not define, from A to Z.
 
@@ -205,7 +205,7 @@ def mentioned_names(
         if term.kind == "name" and term.text not in bare:
             found.setdefault(term.text, MentionedName(term.text, term.line, term.times))
     here = {symbol.name for symbol in facts.symbols}
-    names = [name for name in found if name not in here and (name not in _COMMON_WORDS or is_known(name))]
+    names = [name for name in found if name not in here and (name not in _COMMON_WORDS or is_defined(name))]
     return [found[name] for name in sorted(names, key=name_key)]
 
 
@@ -237,7 +237,7 @@ def _used_names(one: FileModel) -> dict[str, int]:
     return found
 
 
-def shown_names(one: FileModel) -> list[MentionedName]:
+def names_in_code(one: FileModel) -> list[MentionedName]:
     """Return names of other files' code that a file shows.
 
     In a source file, these are names in code, comments and strings that are not imported by name; in prose, names in
@@ -286,7 +286,7 @@ def concepts(terms: Iterable[Term], spread: Mapping[str, int], files: int) -> li
 
 def is_characteristic(spread: int, files: int) -> bool:
     """True if a term that occurs in `spread` of `files` files helps to tell files apart."""
-    return files < _SMALL or spread * _COMMON <= files
+    return files < _SMALL_REPOSITORY or spread * _COMMON_TERM_SHARE <= files
 
 
 def with_long_form(term: Term) -> str:
@@ -312,11 +312,11 @@ def names_by_spelling(text: str) -> FoundNames:
     """Return the names that are spelled like types and constants."""
     starts: list[int] = []
     found: FoundNames = {}
-    for match in _WRITTEN.finditer(text):
+    for match in _CODE_LIKE_NAME.finditer(text):
         name = match[0]
         if name in found:
             found[name] = (found[name][0], found[name][1] + 1)
-        elif len(name) <= _LONGEST and name not in _MARKS:
+        elif len(name) <= _MAX_NAME_LENGTH and name not in _MARKS:
             if not starts:
                 starts = [0, *(end.end() for end in re.finditer("\n", text))]
             found[name] = (bisect_right(starts, match.start()), 1)
@@ -334,7 +334,7 @@ def _code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         start = last + 1
 
 
-def names_in_samples(lines: Sequence[str], is_known: Callable[[str], bool]) -> FoundNames:
+def names_in_samples(lines: Sequence[str], is_defined: Callable[[str], bool]) -> FoundNames:
     """Return the names in the code samples of a text."""
     code = list(_code(lines))
     if not code:
@@ -344,7 +344,7 @@ def names_in_samples(lines: Sequence[str], is_known: Callable[[str], bool]) -> F
     found: FoundNames = {}
     for number, line in code:
         for name in _NAME.findall(line):
-            if name in taken or (_PLAIN.fullmatch(name) and is_known(name)):
+            if name in taken or (_PLAIN.fullmatch(name) and is_defined(name)):
                 first, times = found.get(name, (number, 0))
                 found[name] = (first, times + 1)
     return found

@@ -15,11 +15,11 @@ from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
-from concordance.query.names.public_names import public_name
+from concordance.query.names.display_names import public_name
 
-_LONGEST = 600  # characters of a signature on a card; the page shows all of it
-_SAID = 400  # characters of a doc summary on a card
-_LEFT_OUT = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
+_MAX_SIGNATURE_LENGTH = 600  # characters of a signature on a card; the page shows all of it
+_MAX_DOC_LENGTH = 400  # characters of a doc summary on a card
+_KINDS_WITHOUT_CARD = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 
 
 class Card(NamedTuple):
@@ -44,23 +44,23 @@ def cards(index: Index, path: str) -> list[Card]:
     if language_of(one.file.language).is_keyed:
         return []
     paged = symbols_with_pages(index, path)
-    uses = _counted(one)
+    uses = _count_uses(one)
     return [
         Card(
-            symbol.key, symbol.name, symbol.kind, _cut(" ".join(symbol.signature.split()), _LONGEST),
-            _cut(first_sentence(symbol.doc, one.file.language, symbol.name), _SAID) if symbol.doc else "",
+            symbol.key, symbol.name, symbol.kind, _shorten(" ".join(symbol.signature.split()), _MAX_SIGNATURE_LENGTH),
+            _shorten(first_sentence(symbol.doc, one.file.language, symbol.name), _MAX_DOC_LENGTH) if symbol.doc else "",
             *uses.get(place, (0, 0)), path, symbol.line, place in paged, public_name(index, path, symbol.key),
         )
         for place, symbol in enumerate(one.symbols)
-        if symbol.kind not in _LEFT_OUT
+        if symbol.kind not in _KINDS_WITHOUT_CARD
     ]  # fmt: skip
 
 
-def _cut(words: str, longest: int) -> str:
+def _shorten(words: str, longest: int) -> str:
     return words if len(words) <= longest else f"{words[:longest].rstrip()} …"
 
 
-def _counted(one: FileModel) -> dict[int, tuple[int, int]]:
+def _count_uses(one: FileModel) -> dict[int, tuple[int, int]]:
     """Return the number of uses and of using files of each symbol, by position."""
     index, base = one.index, one.base
     rows = [(target - base - 1, target, *row) for target, *row in index.facts.users_of_file(one.path)]

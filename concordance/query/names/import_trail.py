@@ -14,7 +14,7 @@ from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 
 Hop = tuple[str, int]  # path and line
-_FARTHEST = 24  # hops; a longer trail is circular
+_MAX_HOPS = 24  # hops; a longer trail is circular
 
 
 class ImportTrail(NamedTuple):
@@ -29,12 +29,12 @@ class TrailFinder:
 
     def __init__(self, index: Index, goal: int = 0) -> None:
         self.index, self.goal = index, goal
-        self._seen: set[tuple[str, str]] = set()
+        self._visited: set[tuple[str, str]] = set()
 
     def of_expression(self, file: OpenFile, expression: int, depth: int = 0) -> ImportTrail | None:
         """Return the trail of an expression of a file."""
         flow = file.flow
-        if depth > _FARTHEST or not 0 <= expression < len(flow.op):
+        if depth > _MAX_HOPS or not 0 <= expression < len(flow.op):
             return None
         op, left, right = (
             flow.op[expression],
@@ -48,7 +48,7 @@ class TrailFinder:
         if op == Op.IMPORT:
             return self._through(file, left, depth + 1)
         if op == Op.PACKAGE:
-            claims = file.claims(expression)
+            claims = file.linked_targets(expression)
             return self._arrived(claims[0].target if claims else 0, ((file.path, flow.imports[left].line),))
         if op == Op.SYMBOL:
             return self._arrived(file.base + 1 + left)
@@ -58,10 +58,10 @@ class TrailFinder:
 
     def of_name(self, path: str, name: str, depth: int = 0) -> ImportTrail | None:
         """Return the trail of a name that a module exports."""
-        if depth > _FARTHEST or (path, name) in self._seen:
+        if depth > _MAX_HOPS or (path, name) in self._visited:
             return None
-        self._seen.add((path, name))
-        file = self.index.opened(path)
+        self._visited.add((path, name))
+        file = self.index.open_file(path)
         flow = file.flow
         if name in flow.names:
             word = flow.names.index(name)
@@ -99,7 +99,7 @@ class TrailFinder:
 
     def _of_member(self, file: OpenFile, left: int, name: str, depth: int) -> ImportTrail | None:
         """Follow a member: one of a module is what the module exports, one of a class has the trail of the class."""
-        claims = file.claims(left)
+        claims = file.linked_targets(left)
         if not claims:
             return self._arrived(self.goal)
         before = TrailFinder(self.index, claims[0].target).of_expression(file, left, depth)

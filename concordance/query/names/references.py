@@ -14,7 +14,7 @@ from typing import NamedTuple
 from concordance.base.model import Target, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import AnswerPage, WrongCursor, category_rank
-from concordance.query.index.open_file import Claim, OpenFile
+from concordance.query.index.open_file import LinkedTarget, OpenFile
 from concordance.query.index.repository import Index
 
 MAX_EXACT_FILES = 40  # up to this many files are opened to count exactly, if the store only has an estimate
@@ -25,7 +25,7 @@ class Reference(NamedTuple):
 
     file: OpenFile
     place: int  # the number of the occurrence in its file
-    claim: Claim
+    claim: LinkedTarget
 
 
 class ReferencePage(NamedTuple):
@@ -56,7 +56,7 @@ def uses_of(index: Index, symbols: Collection[SymbolPlace], least: int, page: An
                 cursor = f"{number}.0"
             total += times
             continue
-        file = index.opened(path)
+        file = index.open_file(path)
         found = uses_in_file(file, targets, least)
         total += len(found)
         if number < skipped or (cursor and len(rows) == page.limit):
@@ -100,19 +100,19 @@ def using_files(index: Index, symbols: Collection[SymbolPlace], least: int) -> l
     return [(index.bases[file][1], times[file]) for file in sorted(times, key=key)]
 
 
-def uses_in_file(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, Claim]:
+def uses_in_file(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
     """Return the occurrences in a file that refer to the symbols, in the order of the text, without definitions."""
-    claims = file.claimed(targets, least)
-    return {place: claims[file.expression(place)] for place in file.where(claims)} if claims else {}
+    claims = file.expressions_linked_to(targets, least)
+    return {place: claims[file.expression(place)] for place in file.occurrences_of(claims)} if claims else {}
 
 
-def add_unresolved_note(index: Index, note: str, names: Iterable[str], what: str) -> str:
+def add_unresolved_note(index: Index, note: str, names: Iterable[str], noun: str) -> str:
     """Add to a note how many calls or uses of a name could not be resolved."""
     for name in dict.fromkeys(names):
-        calls, uses = index.facts.missed(name)
-        count = calls if what == "calls" else uses
+        calls, uses = index.facts.unresolved_count(name)
+        count = calls if noun == "calls" else uses
         if count:
-            said = f"{count:,} {what if count != 1 else what[:-1]} of the name {name} could not be resolved"
+            said = f"{count:,} {noun if count != 1 else noun[:-1]} of the name {name} could not be resolved"
             note = f"{note}; {said}" if note else said
     return note
 

@@ -21,15 +21,15 @@ from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.index.updates.reads import shared
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, resolve_position
+from concordance.query.names.display_names import public_names
 from concordance.query.names.import_trail import Hop, TrailFinder
-from concordance.query.names.public_names import public_names
 from concordance.query.pages import kinds_with
 
 _LINE = re.compile(r".+[^:]:\d+")
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
-_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
-_MODULES = 40  # modules of one name that are searched
+_VALUE_KINDS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
+_MAX_MODULES = 40  # modules of one name that are searched
 
 
 class UnknownName(UserError):
@@ -42,54 +42,54 @@ class _Match(NamedTuple):
     hops: tuple[Hop, ...] = ()
 
 
-def resolve_symbols(index: Index, asked: str) -> list[SymbolPlace]:
+def resolve_symbols(index: Index, question: str) -> list[SymbolPlace]:
     """Return the symbols of a NAME, an id or PATH:LINE:COL, best first; raise a UserError if there are none.
 
     Worse matches are left out: a question about `torch.nn.Module` is not about another `nn::Module`.
     """
-    said = resolve_question(index, asked)
-    found = [one.place for one in said.meant if one.place.id and one.best]
+    said = resolve_question(index, question)
+    found = [one.place for one in said.resolutions if one.place.id and one.best]
     if not found:
-        raise UnknownName(said.note or f"{asked} is a variable inside a function", "Give the name of a definition")
+        raise UnknownName(said.note or f"{question} is a variable inside a function", "Give the name of a definition")
     return found
 
 
-def resolve_subject(index: Index, asked: str) -> File | list[SymbolPlace]:
+def resolve_subject(index: Index, question: str) -> File | list[SymbolPlace]:
     """Return the file that a PATH refers to, or the symbols of a NAME, best first."""
-    file = index.facts.file(asked)
+    file = index.facts.file(question)
     if file is not None:
         return file
     try:
-        return resolve_symbols(index, asked)
+        return resolve_symbols(index, question)
     except UnknownName:
-        if "/" not in asked and index.facts.file(asked) is None and not re.search(r"\.\w{1,5}$", asked):
+        if "/" not in question and index.facts.file(question) is None and not re.search(r"\.\w{1,5}$", question):
             raise
         try:
-            return index.file(asked)
+            return index.file(question)
         except UnknownPath as error:
-            if "/" in asked:
+            if "/" in question:
                 raise error from None
         raise
 
 
-def resolve_question(index: Index, asked: str) -> ResolvedQuestion:
+def resolve_question(index: Index, question: str) -> ResolvedQuestion:
     """Return all resolutions of a question, best first; raise UnknownName if there are none."""
-    if not asked.strip():
+    if not question.strip():
         raise UnknownName("the question is empty", "Give a NAME or PATH:LINE:COL")
-    if POSITION.fullmatch(asked):
-        return resolve_position(index, asked)
+    if POSITION.fullmatch(question):
+        return resolve_position(index, question)
     try:
-        asked.encode()
+        question.encode()
     except UnicodeEncodeError:
         raise UnknownName("the question is not valid text", "Give a NAME or PATH:LINE:COL") from None
-    if "#" in asked and index.facts.file(asked.partition("#")[0]) is not None:
-        return ResolvedQuestion(_by_id(index, asked))
-    matches = _by_name(index, asked)
+    if "#" in question and index.facts.file(question.partition("#")[0]) is not None:
+        return ResolvedQuestion(_by_id(index, question))
+    matches = _by_name(index, question)
     if not matches:
-        across = list(_across_languages(index, asked))
+        across = list(_across_languages(index, question))
         if across:
             return ResolvedQuestion(across)
-        raise _unknown(index, asked)
+        raise _unknown(index, question)
     full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
     best = matches[0].group
     return ResolvedQuestion([_resolution(match, full, all_)._replace(best=match.group == best) for match in matches])
@@ -98,7 +98,7 @@ def resolve_question(index: Index, asked: str) -> ResolvedQuestion:
 def _count(matches: Iterable[_Match]) -> int:
     """Count the distinct definitions among some matches; overloads count as one."""
     places = [match.place for match in matches if not _is_declared(match.place)]
-    return len({(place.path, place.home, place.name) for place in places})
+    return len({(place.path, place.parent_key, place.name) for place in places})
 
 
 def _resolution(match: _Match, full: int, count: int) -> Resolution:
@@ -114,8 +114,8 @@ def _resolution(match: _Match, full: int, count: int) -> Resolution:
 # --- by id
 
 
-def _by_id(index: Index, asked: str) -> list[Resolution]:
-    path, _, key = asked.partition("#")
+def _by_id(index: Index, question: str) -> list[Resolution]:
+    path, _, key = question.partition("#")
     symbols = index.facts.of(path).symbols
     places = [n for n, symbol in enumerate(symbols) if symbol.key == key]
     places = places or [
@@ -135,13 +135,13 @@ def _by_id(index: Index, asked: str) -> list[Resolution]:
 # --- by name
 
 
-def _by_name(index: Index, asked: str) -> list[_Match]:
-    parts = _parts(asked)
-    whole = [_Match(place, 1) for place in index.facts.named(asked)]
+def _by_name(index: Index, question: str) -> list[_Match]:
+    parts = _parts(question)
+    whole = [_Match(place, 1) for place in index.facts.named(question)]
     if len(parts) < 2:
         matches = whole or [_Match(place, 1) for place in index.facts.named(parts[0])] if parts else whole
         return _sorted(matches) or _modules(index, parts, ".")
-    separator = "::" if "::" in asked else "."
+    separator = "::" if "::" in question else "."
     matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
     matches = _with_public_names(index, parts, matches) if separator == "." else matches
     matches = matches or _below(index, parts) or _modules(index, parts, separator)
@@ -153,9 +153,9 @@ def _by_name(index: Index, asked: str) -> list[_Match]:
     return _sorted([_rank_by_separator(match, separator) for match in best.values()])
 
 
-def _parts(asked: str) -> list[str]:
+def _parts(question: str) -> list[str]:
     """Split a qualified name into its parts."""
-    text = asked.strip().removesuffix("()")
+    text = question.strip().removesuffix("()")
     before, operator, sign = text.partition("operator")
     if operator and sign and not (sign[0].isalnum() or sign[0] == "_"):  # its symbol may contain any character
         return [*filter(None, _parts(before)), operator + sign]
@@ -176,11 +176,11 @@ def _sorted(matches: Iterable[_Match]) -> list[_Match]:
         place = match.place
         order = (
             place.kind in _PROSE, _is_declared(place), not place.public, category_rank(place.category),
-            place.kind in _HOLDERS,
+            place.kind in _VALUE_KINDS,
         )  # fmt: skip
         return (
-            match.group, *order, place.home.count(".") + bool(place.home), place.path.count("/"), place.path,
-            place.place,
+            match.group, *order, place.parent_key.count(".") + bool(place.parent_key), place.path.count("/"),
+            place.path, place.place,
         )  # fmt: skip
 
     return sorted(matches, key=key)
@@ -197,7 +197,7 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
     named = index.facts.named(parts[-1])
     # A symbol defined by a macro contains a name: `KERNEL(add)` is found by `add` if nothing else is.
     for place in named or index.facts.named_by_macro(parts[-1]):
-        home = split_key(place.home)
+        home = split_key(place.parent_key)
         before = heads[: len(heads) - len(home)]
         if home[-len(heads) :] == heads:
             found.append(_Match(place, 0 if home == heads else 1))
@@ -209,7 +209,7 @@ def _by_end(index: Index, parts: list[str]) -> list[_Match]:
 def _with_public_names(index: Index, parts: list[str], matches: list[_Match]) -> list[_Match]:
     """Add the symbols that have this public name, and rank all other matches below them."""
     places: dict[int, SymbolPlace] = {}
-    for path, names in public_names(index).meant(parts):
+    for path, names in public_names(index).matching(parts):
         inside = index.facts.symbols_in(path)
         found = [place for place in inside if split_key(place.key) == names]  # all overloads
         if not found and len(names) > 1:
@@ -243,7 +243,7 @@ def _by_module(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return what modules export under a name, wherever it is defined."""
     for count in range(len(parts) - 1, 0, -1):
         found = []
-        for module in _modules(index, parts[:count], separator)[:_MODULES]:
+        for module in _modules(index, parts[:count], separator)[:_MAX_MODULES]:
             way = TrailFinder(index).of_name(module.place.path, parts[count])
             place = index.facts.place(way.target) if way else None
             for name in parts[count + 1 :]:
@@ -261,17 +261,17 @@ def _member(index: Index, holder: SymbolPlace, name: str, seen: set[int]) -> Sym
         way = TrailFinder(index).of_name(holder.path, name)
         return index.facts.place(way.target) if way else None
     seen.add(holder.id)
-    home = [*split_key(holder.home), holder.name]
+    home = [*split_key(holder.parent_key), holder.name]
     for place in index.facts.symbols_in(holder.path):
-        if place.name == name and split_key(place.home) == home:
+        if place.name == name and split_key(place.parent_key) == home:
             return place
-    file = index.opened(holder.path)
+    file = index.open_file(holder.path)
     given = zip(
         unpack_column(file.flow.given_symbol), file.flow.given_what, unpack_column(file.flow.given_value), strict=True
     )
     for symbol, what, value in given:
         if (symbol, what) == (holder.place, SymbolRelation.BASE):
-            for claim in file.claims(value)[:1]:
+            for claim in file.linked_targets(value)[:1]:
                 base = index.facts.place(claim.target) if claim.target not in seen else None
                 found = _member(index, base, name, seen) if base is not None else None
                 if found is not None:
@@ -283,16 +283,16 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
     """Return the only symbol of this name below a folder or file of the name before it; empty if there are several."""
     heads, found = parts[:-1], []
     for place in index.facts.named(parts[-1]):
-        inside = [*_module_of(place.path), *split_key(place.home)]
+        inside = [*_module_of(place.path), *split_key(place.parent_key)]
         if any(inside[n : n + len(heads)] == heads for n in range(len(inside))):
             found.append(_Match(place, 2))
     return found if _count(found) == 1 else []
 
 
-def _across_languages(index: Index, asked: str) -> Iterator[Resolution]:
+def _across_languages(index: Index, question: str) -> Iterator[Resolution]:
     """Yield what other languages have under a name: what is bound to it, or what a kind of page knows by it."""
-    rows = [row for row in bridges_of(index).named(asked) if row.target and row.says in _BOUND]
-    for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, asked)):
+    rows = [row for row in bridges_of(index).named(question) if row.target and row.says in _BOUND]
+    for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, question)):
         place = index.facts.place(row.target)
         if place is not None:
             yield Resolution(place, Trust(row.trust), f"{row.name}: {row.by}")
@@ -304,23 +304,23 @@ _BOUND = ("binds", "declares")
 # --- unknown names
 
 
-def _unknown(index: Index, asked: str) -> UnknownName:
-    parts = _parts(asked)
-    if index.facts.file(asked) is not None:
-        return UnknownName(f"{asked} is a file", "Give a NAME, or PATH:LINE:COL in that file")
-    if _LINE.fullmatch(asked):
-        return UnknownName(f"{asked} has no column", "Write PATH:LINE:COL")
-    last = parts[-1] if parts else asked
+def _unknown(index: Index, question: str) -> UnknownName:
+    parts = _parts(question)
+    if index.facts.file(question) is not None:
+        return UnknownName(f"{question} is a file", "Give a NAME, or PATH:LINE:COL in that file")
+    if _LINE.fullmatch(question):
+        return UnknownName(f"{question} has no column", "Write PATH:LINE:COL")
+    last = parts[-1] if parts else question
     there = _sorted(_Match(place, 1) for place in index.facts.named(last)) if len(parts) > 1 else []
     if there:
         listed = ", ".join(
-            f"{match.place.path}#{'.'.join([*split_key(match.place.home), last])}" for match in there[:3]
+            f"{match.place.path}#{'.'.join([*split_key(match.place.parent_key), last])}" for match in there[:3]
         )
         more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
-        return UnknownName(f"no definition of {asked} found", f"{last} is defined: {listed}{more}")
+        return UnknownName(f"no definition of {question} found", f"{last} is defined: {listed}{more}")
     near = similar_names(index, last)
     hint = f"Nearest: {', '.join(near)}" if near else f"{index.facts.symbol_count():,} definitions searched"
-    return UnknownName(f"no definition of {asked} found", hint)
+    return UnknownName(f"no definition of {question} found", hint)
 
 
 def similar_names(index: Index, name: str) -> list[str]:
@@ -336,12 +336,12 @@ def _near_names(index: Index, name: str) -> Iterable[str]:
         yield from index.facts.distinct_names(first, len(name) - reach, len(name) + reach)
 
 
-def _nearest(name: str, known: Iterable[str]) -> list[str]:
+def _nearest(name: str, candidates: Iterable[str]) -> list[str]:
     """Return the three names that are most similar."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(name.lower())
     scored = []
-    for other in set(known):
+    for other in set(candidates):
         matcher.set_seq1(other.lower())
         if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE and matcher.ratio() >= _LIKE:
             scored.append((-matcher.ratio(), other))
@@ -352,14 +352,14 @@ _LIKE = 0.7
 
 
 _MODULAR = frozenset(("python", "cython", "javascript", "typescript", "rust", "starlark"))  # where a file is a module
-_HOMES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that represent their folder
+_FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib", "main"))  # files that represent their folder
 
 
 def _module_of(path: str) -> list[str]:
     """Return a file's dotted name in parts: its folders and its stem, unless the file represents its folder."""
     folders, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
-    return [*filter(None, folders.split("/")), *([] if stem in _HOMES else [stem])]
+    return [*filter(None, folders.split("/")), *([] if stem in _FOLDER_FILES else [stem])]
 
 
 @shared

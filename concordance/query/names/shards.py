@@ -34,14 +34,14 @@ def letter_of(name: str) -> str:
     return DIGITS if first.isdecimal() and first.isascii() else OTHER
 
 
-def _placed(name: str) -> tuple[str, str]:
+def _sort_key(name: str) -> tuple[str, str]:
     return name.lower(), name
 
 
 def by_letter(names: Iterable[str]) -> dict[str, list[str]]:
     """Sort names and group them by letter."""
     found: dict[str, list[str]] = {}
-    for name in sorted(names, key=_placed):
+    for name in sorted(names, key=_sort_key):
         found.setdefault(letter_of(name), []).append(name)
     return {letter: found[letter] for letter in sorted(found, key=str.lower)}
 
@@ -58,11 +58,11 @@ class NameChange(NamedTuple):
         return (self.after or 0) - (self.before or 0)
 
 
-def _put(names: list[str], changes: Mapping[str, NameChange]) -> None:
+def _update_names(names: list[str], changes: Mapping[str, NameChange]) -> None:
     """Remove deleted names from a sorted list and insert new ones."""
     for name, (before, after) in changes.items():
         if before is None or after is None:
-            at = bisect_left(names, _placed(name), key=_placed)
+            at = bisect_left(names, _sort_key(name), key=_sort_key)
             names[at : at + (after is None)] = [name] if before is None else []
 
 
@@ -75,7 +75,7 @@ class _Part:
         self.total = sum([sizes[one] for one in names])
         self.length = len(name) + 1
         self.weights: dict[str, int] = {}  # sizes by prefixes one letter longer, if it is too large
-        self.taken: dict[str, _Part] = {}
+        self.split_off: dict[str, _Part] = {}
         self.own = names
         self._mark: int | None = None
         if self.is_large:
@@ -94,8 +94,8 @@ class _Part:
                 following.setdefault(start, []).append(name)
         self.weights = {start: sum([sizes[name] for name in inside]) for start, inside in following.items()}
         for start in self._largest():
-            self.taken[start] = _Part(start[:1].upper() + start[1:], following[start], sizes)
-        self.own = [name for name in self.names if name.lower()[: self.length] not in self.taken]
+            self.split_off[start] = _Part(start[:1].upper() + start[1:], following[start], sizes)
+        self.own = [name for name in self.names if name.lower()[: self.length] not in self.split_off]
 
     def _largest(self) -> list[str]:
         """Return the largest prefixes to split off, each into a part of its own, until the rest fits on a page."""
@@ -116,14 +116,14 @@ class _Part:
 
     def parts(self) -> Iterator[_Part]:
         """Yield this part and those that were split off, at any depth."""
-        for part in self.taken.values():
+        for part in self.split_off.values():
             yield from part.parts()
         yield self
 
     def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> bool:
         """Apply changes; return False if the part must be divided in another way."""
         was_large = self.is_large
-        _put(self.names, changes)
+        _update_names(self.names, changes)
         self.total += sum(change.more for change in changes.values())
         if not was_large and not self.is_large:
             self._mark = None
@@ -135,14 +135,14 @@ class _Part:
             if len(start) == self.length:
                 weight = self.weights.pop(start, 0) + sum(change.more for change in inside.values())
                 self.weights.update({start: weight} if weight else {})
-        if was_large != self.is_large or set(self._largest()) != self.taken.keys():
+        if was_large != self.is_large or set(self._largest()) != self.split_off.keys():
             return False
         for start, inside in inner.items():
-            if start not in self.taken:
-                _put(self.own, inside)
+            if start not in self.split_off:
+                _update_names(self.own, inside)
                 self._mark = None
-            elif not self.taken[start].renew(inside, sizes):
-                self.taken[start] = _Part(self.taken[start].name, self.taken[start].names, sizes)
+            elif not self.split_off[start].renew(inside, sizes):
+                self.split_off[start] = _Part(self.split_off[start].name, self.split_off[start].names, sizes)
         return True
 
 
@@ -162,7 +162,7 @@ class Shards:
     def _gather(self) -> None:
         letters = sorted(self._letters, key=str.lower)
         found = {part.name: part for letter in letters for part in self._letters[letter].parts()}
-        self.names = {part: found[part].own for part in sorted(found, key=_placed)}
+        self.names = {part: found[part].own for part in sorted(found, key=_sort_key)}
         self.marks = {part: found[part].mark for part in self.names}
 
     def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> None:

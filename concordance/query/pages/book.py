@@ -179,7 +179,7 @@ def _paths(index: Index) -> list[Block]:
     first = [
         step[0]
         for one in made.ordered
-        if one.folder in most and (step := reading_paths.reading_path(index, one.homes, 1))
+        if one.folder in most and (step := reading_paths.reading_path(index, one.folders, 1))
     ]
     if len(first) > 1:
         total = reading_paths.time_in_words(sum(step.minutes for step in first))

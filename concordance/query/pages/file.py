@@ -8,6 +8,7 @@ says so in one line.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from concordance.base.blocks import (
     Block,
@@ -24,17 +25,18 @@ from concordance.base.blocks import (
     Strong,
     Text,
     To,
+    count_noun,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import Skip
+from concordance.base.model import FileHistory, Skip
 from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
-from concordance.query.index.owners import describe_owner, notes_section
 from concordance.query.index.repository import Index
-from concordance.query.sections import overview
 from concordance.query.sections.file_page import sections
-from concordance.query.sections.overview import licence
+from concordance.query.sections.licences import licence
+from concordance.query.sections.listing import skip_reason
+from concordance.query.sections.owner_notes import describe_owner, notes_section
 from concordance.query.sections.section_order import titles
 from concordance.query.sections.structure import Structure
 
@@ -109,13 +111,13 @@ def _field(name: str, *pieces: Piece) -> Item:
 def _history(one: FileModel) -> Iterator[Item]:
     change = one.index.facts.change(one.path)
     if change is not None:
-        yield _field("Changes", overview.history_line(change))
+        yield _field("Changes", _history_line(change))
 
 
 def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Block]:
     file = one.file
     if file.skip != Skip.NONE:
-        yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {overview.skip_reason(file)}"])
+        yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {skip_reason(file)}"])
     elif text is None:
         yield Text([Ref(To.SOURCE, one.path, "", one.path), " has changed since it was read."])
     elif not text:
@@ -165,7 +167,7 @@ def fence_language(language: str) -> str:
 def _structure(one: FileModel) -> list[Block]:
     if one.symbols:
         return Structure(one).blocks()
-    return [Text([overview.no_structure(one)])]
+    return [Text([_no_structure(one)])]
 
 
 def _chapter(index: Index, folder: str) -> Ref:
@@ -185,3 +187,22 @@ def _cross_references(one: FileModel) -> Items:
         ("Book Chapter", _chapter(one.index, folder)),
     ]
     return Items([_field(title, ref) for title, ref in refs])
+
+
+def _history_line(change: FileHistory) -> str:
+    """Return a file's history in one line."""
+    first, last = (datetime.fromtimestamp(when, UTC).date().isoformat() for when in (change.first, change.last))
+    who = ", ".join(name for name, _ in change.authors[:3])
+    return f"{count_noun(change.commits, 'commit')} from {first} to {last}, most by {who}"
+
+
+def _no_structure(one: FileModel) -> str:
+    """Return the reason why a file has no structure to show."""
+    file = one.file
+    if file.skip != Skip.NONE:
+        return f"{file.type}: definitions are not extracted."
+    if not file.lines:
+        return "Empty."
+    if one.facts.imports:
+        return f"Imports only: {count_noun(len(one.facts.imports), 'import')}, no definitions."
+    return f"{count_noun(file.lines, 'line')} of {file.type}, without definitions."

@@ -18,9 +18,9 @@ from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.repository import name_of
 from concordance.query.folders.sections import dependency_diagram, important_files, key_concepts, usage_sentences
 from concordance.query.folders.terms import distinctive_terms
-from concordance.query.index.owners import notes_section
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import BELOW
+from concordance.query.sections.owner_notes import notes_section
 
 TO = To.FOLDER  # what links to these pages say
 
@@ -58,7 +58,7 @@ def _blocks(index: Index, subject: str) -> list[Block]:
     ]
     found += [Heading(2, ["Important Files"]), *(important_files(index, subject) or [Text(["No text files found."])])]
     found += [Heading(2, ["Working with This Folder"])]
-    found += maintenance_blocks(index, every.homes(subject)) or [
+    found += maintenance_blocks(index, every.with_subfolders(subject)) or [
         Text(["No test, build file or owner was found for it."])
     ]
     page = Ref(To.FOLDER, subject)
@@ -72,7 +72,7 @@ def _kinds(rows: object) -> Table:
 
 def _concepts(index: Index, subject: str) -> list[Block]:
     folder = folders(index).all[subject]
-    found = [*key_concepts(index, folder), *distinctive_terms(index, folders(index).homes(subject))]
+    found = [*key_concepts(index, folder), *distinctive_terms(index, folders(index).with_subfolders(subject))]
     return found or [Text([f"No definition in it was found that two other files use: {file_counts_in_words(folder)}."])]
 
 

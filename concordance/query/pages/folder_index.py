@@ -18,7 +18,7 @@ from concordance.query.index.updates.reads import BELOW
 
 TO = To.INDEX  # what links to these pages say
 
-_MOST = 3000  # files on one page
+_MAX_FILES = 3000  # files on one page
 
 
 def subjects(index: Index) -> list[str]:
@@ -30,7 +30,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the index of one folder, in parts if it is long."""
     index.reads.note(BELOW, subject)
     folder = folders(index).all[subject]
-    parts = [folder.files[at : at + _MOST] for at in range(0, len(folder.files), _MOST)] or [[]]
+    parts = [folder.files[at : at + _MAX_FILES] for at in range(0, len(folder.files), _MAX_FILES)] or [[]]
     blocks: list[Block] = (
         list(root_index(index)) if not subject else [Heading(2, ["Overview"]), *folder_overview(index, subject)]
     )
@@ -43,7 +43,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
             blocks.append(
                 Text(
                     [
-                        f"The first {_MOST:,} of {len(folder.files):,} files; the others are in ",
+                        f"The first {_MAX_FILES:,} of {len(folder.files):,} files; the others are in ",
                         *join_in_sentence(refs),
                         ".",
                     ]

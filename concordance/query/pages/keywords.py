@@ -7,20 +7,25 @@ lists which sections of the file's page contain which keywords.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from concordance.base.blocks import (
     Block,
     Cite,
+    Doc,
     Heading,
     Item,
     Items,
+    Line,
     Mono,
     Page,
     Piece,
+    Quote,
     Ref,
     Strong,
+    Table,
     Text,
     To,
     count_noun,
@@ -29,20 +34,25 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Kind, Skip, Term
 from concordance.query.index.file_model import FileModel, model_of
+from concordance.query.index.open_file import innermost_symbol
 from concordance.query.index.repository import Index
+from concordance.query.index.updates.reads import memoised_in_object
 from concordance.query.names import file_keywords
+from concordance.query.names.display_names import public_name
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage
-from concordance.query.names.public_names import public_name
-from concordance.query.sections import section_names
+from concordance.query.sections.file_page import sections
 from concordance.query.sections.section_order import titles
 
 TO = To.KEYWORDS  # what links to these pages say
 
-_FEW = 40  # names of a section that the map lists one by one
+_MAX_NAMES = 40  # names of a section that the map lists one by one
 _PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES = (
     section.value for section in (Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES)
 )
-_FIRST = frozenset((_PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES))  # sections that the map lists first
+_FIRST_SECTIONS = frozenset((_PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES))  # sections that the map lists first
+# Sections whose remarks are about the code around a line.
+_REMARK_SECTIONS = frozenset((Section.PATTERNS.value, Section.PERFORMANCE.value, Section.SECURITY.value))
+_CODE_SPAN = re.compile(r"`([^`]+)`")
 
 
 def subjects(index: Index) -> list[str]:
@@ -59,8 +69,10 @@ def _blocks(one: FileModel) -> list[Block]:
     one.index.reads.note("words", one.path)
     groups, uses = file_keywords.defined_names(one.symbols), file_keywords.count_usage(one)
     imports = file_keywords.imported_names(one)
-    mentioned = file_keywords.mentioned_names(one.facts, one.index.census.has_code, file_keywords.shown_names(one))
-    concepts = file_keywords.concepts(one.facts.terms, one.index.census.spread, one.index.census.read)
+    mentioned = file_keywords.mentioned_names(one.facts, one.index.census.has_code, file_keywords.names_in_code(one))
+    concepts = file_keywords.concepts(
+        one.facts.terms, one.index.census.files_per_term, one.index.census.file_count_band
+    )
     found: list[Block] = [Heading(2, ["File Information"]), _information(one), Heading(2, ["Keywords Extracted"])]
     if not (groups or imports or mentioned or concepts):
         return [*found, Text([_no_keywords(one)])]
@@ -119,10 +131,10 @@ def _group(one: FileModel, names: list[DefinedName], uses: dict[int, Usage]) -> 
             inside.setdefault(file_keywords.member_of(one, place), []).append(place)
         for home, some in inside.items():
             (found if home < 0 else members.setdefault(home, [])).append(_definition(one, name, some, uses))
-    homes = sorted((file_keywords.name_key(file_keywords.called(one, home)), home) for home in members)
+    homes = sorted((file_keywords.name_key(file_keywords.qualified_name(one, home)), home) for home in members)
     for _, home in homes:
         public = public_name(one.index, one.path, one.symbols[home].key)
-        found.append(Item([one.own(home, public or file_keywords.called(one, home))], [Items(members[home])]))
+        found.append(Item([one.own(home, public or file_keywords.qualified_name(one, home))], [Items(members[home])]))
     return Items(found)
 
 
@@ -143,12 +155,12 @@ def _definition(one: FileModel, name: str, places: list[int], uses: dict[int, Us
     return Item(pieces + users)
 
 
-def _users(found: list[Usage]) -> list[Piece]:
+def _users(usages: list[Usage]) -> list[Piece]:
     """Return how often a name is used in its own file and in which other files."""
-    if not found:
+    if not usages:
         return []
-    here = sum(use.here for use in found)
-    there = found[0].there if len(found) == 1 else sum((use.there for use in found), Counter())
+    here = sum(use.here for use in usages)
+    there = usages[0].there if len(usages) == 1 else sum((use.there for use in usages), Counter())
     pieces: list[Piece] = [f" · {here:,}× here"] if here else []
     if there:
         most = sorted(there, key=lambda path: (-there[path], path))
@@ -182,7 +194,7 @@ def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
     meaning = file_keywords.MentionResolver(one)
     found: list[Item] = []
     for row in rows:
-        ref = meaning.ref(row.name) if not row.is_shown else None
+        ref = meaning.ref(row.name) if not row.is_in_code else None
         found.append(Item([ref or Mono(row.name), f" L{row.line}", _times(row.times)]))
     return found
 
@@ -208,9 +220,9 @@ def _map(
     concepts: list[Term],
 ) -> Iterator[Item]:
     """Yield each section of the file's page with the keywords it contains."""
-    purpose = file_keywords.TextWords(section_names.words_in(one, _PURPOSE))
+    purpose = file_keywords.TextWords(_words_in(one, _PURPOSE))
     told = [term.text for term in concepts if purpose.has(term.text)]
-    first = section_names.names_in(one, _PURPOSE)
+    first = _names_in(one, _PURPOSE)
     heard = {name.lower() for name in first}
     besides = [file_keywords.IDENTIFIERS] if mentioned else []
     besides += [file_keywords.CONCEPTS] if len(told) < len(concepts) else []
@@ -220,13 +232,13 @@ def _map(
             join_with_commas([*map(Mono, first), *(text for text in told if text.lower() not in heard)]),
         ),
         (file_keywords.SOURCE, [", ".join(besides)]),
-        (_OVERVIEW, _shorten_names(section_names.names_in(one, _OVERVIEW), groups)),
+        (_OVERVIEW, _shorten_names(_names_in(one, _OVERVIEW), groups)),
         (file_keywords.ANALYSIS, [", ".join(groups)]),
-        (_DESIGN, _shorten_names(section_names.names_in(one, _DESIGN), groups)),
+        (_DESIGN, _shorten_names(_names_in(one, _DESIGN), groups)),
         (_DEPENDENCIES, [_imports_title(imports)] if imports else []),
     ]
     rows += [
-        (title, _shorten_names(section_names.names_in(one, title), groups)) for title in titles() if title not in _FIRST
+        (title, _shorten_names(_names_in(one, title), groups)) for title in titles() if title not in _FIRST_SECTIONS
     ]
     for title, pieces in rows:
         if any(pieces) and title not in one.index.book.sections_off:
@@ -242,6 +254,74 @@ def _shorten_names(names: list[str], groups: dict[str, list[DefinedName]]) -> li
         if len(inside) > 2 and inside <= left:
             pieces.append(title)
             left -= inside
-    if len(left) > _FEW:
+    if len(left) > _MAX_NAMES:
         return join_with_commas([*pieces, f"{len(left):,} {'more ' if pieces else ''}definitions"])
     return join_with_commas([*pieces, *(Mono(name) for name in names if name in left)])
+
+
+# --- which of the file's own names each section of its page mentions
+
+
+@memoised_in_object
+def _own_names(one: FileModel) -> tuple[dict[str, str], set[str]]:
+    names = {symbol.key: symbol.name for symbol in one.symbols}
+    return names, set(names.values())
+
+
+def _names_in(one: FileModel, title: str) -> list[str]:
+    """Return the file's own definitions that a section names or remarks on, from A to Z."""
+    own, names = _own_names(one)
+    if not own:
+        return []
+    found: set[str] = set()
+    lines: set[int] = set()
+    for piece in pieces_of(sections(one).get(title, [])):
+        if type(piece) is Ref:
+            if piece.to == To.SYMBOL and piece.path == one.path and piece.at in own:
+                found.add(own[piece.at])
+        elif type(piece) is Mono:
+            found.update(names & {str(piece)})
+        elif type(piece) is Line:
+            if title in _REMARK_SECTIONS and piece.path == one.path:
+                lines.add(piece.first)
+        elif type(piece) is str and "`" in piece:
+            found.update(names.intersection(_CODE_SPAN.findall(piece)))
+    found.update(_names_around(one, lines))
+    return sorted(found, key=lambda name: (name.lower(), name))
+
+
+def _names_around(one: FileModel, lines: set[int]) -> Iterator[str]:
+    """Yield the name of the innermost definition that contains each line."""
+    for line in lines:
+        place = innermost_symbol(one.symbols, line)
+        if place >= 0:
+            yield one.symbols[place].name
+
+
+def _words_in(one: FileModel, title: str) -> str:
+    """Return the text of a section without formatting."""
+    words: list[str] = []
+    for piece in pieces_of(sections(one).get(title, [])):
+        if isinstance(piece, str):
+            words.append(piece)
+        elif isinstance(piece, Ref):
+            words.append(piece.label)
+    return " ".join(words)
+
+
+def pieces_of(blocks: Iterable[Block]) -> Iterator[Piece]:
+    """Yield all pieces of text in the blocks, in order."""
+    for block in blocks:
+        if isinstance(block, Text | Heading | Doc):
+            yield from block.text
+        elif isinstance(block, Items):
+            for item in block.items:
+                yield from item.text
+                if item.blocks:
+                    yield from pieces_of(item.blocks)
+        elif isinstance(block, Table):
+            for row in block.rows:
+                for cell in row:
+                    yield from cell
+        elif isinstance(block, Quote):
+            yield from pieces_of(block.blocks)

@@ -13,13 +13,13 @@ from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Pie
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import WHOLE_TABLE
-from concordance.query.names.alphabet import EntryWriter, most_used_table
 from concordance.query.names.file_keywords import GROUPS
+from concordance.query.names.index_entries import EntryWriter, most_used_table
 from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
 TO = To.LETTERS  # what links to these pages say
 
-_TOP = 50  # rows of the ranking
+_MAX_RANKED = 50  # rows of the ranking
 
 
 def subjects(index: Index) -> list[str]:
@@ -30,7 +30,7 @@ def subjects(index: Index) -> list[str]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the front page, or the pages of one part of the alphabet."""
     if not subject:
-        for what in ("shard", "used", Aspect.NAME, Aspect.CONCEPT):
+        for what in ("shard", "used", Aspect.SYMBOLS_NAMED, Aspect.CONCEPT):
             index.reads.note(what, WHOLE_TABLE)
         yield Page(Ref(To.LETTERS, ""), ["Keywords"], _front(index))
         return
@@ -46,7 +46,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         ]
         groups: dict[str, list[Item]] = {}
         for name in names:
-            index.reads.note(Aspect.NAME, name)
+            index.reads.note(Aspect.SYMBOLS_NAMED, name)
             index.reads.note(Aspect.CONCEPT, name)
             groups.setdefault(_group_prefix(name, subject), []).append(writer.entry(alphabet.entry(name)))
         for beginning, items in groups.items():
@@ -92,7 +92,7 @@ def _front(index: Index) -> list[Block]:
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
     ]
-    ranked = most_used_table(index, census.used_by, census.used_by, _TOP)
+    ranked = most_used_table(index, census.used_by, census.used_by, _MAX_RANKED)
     total = sum(counts.values())
     names, concepts = count_noun(len(census.by_name), "name"), count_noun(index.alphabet.concepts, "concept")
     told = f"{count_noun(total, 'definition')} of {names}, and {concepts}."

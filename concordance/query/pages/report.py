@@ -28,6 +28,7 @@ from concordance.base.blocks import (
     Text,
     To,
     count_noun,
+    format_size,
     join_in_sentence,
 )
 from concordance.base.model import File, Origin, Skip, Trust, unpack_column
@@ -37,7 +38,7 @@ from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders import folders
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
-from concordance.query.index.ledger import format_size, ledger, outline
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import ANYTHING, WHOLE_TABLE, shared, shared_while, untouched
 
@@ -102,12 +103,12 @@ def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
 
 
 def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Iterator[Item]:
-    symbols = index.census.defined[""]
+    symbols = index.census.symbol_counts[""]
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {count_noun(sum(file.lines for file in read), 'line')}"])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])
     yield Item([Strong("Definitions"), f": {symbols:,}, including {count_noun(len(index.tests), 'test')}"])
-    calls, uses = index.facts.all_missed()
+    calls, uses = index.facts.unresolved_total()
     yield Item([Strong("Unresolved names"), f": {count_noun(uses, 'use')}, {calls:,} of them calls"])
     odd = [file for file in read if file.encoding.lower().replace("_", "-") not in ("utf-8", "ascii", "")]
     if odd:

@@ -16,16 +16,16 @@ from concordance.extract.terms.terms import weight
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import NAMES_BELOW
-from concordance.query.names.alphabet import EntryWriter, letter_blocks, most_used_table
 from concordance.query.names.file_keywords import GROUPS, is_characteristic
+from concordance.query.names.index_entries import EntryWriter, letter_blocks, most_used_table
 from concordance.query.names.shards import NameEntry, by_letter
 
 TO = To.SUBTREE  # what links to these pages say
 
-_MOST = 800  # definitions up to which a page lists those of the whole subtree
-_TOP = 25  # rows of a ranking
-_WORDS = 30  # concepts of a ranking
-_PART = 4_000  # definitions on one part of a page
+_MAX_LISTED_SYMBOLS = 800  # definitions up to which a page lists those of the whole subtree
+_MAX_RANKED = 25  # rows of a ranking
+_MAX_CONCEPTS = 30  # concepts of a ranking
+_MAX_DEFINITIONS = 4_000  # definitions on one part of a page
 
 
 def subjects(index: Index) -> list[str]:
@@ -39,15 +39,16 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     census = index.census
     below = census.below(subject)
     ids = [identity for file in below for identity in census.symbols(file)]
-    whole = len(ids) <= _MOST
-    listed = ids if whole else [one for file in census.folders[subject].files for one in census.symbols(file)]
+    whole = len(ids) <= _MAX_LISTED_SYMBOLS
+    own = [file for file in below if file.path.rpartition("/")[0] == subject]
+    listed = ids if whole else [one for file in own for one in census.symbols(file)]
     parts = _parts(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
     blocks: list[Block] = [_summary(index, below, ids)]
-    ranked = most_used_table(index, ids, census.used_by, min(_TOP, 5 + len(ids) // 20), subject)
+    ranked = most_used_table(index, ids, census.used_by, min(_MAX_RANKED, 5 + len(ids) // 20), subject)
     blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
     blocks += [Heading(2, ["Defined"])] if ids else []
-    blocks += _subfolder_counts(index, subject) if not whole else []
+    blocks += _subfolder_counts(index, subject, below) if not whole else []
     blocks += _contents(subject, parts) if len(parts) > 1 else []
     writer = EntryWriter(index, subject)
     blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
@@ -73,7 +74,7 @@ def _parts(index: Index, ids: list[int]) -> list[Part]:
     parts: list[Part] = [{}]
     size = 0
     for name in ordered:
-        if size > _PART:
+        if size > _MAX_DEFINITIONS:
             parts.append({})
             size = 0
         parts[-1][name] = found[name]
@@ -109,14 +110,13 @@ def _summary(index: Index, below: list[CensusFile], ids: list[int]) -> Block:
     )
 
 
-def _subfolder_counts(index: Index, folder: str) -> list[Block]:
+def _subfolder_counts(index: Index, folder: str, below: list[CensusFile]) -> list[Block]:
     """Return the subfolders, each with its number of definitions."""
     census = index.census
-    inside = census.folders[folder]
     start = len(folder) + 1 if folder else 0
     rows = [
-        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {count_noun(census.defined[name], 'definition')}"])
-        for name in inside.folders
+        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {count_noun(census.symbol_counts[name], 'definition')}"])
+        for name in dict.fromkeys(file.path[: file.path.find("/", start)] for file in below if "/" in file.path[start:])
     ]
     return [Items(rows)] if rows else []
 
@@ -128,8 +128,10 @@ def _used_outside(index: Index, below: list[CensusFile], ids: list[int]) -> list
     inside.update(ids)
     counts: Counter[int] = Counter()
     for file in below:
-        counts.update(census.outside[file.base])
-    rows = most_used_table(index, [one for one in counts if one not in inside], counts, min(_TOP, 5 + len(ids) // 20))
+        counts.update(census.external_uses[file.base])
+    rows = most_used_table(
+        index, [one for one in counts if one not in inside], counts, min(_MAX_RANKED, 5 + len(ids) // 20)
+    )
     return [Heading(2, ["Used"]), *rows] if rows else []
 
 
@@ -148,12 +150,12 @@ def _concepts(index: Index, below: list[CensusFile], ids: list[int]) -> list[Blo
                     stands_for.setdefault(text, meaning)
     weighed = []
     for text, count in files.items():
-        if is_characteristic(census.spread.get(text, 1), census.read):
-            spread = max(count, census.spread.get(text, 1))
-            telling = weight(times[text], spread, max(spread, census.read))
+        if is_characteristic(census.files_per_term.get(text, 1), census.file_count_band):
+            spread = max(count, census.files_per_term.get(text, 1))
+            telling = weight(times[text], spread, max(spread, census.file_count_band))
             # A good concept occurs in many files of the subtree and in few others.
             weighed.append((-count / spread * log2(1 + count) * telling, text))
-    best = [text for _, text in nsmallest(min(_WORDS, 5 + len(ids) // 10), weighed)]
+    best = [text for _, text in nsmallest(min(_MAX_CONCEPTS, 5 + len(ids) // 10), weighed)]
     if not best:
         return []
     rows = [

@@ -18,11 +18,11 @@ from concordance.query.answers import category_rank
 from concordance.query.index.repository import Index
 from concordance.query.search import ranking
 
-_LEAST = 4  # a question with fewer words cannot be a message
-_FILES = 150  # files that are searched
-_MOST = 0.6  # the share of the question's letters that a message must cover …
+_MIN_WORDS = 4  # a question with fewer words cannot be a message
+_MAX_FILES = 150  # files that are searched
+_MIN_COVERAGE = 0.6  # the share of the question's letters that a message must cover …
 _WHOLE, _ENOUGH = 0.9, 24  # … or the share of the message that is covered, and its least length
-_NEAR = 0.8  # a message that covers less than this share of what the best one does is a different one
+_MIN_RELATIVE_COVERAGE = 0.8  # a message that covers less than this share of what the best one does is a different one
 _BEGINS = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|panic|fatal|error|Traceback)\b[\w ]*:\s*)+")
 _EDGE = 4  # letters that must be left of a part that is cut off at the start or end of a question
 
@@ -35,14 +35,14 @@ class RaisedMessage(NamedTuple):
     share: float  # share of the question that it covers
 
 
-def find_raising_lines(index: Index, question: str, folder: str, most: int) -> list[RaisedMessage]:
+def find_raising_lines(index: Index, question: str, folder: str, limit: int) -> list[RaisedMessage]:
     """Return the lines that raise the message in a question, best first."""
     text = normalise_message(question)
-    if len(text.split()) < _LEAST:
+    if len(text.split()) < _MIN_WORDS:
         return []
     asked = ranking.parse_question(question, folder, index.words)
     found: list[RaisedMessage] = []
-    for hit in ranking.rank_files(index.shelves, asked, index.ranks, _FILES):
+    for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _MAX_FILES):
         if hit.path in index.categories:
             found += _in_file(hit.path, index.facts.ends(hit.path), text)
 
@@ -50,7 +50,7 @@ def find_raising_lines(index: Index, question: str, folder: str, most: int) -> l
         return -round(one.share, 2), category_rank(index.category_of(one.path)), one.path, one.end.line
 
     best = max((one.share for one in found), default=0.0)
-    return sorted((one for one in found if one.share >= _NEAR * best), key=order)[:most]
+    return sorted((one for one in found if one.share >= _MIN_RELATIVE_COVERAGE * best), key=order)[:limit]
 
 
 def _in_file(path: str, ends: Iterable[End], text: str) -> Iterator[RaisedMessage]:
@@ -77,7 +77,7 @@ def message_coverage(pattern: str, text: str) -> float:
             covered += len(part)
             at = place + len(part)
             continue
-        cut = _cut(part, text[at:], not covered)
+        cut = _shorten(part, text[at:], not covered)
         if not cut:
             if len(part) > _EDGE and covered:
                 break
@@ -85,12 +85,12 @@ def message_coverage(pattern: str, text: str) -> float:
         covered += cut
         at = len(text) if cut < len(part) and text.endswith(part[:cut]) else at + cut
     whole = sum(len(part) for part in parts)
-    if covered >= _MOST * len(text) or (covered >= _WHOLE * whole and covered >= _ENOUGH):
+    if covered >= _MIN_COVERAGE * len(text) or (covered >= _WHOLE * whole and covered >= _ENOUGH):
         return covered / max(len(text), 1)
     return 0.0
 
 
-def _cut(part: str, rest: str, first: bool) -> int:
+def _shorten(part: str, rest: str, first: bool) -> int:
     """Return how many letters of a part match if the question ends within it, or begins within it."""
     for length in range(min(len(part), len(rest)), _EDGE - 1, -1):
         if rest.endswith(part[:length]):

@@ -28,7 +28,7 @@ from concordance.query.answers import category_rank, full_name, qualified, separ
 from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared
-from concordance.query.names.public_names import called, public_name
+from concordance.query.names.display_names import display_name, public_name
 from concordance.query.names.resolver import UnknownName, resolve_symbols, similar_names
 from concordance.query.search import ranking
 from concordance.query.search.error_messages import find_raising_lines
@@ -40,18 +40,26 @@ PREFIXES: dict[str, frozenset[str]] = {
 }  # fmt: skip
 # A C++ name (`class::x`) or an address (`file://…`) is not a prefix.
 _PREFIX = re.compile(r'(?<!\S)(fn|class|file|kw|in):(?![:/])("[^"]*"|[^\s"]*)')
-_WORDS = 12  # longer questions are descriptions, which may quote what looks like a prefix
+_MAX_WORDS = 12  # longer questions are descriptions, which may quote what looks like a prefix
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
-_FEW = re.compile(r"\w+(?: \w+){1,3}")
+_SHORT_PHRASE = re.compile(r"\w+(?: \w+){1,3}")
 _QUOTED = re.compile(r'"([^"]+)"')
 _PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
 _WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # kinds with many definitions, or whose names are prose
 _OF_CODE = EXECUTABLE_KINDS | TYPE_KINDS
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
-_FIRST = {Kind.CLASS: 0, Kind.STRUCT: 0, Kind.INTERFACE: 0, Kind.ENUM: 0, Kind.FUNCTION: 1, Kind.MACRO: 1, Kind.TYPE: 1}
-_HOMES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
+_KIND_ORDER = {
+    Kind.CLASS: 0,
+    Kind.STRUCT: 0,
+    Kind.INTERFACE: 0,
+    Kind.ENUM: 0,
+    Kind.FUNCTION: 1,
+    Kind.MACRO: 1,
+    Kind.TYPE: 1,
+}
+_FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
 _BEGINNING = 60  # definitions whose names begin with the question
 _OF_KIND = 40  # files that are searched for definitions of a kind
 _NAMED = 50  # definitions of a file whose lines are looked at
@@ -95,7 +103,7 @@ def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
     """Return the lines that raise the message in the question."""
     found = []
     for one in find_raising_lines(index, wish.question, wish.folder, wish.limit):
-        opened = index.opened(one.path)
+        opened = index.open_file(one.path)
         line = (opened.line(one.end.line) or "").strip()[:MAX_LINE_LENGTH]
         spot = SearchResult(one.path, one.end.line, "", "file", _RAISED + one.share, line)
         found.append(_around(index, opened, spot, wish.kinds))
@@ -121,7 +129,7 @@ def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 
     for path in sorted(paths, key=order):
         if _is_below(path, wish.folder):
-            lines = index.opened(path).lines() or []
+            lines = index.open_file(path).lines() or []
             first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
             yield SearchResult(
                 path, first, "", "file", _FILE, lines[first - 1].strip()[:MAX_LINE_LENGTH] if lines else ""
@@ -143,14 +151,14 @@ def _stem(path: str) -> str:
     """Return a file's name without its ending; the folder's name for a file that represents its folder."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in _HOMES else stem
+    return folder.rpartition("/")[2] if stem in _FOLDER_FILES else stem
 
 
 def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Yield definitions and files of the name that was typed, then names that begin with it."""
     question = wish.question
-    if _FEW.fullmatch(question):
-        yield from _places(index, [p for name in _joined(question) for p in index.facts.named(name)], wish, _SAME)
+    if _SHORT_PHRASE.fullmatch(question):
+        yield from _places(index, [p for name in _join_words(question) for p in index.facts.named(name)], wish, _SAME)
         return
     is_name = bool(_NAME.fullmatch(question))
     same: list[SymbolPlace] = []
@@ -185,9 +193,9 @@ def _initialled(index: Index, question: str) -> Iterator[SymbolPlace]:
 
 def _mistyped(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Yield definitions of names similar to a mistyped one; nothing if all parts of it are known words."""
-    if all(ranking.is_known_word(index.shelves, part) for part in index.words.of(wish.question).split()):
+    if all(ranking.is_known_word(index.text_shards, part) for part in index.words.of(wish.question).split()):
         return
-    paths = [path for path in files_defining_similar(index.shelves, wish.question) if path in index.categories]
+    paths = [path for path in files_defining_similar(index.text_shards, wish.question) if path in index.categories]
     names = {place.name for path in paths for place in index.facts.symbols_in(path)}
     meant = get_close_matches(wish.question.lower(), {name.lower() for name in names}, 2, _ALIKE)
     places = [p for name in sorted(names) if name.lower() in meant for p in index.facts.named(name)]
@@ -206,11 +214,11 @@ def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 def _in_another_case(index: Index, wish: SearchRequest) -> list[SymbolPlace]:
     """Return definitions of a name that is spelled in another case: `DataLoader` for `dataloader`."""
     lower = wish.question.lower()
-    paths = [path for path in ranking.files_defining(index.shelves, lower, wish.folder) if path in index.categories]
+    paths = [path for path in ranking.files_defining(index.text_shards, lower, wish.folder) if path in index.categories]
     return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
 
 
-def _joined(question: str) -> list[str]:
+def _join_words(question: str) -> list[str]:
     """Return the ways to write some words as one name."""
     words = question.split()
     capital = [word[:1].upper() + word[1:] for word in words]
@@ -229,14 +237,14 @@ def _places(
         return (
             place.kind in _PROSE, place.declaration or ".pyi" in place.path,
             0 if tests else category_rank(place.category), place.kind in _HOLDERS, len(place.name), not place.public,
-            _FIRST.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
+            _KIND_ORDER.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
         )  # fmt: skip
 
     rows = [p for p in places if p.place >= 0 and wish.has(p.kind) and _is_below(p.path, wish.folder)]
     for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
-        line = index.opened(place.path).line(place.line) or ""
+        line = index.open_file(place.path).line(place.line) or ""
         best = max(score - number, score - 999)
-        yield SearchResult(place.path, place.line, full_name(place), place.kind, best, line, called(index, place))
+        yield SearchResult(place.path, place.line, full_name(place), place.kind, best, line, display_name(index, place))
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -252,7 +260,7 @@ def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
         return found[: wish.limit]
     near = {}
     for word in dict.fromkeys(re.findall(r"[^\W\d]\w{3,}", wish.question)):
-        known = any(ranking.is_known_word(index.shelves, part) for part in index.words.of(word).split())
+        known = any(ranking.is_known_word(index.text_shards, part) for part in index.words.of(word).split())
         names = [] if known else similar_names(index, word)
         if names:
             near[word] = names[0]
@@ -265,37 +273,37 @@ def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
 # --- by words
 
 
-def _by_words(index: Index, wish: SearchRequest, seen: set[str]) -> Iterator[SearchResult]:
+def _by_words(index: Index, wish: SearchRequest, excluded: set[str]) -> Iterator[SearchResult]:
     """Yield a result for each file that fits and was not seen yet, or for its best definition of the wanted kinds."""
     asked = ranking.parse_question(wish.question, wish.folder, index.words)
-    most = max(wish.limit, _OF_KIND) + len(seen)
-    all_ = ranking.rank_files(index.shelves, asked, index.ranks, most)
+    most = max(wish.limit, _OF_KIND) + len(excluded)
+    all_ = ranking.rank_files(index.text_shards, asked, index.ranks, most)
     # A build that finishes meanwhile may have added files to the text index that this store does not know.
-    hits = [hit for hit in all_ if hit.path not in seen and hit.path in index.categories]
+    hits = [hit for hit in all_ if hit.path not in excluded and hit.path in index.categories]
     if wish.kinds and "file" not in wish.kinds:
         yield from _of_kind(index, hits, asked, wish.kinds)
         return
     for hit in hits:
-        opened = index.opened(hit.path)
+        opened = index.open_file(hit.path)
         line, snippet = _best_line(index, opened, asked, hit)
         yield _around(index, opened, SearchResult(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
 
 
-def _best_line(index: Index, opened: OpenFile, asked: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
+def _best_line(index: Index, opened: OpenFile, query: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
     """Return the line of the best passage that fits a question best; for short questions, definitions count too."""
     lines = opened.lines()
     if not lines:
         return max(1, hit.line), ""
 
     def says(number: int) -> float:
-        return _fit(index, asked, lines[number - 1][:MAX_LINE_LENGTH])
+        return _fit(index, query, lines[number - 1][:MAX_LINE_LENGTH])
 
     stretch = range(hit.line, min(hit.line + CHUNK, len(lines) + 1)) if hit.line else range(1, 1)
     scored = [(says(number), -number) for number in stretch]
-    if len(asked.weight) <= 4:
+    if len(query.weight) <= 4:
         scored += [
-            (says(symbol.line) + _defines(index, asked, symbol), -symbol.line)
-            for symbol in _named(opened, list(asked.weight))
+            (says(symbol.line) + _defines(index, query, symbol), -symbol.line)
+            for symbol in _named(opened, list(query.weight))
             if symbol.line <= len(lines)
         ]
     most, place = max(scored, default=(0.0, -1))
@@ -310,43 +318,43 @@ def _named(opened: OpenFile, words: list[str]) -> list[SymbolHead]:
     return [symbol for *_, symbol in sorted(counted, key=lambda row: row[:2])[:_NAMED]]
 
 
-def _defines(index: Index, asked: ranking.SearchQuery, symbol: SymbolHead) -> float:
+def _defines(index: Index, query: ranking.SearchQuery, symbol: SymbolHead) -> float:
     """Return the bonus of a definition over a use: largest if its name has just the words asked for."""
     words = set(index.words.of(symbol.name).split())
     counts = 1.0 if symbol.kind in _HOLDERS else 2.0
-    return counts * sum(asked.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
+    return counts * sum(query.weight.get(word, 0.0) for word in words) / math.sqrt(max(1, len(words)))
 
 
-def _fit(index: Index, asked: ranking.SearchQuery, text: str) -> float:
+def _fit(index: Index, query: ranking.SearchQuery, text: str) -> float:
     """Return how much of a question a text contains."""
-    return sum(asked.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
+    return sum(query.weight.get(word, 0.0) for word in set(index.words.of(text).split()))
 
 
-def _around(index: Index, opened: OpenFile, spot: SearchResult, kinds: frozenset[str]) -> SearchResult:
+def _around(index: Index, opened: OpenFile, result: SearchResult, kinds: frozenset[str]) -> SearchResult:
     """Add the innermost symbol that contains a result, unless files are asked for."""
     if "file" in kinds:
-        return spot
-    place = opened.symbol_at(spot.line)
+        return result
+    place = opened.symbol_at(result.line)
     found = index.facts.place(opened.base + 1 + place) if place >= 0 else None
     if found is None or found.kind not in FUNCTION_KINDS:  # perhaps a constant or a field, which has no scope
-        own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == spot.line), place)
+        own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == result.line), place)
         found = found if own == place else index.facts.place(opened.base + 1 + own)
     if found is None:
-        return spot
-    return spot._replace(symbol=full_name(found), kind=found.kind, called=called(index, found))
+        return result
+    return result._replace(symbol=full_name(found), kind=found.kind, called=display_name(index, found))
 
 
 def _of_kind(
-    index: Index, hits: list[ranking.Hit], asked: ranking.SearchQuery, kinds: frozenset[str]
+    index: Index, hits: list[ranking.Hit], query: ranking.SearchQuery, kinds: frozenset[str]
 ) -> list[SearchResult]:
     """Return the best definition of the given kinds in each file, by its name and documentation."""
-    whole = sum(asked.weight.values()) or 1.0
+    whole = sum(query.weight.values()) or 1.0
     found = []
     for hit in hits[:_OF_KIND]:
-        opened = index.opened(hit.path)
+        opened = index.open_file(hit.path)
 
         def fit(symbol: SymbolHead) -> float:
-            return _fit(index, asked, symbol.name) + 0.3 * _fit(index, asked, symbol.doc[:MAX_LINE_LENGTH])
+            return _fit(index, query, symbol.name) + 0.3 * _fit(index, query, symbol.doc[:MAX_LINE_LENGTH])
 
         best = max((symbol for symbol in opened.defined if symbol.kind in kinds), key=fit, default=None)
         share = fit(best) / whole if best is not None else 0.0
@@ -360,14 +368,14 @@ def _of_kind(
 
 def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[SearchResult]:
     """Return the files that contain all of the given phrases, each with the first line that contains the first one."""
-    places = [ranking.files_with_phrase(index.shelves, phrase, wish.folder, index.words) for phrase in phrases]
+    places = [ranking.files_with_phrase(index.text_shards, phrase, wish.folder, index.words) for phrase in phrases]
     asked = ranking.parse_question(wish.question, wish.folder, index.words)
-    scores = {hit.path: hit.score for hit in ranking.rank_files(index.shelves, asked, index.ranks, _QUOTES)}
+    scores = {hit.path: hit.score for hit in ranking.rank_files(index.text_shards, asked, index.ranks, _QUOTES)}
     both = [path for path in places[0] if path in index.categories and all(path in others for others in places)]
     both.sort(key=lambda path: (-scores.get(path, 0.0), category_rank(index.category_of(path)), path))
     found: list[SearchResult] = []
     for path in both:
-        opened = index.opened(path)
+        opened = index.open_file(path)
         lines = opened.lines() or []
         said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(said) and len(found) < wish.limit:
@@ -408,7 +416,7 @@ class SearchRequest(NamedTuple):
 def parse_filters(text: str, kind: str, folder: str, limit: int) -> SearchRequest:
     """Parse a question; `kind` and `folder` apply unless the question itself sets them."""
     kinds = {kind} if kind else set()
-    if len(text.split()) > _WORDS:
+    if len(text.split()) > _MAX_WORDS:
         return SearchRequest(text, frozenset(kinds), folder, limit)
     asked: list[str] = []
     at = 0

@@ -22,7 +22,7 @@ _COVERS = 0.4  # the file contains a word at all
 _DEFINES = 0.6  # the file defines a name as it is spelled
 _DOTTED = 2.5  # it defines a name inside of what precedes the dot
 _PIECE, _PAIR, _TRIPLE = 0.22, 0.6, 0.6  # a passage; two and three adjacent words of the question in it
-_LATER = (1.0, 0.5, 0.33, 0.25, 0.2)  # weights of a file's passages, best first
+_PASSAGE_WEIGHTS = (1.0, 0.5, 0.33, 0.25, 0.2)  # weights of a file's passages, best first
 _DECAY = 20  # words after which the weight of a word is halved: people say first what matters
 _WORDS, _PHRASES = 120, 40  # words and phrases of a question that count; later ones add cost but little information
 _FILES, _PIECES, _SAYING, _QUOTES, _DEFINING = 200, 300, 50, 1000, 5  # numbers of candidates
@@ -91,79 +91,79 @@ def _talk() -> frozenset[str]:
     return frozenset(map(stem, _TALKED.split()))
 
 
-def rank_files(shelves: list[IndexShard], question: SearchQuery, ranks: dict[str, float], most: int) -> list[Hit]:
+def rank_files(shards: list[IndexShard], question: SearchQuery, ranks: dict[str, float], limit: int) -> list[Hit]:
     """Return the files that fit, best first; `ranks` is the centrality of each file, from 0 to 1."""
-    found = [hit for shelf in shelves for hit in _Scorer(shelf, question).hits(ranks, most)]
-    return sorted(found, key=lambda hit: (-hit.score, hit.path))[:most]
+    found = [hit for shelf in shards for hit in _Scorer(shelf, question).hits(ranks, limit)]
+    return sorted(found, key=lambda hit: (-hit.score, hit.path))[:limit]
 
 
 def files_with_phrase(
-    shelves: list[IndexShard], phrase: str, folder: str, words: WordNormalizer
+    shards: list[IndexShard], phrase: str, folder: str, words: WordNormalizer
 ) -> dict[str, list[int]]:
     """Return the files that may contain a phrase literally, with the first lines of the candidate passages."""
     row = tuple(words.of(phrase).split()[:_WORDS])
     found: dict[str, list[int]] = {}
-    for shelf in shelves:
+    for shelf in shards:
         for piece in shelf.pieces([FieldQuery("text", row, 1.0)] if row else [], folder, _QUOTES):
             found.setdefault(shelf.path(piece), []).append(piece.line)
     return found
 
 
-def files_defining(shelves: list[IndexShard], name: str, folder: str) -> list[str]:
+def files_defining(shards: list[IndexShard], name: str, folder: str) -> list[str]:
     """Return some of the files that define a name, ignoring case."""
     wanted = [FieldQuery("defs", (name.lower(),), 1.0, flat=True)]
-    return [shelf.path(file) for shelf in shelves for file in shelf.files(wanted, folder, _DEFINING)]
+    return [shelf.path(file) for shelf in shards for file in shelf.files(wanted, folder, _DEFINING)]
 
 
-def is_known_word(shelves: list[IndexShard], word: str) -> bool:
+def is_known_word(shards: list[IndexShard], word: str) -> bool:
     """True if any file contains a word."""
-    return any(shelf.rare(field, word) for shelf in shelves for field in ("body", "base", "dir"))
+    return any(shelf.rare(field, word) for shelf in shards for field in ("body", "base", "dir"))
 
 
 class _Scorer:
     """Scores the files of one index shard."""
 
-    def __init__(self, shelf: IndexShard, question: SearchQuery) -> None:
-        self.shelf, self.question = shelf, question
+    def __init__(self, shard: IndexShard, question: SearchQuery) -> None:
+        self.shard, self.question = shard, question
 
-    def hits(self, ranks: dict[str, float], most: int) -> list[Hit]:
+    def hits(self, ranks: dict[str, float], limit: int) -> list[Hit]:
         """Return the best files of the shard."""
-        if not self.question.weight or not self.shelf.count:
+        if not self.question.weight or not self.shard.count:
             return []
         folder = self.question.folder
         triples = self._rows(3, _TRIPLE)
         score: dict[int, float] = {}
         line: dict[int, int] = {}
         seen: dict[int, int] = {}
-        for piece in self.shelf.pieces([*self._about_pieces(), *self._rows(2, _PAIR), *triples], folder, _PIECES):
+        for piece in self.shard.pieces([*self._about_pieces(), *self._rows(2, _PAIR), *triples], folder, _PIECES):
             place = seen[piece.number] = seen.get(piece.number, -1) + 1
             line.setdefault(piece.number, piece.line)
-            if place < len(_LATER):
-                score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _LATER[place] * piece.score
-        said = self._said(triples)
+            if place < len(_PASSAGE_WEIGHTS):
+                score[piece.number] = score.get(piece.number, 0.0) + _PIECE * _PASSAGE_WEIGHTS[place] * piece.score
+        said = self._phrase_coverage(triples)
         found = []
-        for file in self.shelf.files(self._about_files(), folder, max(_FILES, most)):
+        for file in self.shard.files(self._about_files(), folder, max(_FILES, limit)):
             points = file.score + score.get(file.number, 0.0) + math.log(file.size + 200)
             found.append((points * self._factor(file.purpose, said.get(file.number, 0.0)), file))
         # Looking up paths is slow, so it is done only for files that centrality can still lift among the best.
-        least = sorted((points for points, _ in found), reverse=True)[:most][-1:] or [0.0]
-        best = [(self.shelf.path(file), points, file) for points, file in found if points * (1 + _CENTRAL) >= least[0]]
+        least = sorted((points for points, _ in found), reverse=True)[:limit][-1:] or [0.0]
+        best = [(self.shard.path(file), points, file) for points, file in found if points * (1 + _CENTRAL) >= least[0]]
         rows = ((path, points * (1 + _CENTRAL * ranks.get(path, 0.0)), file) for path, points, file in best)
         return [Hit(path, points, line.get(file.number, 0)) for path, points, file in rows]
 
-    def _factor(self, purpose: Category, said: float) -> float:
+    def _factor(self, purpose: Category, coverage: float) -> float:
         """Return the weight of a category; a file that contains almost the whole question counts fully, unless it is
         prose."""
         factor = _FOR[purpose]
         if self.question.tests:
             factor = 1.0 if purpose == Category.TEST else factor * _FOR[Category.TEST]
-        return factor if purpose in _QUOTING else factor + (1 - factor) * min(1.0, max(0.0, (said - 0.2) / 0.4))
+        return factor if purpose in _QUOTING else factor + (1 - factor) * min(1.0, max(0.0, (coverage - 0.2) / 0.4))
 
     def _about_files(self) -> list[FieldQuery]:
         wanted = []
         for word, weight in self.question.weight.items():
             wanted += [FieldQuery(field, (word,), weight * counts) for field, counts in _WEIGHTS.items()]
-            rare = self.shelf.rare("body", word)
+            rare = self.shard.rare("body", word)
             if rare:
                 wanted.append(FieldQuery("body", (word,), _COVERS * weight * rare, flat=True))
         text = self.question.text
@@ -173,7 +173,7 @@ class _Scorer:
         dotted = {f"{one}.{other}".lower() for one, other in _DOT.findall(text)}
         for field, written, counts in (("defs", names, _DEFINES), ("dotted", dotted, _DOTTED)):
             for word in sorted(written)[:_WORDS]:
-                rare = self.shelf.rare(field, word)
+                rare = self.shard.rare(field, word)
                 if rare:
                     wanted.append(FieldQuery(field, (word,), counts * rare, flat=True))
         return wanted
@@ -188,11 +188,11 @@ class _Scorer:
         rows_now = [row for row in rows if len(set(row)) == length][:_PHRASES]
         return [FieldQuery("text", row, counts * min(weight[word] for word in row)) for row in rows_now]
 
-    def _said(self, triples: list[FieldQuery]) -> dict[int, float]:
+    def _phrase_coverage(self, triples: list[FieldQuery]) -> dict[int, float]:
         """Return, by file, the largest share of the question's three-word sequences that one passage contains."""
         said: dict[int, float] = {}
         each = 1 / max(3, len(triples))
         wanted = [one._replace(weight=each, flat=True) for one in triples]
-        for piece in self.shelf.pieces(wanted, self.question.folder, _SAYING):
+        for piece in self.shard.pieces(wanted, self.question.folder, _SAYING):
             said[piece.number] = max(said.get(piece.number, 0.0), piece.score)
         return said

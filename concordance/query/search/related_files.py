@@ -26,7 +26,7 @@ _USERS = 200  # users of a file that are considered; more would add no informati
 _NAMES = 60  # symbols whose names are looked up
 _RARE = 6  # files that define a rare name, at most
 _FOLDER = 40  # files of a folder with a single subject, at most
-_LEAST = 0.02  # the least score of an answer
+_MIN_SCORE = 0.02  # the least score of an answer
 _TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec|_spec|_unittest|Tests?|Spec)$")
 _DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
 
@@ -41,7 +41,7 @@ class Relation(IntEnum):
     TEST = 4  # of the same name
     NAMED = 5  # with the same name
     DEFINES = 6  # the same rare names
-    BESIDE = 7  # in the same folder
+    SAME_FOLDER = 7  # in the same folder
 
 
 class Reason(NamedTuple):
@@ -51,7 +51,7 @@ class Reason(NamedTuple):
     times: int = 0
     names: tuple[str, ...] = ()
 
-    def said(self, name: str) -> str:
+    def describe(self, name: str) -> str:
         """Return the reason in words, for a question about a file of this name."""
         times = "" if self.times == 1 else f", {self.times} times"
         more = f" and {len(self.names) - 2} more" if len(self.names) > 2 else ""
@@ -87,7 +87,7 @@ class Neighbours:
         self.all_uses: dict[int, dict[int, int]] = {}
         self.all_users: dict[int, dict[int, int]] = {}
         self.other: tuple[list[Pair], list[Pair]] = ([], [])  # the pairs that were removed and added since `before`
-        pairs = unpack_pairs(facts.passed("pairs"))
+        pairs = unpack_pairs(facts.analysis_result("pairs"))
         for user, target, times in pairs:
             self.all_uses.setdefault(user, {})[target] = times
         if before is not None:
@@ -146,7 +146,7 @@ class Neighbours:
                 doubt[other] = doubt.get(other, 1.0) * (1 - share)
                 reasons.setdefault(other, []).append(reason)
         rows = [RelatedFile(self.paths[one], reasons[one], round(1 - left, 3)) for one, left in doubt.items()]
-        return sorted((row for row in rows if row.score >= _LEAST), key=lambda row: (-row.score, row.path))
+        return sorted((row for row in rows if row.score >= _MIN_SCORE), key=lambda row: (-row.score, row.path))
 
     def _all(self, me: int, path: str, history: bool) -> Iterator[tuple[int, float, Reason]]:
         yield from self._direct(me)
@@ -155,7 +155,7 @@ class Neighbours:
             yield from self._changed(path)
         yield from self._named(path)
         yield from self._defined(path)
-        yield from self._beside(path)
+        yield from self._same_folder(path)
 
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more uses there are, and the fewer other files have such uses."""
@@ -195,7 +195,7 @@ class Neighbours:
         """The test or the header of a source: equal names, apart from what marks a test."""
         stem, same = stem_of(path), self._stems[stem_of(path)]
         self.reads.note("stem", stem)
-        if stem in _ANY or len(same) > 24:
+        if stem in _COMMON_NAMES or len(same) > 24:
             return
         for other in same:
             there = self.paths[other]
@@ -207,25 +207,25 @@ class Neighbours:
     def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do."""
         self.reads.note(Aspect.TEXT, path)
-        symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.home]
+        symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.parent_key]
         shared: dict[int, list[str]] = {}
         for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
-            self.reads.note(Aspect.NAME, name)
+            self.reads.note(Aspect.SYMBOLS_NAMED, name)
             files = {place.path for place in self.facts.named(name)}
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
         for other, names in shared.items():
             yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Relation.DEFINES, names=tuple(names))
 
-    def _beside(self, path: str) -> Iterator[tuple[int, float, Reason]]:
+    def _same_folder(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         folder = path.rpartition("/")[0]
         self.reads.note("folder", folder)
         beside = self._folders[folder]
         if len(beside) <= _FOLDER:
-            yield from ((other, 0.05, Reason(Relation.BESIDE)) for other in beside)
+            yield from ((other, 0.05, Reason(Relation.SAME_FOLDER)) for other in beside)
 
 
-_ANY = frozenset(
+_COMMON_NAMES = frozenset(
     ("__init__", "index", "main", "utils", "README", "CMakeLists", "setup", "conftest", "BUILD", "Makefile")
 )
 

@@ -36,12 +36,12 @@ from concordance.query.index.repository import Index
 from concordance.query.markup.summary import first_sentence
 from concordance.query.sections.structure import count_kind
 
-_MOST = 40  # boxes of a diagram
-_HEIRS = 8  # subclasses of one class that are named; more are counted
+_MAX_BOXES = 40  # boxes of a diagram
+_MAX_SUBCLASSES = 8  # subclasses of one class that are named; more are counted
 CAPTION = "Arrows point from a class to its subclasses."
-_FARTHEST = 60  # ancestors that are considered: more mean a cycle
-_FIRST = (*sorted(TYPE_KINDS), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
-_ORDER = {kind: number for number, kind in enumerate(_FIRST)}
+_MAX_ANCESTORS = 60  # ancestors that are considered: more mean a cycle
+_KIND_ORDER = (*sorted(TYPE_KINDS), Kind.METHOD, Kind.FUNCTION, Kind.PROPERTY, Kind.FIELD)
+_ORDER = {kind: number for number, kind in enumerate(_KIND_ORDER)}
 
 
 class Ancestor(NamedTuple):
@@ -67,7 +67,7 @@ def ancestors_of(index: Index, identity: int) -> list[Ancestor]:
     direct: dict[int, list[int]] = {}
     far = {identity: 0}
     left = [identity]
-    while left and len(far) <= _FARTHEST:
+    while left and len(far) <= _MAX_ANCESTORS:
         now = left.pop(0)
         direct[now] = [base for _, base in index.facts.bases_of(now, now) if not index.path_of_base(base)]
         for base in direct[now]:
@@ -133,10 +133,10 @@ def _member(one: FileModel, place: int) -> tuple[list[Piece], list[Piece], list[
 
 def _short(symbol: Symbol) -> str:
     said = " ".join(symbol.signature.split())
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"
+    return said if len(said) <= _MAX_LABEL_LENGTH else f"{said[:_MAX_LABEL_LENGTH]} …"
 
 
-_LONGEST = 160
+_MAX_LABEL_LENGTH = 160
 
 
 def _inherited(one: FileModel, place: int) -> Iterator[Block]:
@@ -145,7 +145,7 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
     taken = {one.symbols[member].name for member in one.children.get(place, [])}
     rows = []
     for base in ancestors_of(index, one.base + 1 + place):
-        file = index.opened(base.path)
+        file = index.open_file(base.path)
         names: dict[str, Symbol] = {}
         for symbol in file.symbols:
             if symbol.parent == base.place and symbol.name not in taken:
@@ -169,10 +169,10 @@ def bases(one: FileModel, place: int) -> Iterator[Block]:
         yield from _bases(one, place)
 
 
-def heirs(one: FileModel, place: int) -> Iterator[Block]:
+def subclass_blocks(one: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that extend a class."""
     index, identity = one.index, one.base + 1 + place
-    found = sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))
+    found = sorted({heir for heir, _ in index.facts.subclasses_of(identity, identity)}, key=_by_path(index))
     if found:
         yield Heading(2, ["Subclasses"])
         below = _below(index, identity)
@@ -206,7 +206,7 @@ def _below(index: Index, identity: int) -> int:
     left = [identity]
     while left:
         now = left.pop()
-        for heir, _ in index.facts.heirs_of(now, now):
+        for heir, _ in index.facts.subclasses_of(now, now):
             if heir not in seen and heir != identity:
                 seen.add(heir)
                 left.append(heir)
@@ -218,7 +218,7 @@ def hierarchy_diagram(one: FileModel, place: int) -> Iterator[Block]:
     index, identity = one.index, one.base + 1 + place
     every = [identity, *(base.id for base in ancestors_of(index, identity))]
     bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
-    heirs = {identity: sorted({heir for heir, _ in index.facts.heirs_of(identity, identity)}, key=_by_path(index))}
+    heirs = {identity: sorted({heir for heir, _ in index.facts.subclasses_of(identity, identity)}, key=_by_path(index))}
     drawn = class_tree([identity], bases, heirs, lambda other: definition_link(index, other))
     if drawn:
         yield Heading(2, ["Class hierarchy"])
@@ -266,7 +266,7 @@ def _named(index: Index, identity: int) -> Piece:
 
 
 def class_tree(
-    about: Iterable[int], bases: Mapping[int, Sequence[int]], heirs: Mapping[int, Sequence[int]],
+    about: Iterable[int], bases: Mapping[int, Sequence[int]], subclasses: Mapping[int, Sequence[int]],
     ref: Callable[[int], Ref],
 ) -> list[Block]:  # fmt: skip
     """Draw the given classes (marked) with their bases to the left and their subclasses to the right.
@@ -279,8 +279,8 @@ def class_tree(
     more: dict[str, tuple[int, str]] = {}  # boxes for subclasses that are only counted
     known: dict[int, None] = {}
     for one in {**marked, **dict.fromkeys(bases)}:
-        below = heirs.get(one, ())
-        named = below if len(below) <= _HEIRS else [heir for heir in below if heir in marked]
+        below = subclasses.get(one, ())
+        named = below if len(below) <= _MAX_SUBCLASSES else [heir for heir in below if heir in marked]
         if len(named) < len(below):
             box, left = f"below {one}", count_noun(len(below) - len(named), "subclass", "subclasses")
             more[box] = (one, f"{left} more" if named else left)
@@ -289,7 +289,7 @@ def class_tree(
         for base, heir in [*((base, one) for base in bases.get(one, ())), *((one, heir) for heir in named)]:
             edges[base, heir] = None
             known |= {base: None, heir: None}
-    if len(edges) < 2 or len(known) + len(more) > _MOST:
+    if len(edges) < 2 or len(known) + len(more) > _MAX_BOXES:
         return []
     links = {one: ref(one) for one in known}
     # Readers see the names of boxes; the number of a symbol depends on the history of the store.

@@ -29,7 +29,7 @@ Excerpt = tuple[int, int, str]  # first line, last line, text
 _WHOLE = 15  # lines of a function that is shown whole
 _AROUND = 12  # lines of a paragraph of code that is shown whole
 _NARROW = 120  # characters of an import line
-_WIDE = 200  # characters of a line that can still be read
+_MAX_LINE_LENGTH = 200  # characters of a line that can still be read
 _STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _BRACE = re.compile(r"[()\[\]{}]")
 _OPEN = re.compile(r"[(\[]")
@@ -51,10 +51,10 @@ class Example(NamedTuple):
     imports: tuple[int, ...] = ()  # the lines of that file that import the name
 
 
-_MOST = 4  # examples for one file
-_FILES = 3  # files that are opened
+_MAX_EXAMPLES = 4  # examples for one file
+_MAX_FILES = 3  # files that are opened
 _LARGE = 1 << 16  # bytes above which a file is opened only if there is no smaller one
-_LOOKED_AT = 12  # symbols whose users are considered
+_MAX_SYMBOLS = 12  # symbols whose users are considered
 _BRIEF = 30  # a line with fewer characters shows little …
 _WORDLESS = 20  # … and is preferred only to examples that are this many lines longer
 _KINDS: dict[str, tuple[int, str]] = {
@@ -62,7 +62,7 @@ _KINDS: dict[str, tuple[int, str]] = {
     Category.TEST: (3, "test"), Category.SOURCE: (4, "caller"), Category.BUILD: (5, "caller"),
     Category.CONFIGURATION: (5, "caller"), Category.GENERATED: (7, "caller"), Category.VENDORED: (8, "caller"),
 }  # fmt: skip
-_SHOWN = frozenset(
+_EXAMPLE_KINDS = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.METHOD, Kind.MACRO, Kind.INTERFACE, Kind.TARGET, Kind.TYPE,
      Kind.CONSTANT, Kind.ENUM)
 )  # fmt: skip
@@ -90,28 +90,28 @@ def find_examples(index: Index, path: str) -> list[Example]:
             found.append(own)
         elif sites := _sites(one, place):
             left[place] = sites
-        if len(found) == _MOST or len(left) == _LOOKED_AT:
+        if len(found) == _MAX_EXAMPLES or len(left) == _MAX_SYMBOLS:
             break
-    for user, places in _chosen(left, _MOST - len(found)).items():
-        if len(found) < _MOST:
-            found += _examples_in(one, index.opened(user), places, _MOST - len(found))
+    for user, places in _choose(left, _MAX_EXAMPLES - len(found)).items():
+        if len(found) < _MAX_EXAMPLES:
+            found += _examples_in(one, index.open_file(user), places, _MAX_EXAMPLES - len(found))
     order = {example.key: number for number, example in enumerate(found)}
     return sorted(found, key=lambda example: (_RANKS[example.kind], order[example.key]))
 
 
-def find_examples_of(index: Index, path: str, place: int, most: int) -> list[Example]:
+def find_examples_of(index: Index, path: str, place: int, limit: int) -> list[Example]:
     """Return a few real uses of one symbol: from its own documentation, and one from each of the best files."""
     one = model_of(index, path)
     own = _own(one, place)
     found = [own] if own is not None else []
-    for site in _sites(one, place)[: most + 1]:
-        if len(found) < most:
-            found += _examples_in(one, index.opened(site.path), [place], 1)
+    for site in _sites(one, place)[: limit + 1]:
+        if len(found) < limit:
+            found += _examples_in(one, index.open_file(site.path), [place], 1)
     return found
 
 
 _RANKS = {"documentation": 0, "example": 0, "test": 1, "caller": 2}
-_FIRST = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
+_PREFERRED_KINDS = frozenset((Kind.CLASS, Kind.FUNCTION, Kind.STRUCT, Kind.MACRO))
 
 
 def _ordered(one: FileModel) -> list[int]:
@@ -121,13 +121,15 @@ def _ordered(one: FileModel) -> list[int]:
         place for place, symbol in enumerate(symbols)
         if (place in users or ">>>" in symbol.doc) and _is_offered(symbols, symbol)
     ]  # fmt: skip
-    return sorted(places, key=lambda place: (symbols[place].kind not in _FIRST, -len(users.get(place, ())), place))
+    return sorted(
+        places, key=lambda place: (symbols[place].kind not in _PREFERRED_KINDS, -len(users.get(place, ())), place)
+    )
 
 
 def _sites(one: FileModel, place: int) -> list[ExampleSite]:
     """Return the files that use a symbol in an instructive way, best first."""
     starts, bases = one.index.starts, one.index.bases
-    wanted = _TELLING.get(one.symbols[place].kind, ~IMPORT)
+    wanted = _INFORMATIVE_ROLES.get(one.symbols[place].kind, ~IMPORT)
     best: dict[int, tuple[int, int]] = {}
     for use in one.users.get(place, ()):
         if use.roles & wanted:
@@ -141,7 +143,7 @@ def _sites(one: FileModel, place: int) -> list[ExampleSite]:
         kind = _kind_of(category, language)
         if base == one.base or kind is None:
             continue
-        one.index.reads.note(Aspect.NAMES, path)
+        one.index.reads.note(Aspect.DISPLAY_NAMES, path)
         size = one.index.weight_of(path)
         foreign = language != one.file.language and category != Category.DOCUMENTATION
         found.append(ExampleSite(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
@@ -155,7 +157,7 @@ def _kind_of(category: str, language: str) -> tuple[int, str] | None:
 
 
 _NAMED = CALL | INHERIT | TYPE | MENTION
-_TELLING: dict[str, int] = {  # the roles of a use that shows how a symbol is used
+_INFORMATIVE_ROLES: dict[str, int] = {  # the roles of a use that shows how a symbol is used
     Kind.FUNCTION: CALL | MENTION, Kind.METHOD: CALL | MENTION, Kind.CLASS: _NAMED, Kind.STRUCT: _NAMED,
     Kind.INTERFACE: _NAMED,
 }  # fmt: skip
@@ -163,7 +165,7 @@ _TELLING: dict[str, int] = {  # the roles of a use that shows how a symbol is us
 
 def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
     """True if a symbol is public, and so is everything that contains it."""
-    if symbol.kind not in _SHOWN or not symbol.public or symbol.name.startswith("_"):
+    if symbol.kind not in _EXAMPLE_KINDS or not symbol.public or symbol.name.startswith("_"):
         return False
     parent = symbol.parent
     while parent >= 0:
@@ -174,16 +176,16 @@ def _is_offered(symbols: Sequence[Symbol], symbol: Symbol) -> bool:
     return True
 
 
-def _chosen(sites: dict[int, list[ExampleSite]], most: int) -> dict[str, list[int]]:
+def _choose(sites: dict[int, list[ExampleSite]], limit: int) -> dict[str, list[int]]:
     """Choose the files to open, each with the symbols that it is to show: few files, each the best for its symbols."""
     found: dict[str, list[int]] = {}
-    wanted = list(sites)[: most * 3]
+    wanted = list(sites)[: limit * 3]
     for place in wanted:
-        if sum(map(len, found.values())) >= most * 2:
+        if sum(map(len, found.values())) >= limit * 2:
             break
         rows = sites[place]
         known = next((site for site in rows if site.path in found and site.rank <= rows[0].rank), None)
-        if known is None and len(found) < _FILES:
+        if known is None and len(found) < _MAX_FILES:
             known = rows[0]
         if known is not None:
             found.setdefault(known.path, []).append(place)
@@ -202,7 +204,7 @@ def _own(one: FileModel, place: int) -> Example | None:
     return Example(symbol.key, one.path, first, last, code, "python", "documentation", Trust.EXACT)
 
 
-def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: int) -> Iterator[Example]:
+def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], limit: int) -> Iterator[Example]:
     """Yield the examples of the given symbols that a file contains."""
     lines = file.lines()
     if lines is None:
@@ -210,7 +212,7 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: in
     targets = {one.base + 1 + place: place for place in places}
     spots: dict[int, list[tuple[int, int, int]]] = {}
     for spot, claim in uses_in_file(file, frozenset(targets), Trust.UNIQUE_NAME).items():
-        where = file.spot(spot)
+        where = file.position_of(spot)
         if where.role != Role.IMPORT:
             doubt = Trust.EXACT - claim.trust
             spots.setdefault(targets[claim.target], []).append((int(where.role != Role.CALL), doubt, spot))
@@ -218,12 +220,12 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], most: in
     shown: set[int] = set()
     for place in places:
         made = _shortest(file, lines, sorted(spots.get(place, ()))[:6], shown)
-        if made is None or most <= 0:
+        if made is None or limit <= 0:
             continue
         first, last, code, spot, trust = made
         shown.update(range(first, last + 1))
         needed, numbers = _imports(file, lines, spot, one.path)
-        most -= 1
+        limit -= 1
         text = "\n".join([*needed, *([""] if needed and "\n" in code else []), code])
         yield Example(
             one.symbols[place].key, file.path, first, last, text + "\n", file.file.language, kind, trust, numbers
@@ -237,7 +239,7 @@ def _shortest(
     best: tuple[tuple[int, int, int], int, int, str, int, int] | None = None
     prose = language_of(file.file.language).is_markup
     for role, doubt, spot in spots:
-        line = file.spot(spot).line
+        line = file.position_of(spot).line
         if line in shown or line > len(lines):
             continue
         if prose:
@@ -257,9 +259,9 @@ def _shortest(
     return best[1:] if best else None
 
 
-def _imports(file: OpenFile, lines: Sequence[str], spot: int, path: str) -> tuple[list[str], tuple[int, ...]]:
+def _imports(file: OpenFile, lines: Sequence[str], place: int, path: str) -> tuple[list[str], tuple[int, ...]]:
     """Return the import of the name that an expression begins with, as one would write it, and its line number."""
-    row = file.row(spot)
+    row = file.row(place)
     while row.receiver >= 0:
         row = file.row(row.receiver)
     found: Import | None = None
@@ -373,7 +375,7 @@ def _goes_on(lines: Sequence[str], language: str) -> bool:
 
 def _balance(lines: Sequence[str]) -> int:
     """Return how many more brackets are opened than closed, outside of strings."""
-    text = "\n".join(line[:_WIDE] for line in lines)
+    text = "\n".join(line[:_MAX_LINE_LENGTH] for line in lines)
     if '"' in text or "'" in text:
         text = _STRINGS.sub("", text)
     return len(_OPEN.findall(text)) - len(_CLOSE.findall(text))
@@ -386,7 +388,7 @@ def _margin(line: str) -> int:
 def _text(lines: Sequence[str], first: int, last: int) -> Excerpt | None:
     """Return lines without their common indentation; None if one is too wide to be hand-written."""
     kept = [line.rstrip().expandtabs(4) for line in lines[first - 1 : last]]
-    if any(len(line) > _WIDE for line in kept):
+    if any(len(line) > _MAX_LINE_LENGTH for line in kept):
         return None
     margin = min((_margin(line) for line in kept if line.strip()), default=0)
     return first, last, "\n".join(line[margin:] for line in kept)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.errors import Unreadable
-from concordance.base.model import ROLES, Finding, Kind, ListedFile, Role, Skip, Trust, unpack_column
+from concordance.base.model import ROLES, File, Finding, Kind, ListedFile, Role, Skip, Trust, unpack_column
 from concordance.collect import walk
 from concordance.collect.blame import Blame, blame
 from concordance.extract import ruleset
@@ -24,10 +24,9 @@ from concordance.extract.text import highlight
 from concordance.facts.read import SymbolPlace
 from concordance.query.index.definition_pages import PAGE_KINDS, symbol_users, symbols_with_pages
 from concordance.query.index.findings import active_rules
-from concordance.query.index.open_file import Claim, OpenFile
+from concordance.query.index.open_file import LinkedTarget, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.at_position import BINDING_ROLES, ImportOrigins, Resolution, local_kind, with_definitions
-from concordance.query.sections.overview import skip_reason
 
 PAGE_LINES = 20_000  # lines of a page; a longer file has several pages
 _DEFINES = frozenset(ROLES.index(role) for role in (Role.DEFINE, Role.DECLARE))
@@ -54,7 +53,7 @@ class LineRemark(NamedTuple):
 
     line: int
     finding: Finding | None = None
-    known: bool = False  # True if the finding's rule has a page
+    has_rule_page: bool = False  # True if the finding's rule has a page
     tests: int = 0  # how many tests use the definition on this line …
     key: str = ""  # … which has this key
 
@@ -82,7 +81,7 @@ def page_count(lines: int) -> int:
 
 def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     """Return one page of a file's source."""
-    file = index.opened(path)
+    file = index.open_file(path)
     lines = max(file.file.lines, len(file.starts) - 1)
     parts, first = page_count(lines), (part - 1) * PAGE_LINES + 1
     text = file.text() if file.file.skip == Skip.NONE else None
@@ -95,7 +94,7 @@ def build_listing(index: Index, path: str, part: int = 1) -> Listing:
     found = list(names.between(begin, end))
     found = sorted([*found, *(name for name in names.included(text, found) if begin <= name[0] < end)])
     return Listing(
-        path, part, parts, first, text[begin:end], "", _moved(spans, begin, end),
+        path, part, parts, first, text[begin:end], "", _clip_spans(spans, begin, end),
         [(start - begin, stop - begin, goal) for start, stop, goal in found], names.goals,
         [one for one in _remarks(index, file, names) if first <= one.line < first + PAGE_LINES],
         file.file.digest,
@@ -111,7 +110,7 @@ def _stretch(text: str, file: OpenFile, part: int, parts: int) -> tuple[int, int
     return begin, starts[part * PAGE_LINES] if part < parts and part * PAGE_LINES < len(starts) else len(text)
 
 
-def _moved(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
+def _clip_spans(spans: list[tuple[int, int, str]], begin: int, end: int) -> list[tuple[int, int, str]]:
     if not begin and (not spans or spans[-1][1] <= end):
         return spans
     inside = [span for span in spans if span[1] > begin and span[0] < end]
@@ -169,11 +168,11 @@ class _Names:
             if goal >= 0:
                 yield start, start + lengths[word], goal
 
-    def included(self, text: str, found: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    def included(self, text: str, spans: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
         """Yield links for paths of files, which are not names: `#include "a.h"`, `[this](that.md)`."""
         if language_of(self.file.file.language).imports_by_name:
             return
-        starts, taken = self.file.starts, [name[0] for name in found]
+        starts, taken = self.file.starts, [name[0] for name in spans]
         done: set[int] = set()
         for row, target, _ in self.file.imports:
             path = target.paths[0] if target is not None and target.paths else ""
@@ -184,7 +183,7 @@ class _Names:
             at = at if at >= 0 else text.find(row.module, begin, end)
             stop = at + len(row.module)
             behind = bisect_left(taken, stop)
-            if at < 0 or at in done or (behind and found[behind - 1][1] > at):
+            if at < 0 or at in done or (behind and spans[behind - 1][1] > at):
                 continue
             done.add(at)
             also = tuple((other, 1) for other in target.paths[1:])
@@ -247,12 +246,12 @@ class _Names:
     # uses
 
     @cached_property
-    def _claims(self) -> dict[int, list[Claim]]:
+    def _claims(self) -> dict[int, list[LinkedTarget]]:
         links = self.file.links
-        found: dict[int, list[Claim]] = {}
+        found: dict[int, list[LinkedTarget]] = {}
         rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True)
         for use, target, trust, by in rows:
-            found.setdefault(use, []).append(Claim(target, Trust(trust), links.resolvers[by]))
+            found.setdefault(use, []).append(LinkedTarget(target, Trust(trust), links.resolvers[by]))
         return found
 
     @cached_property
@@ -282,21 +281,21 @@ class _Names:
         self._of_expression[expression] = known
         return known
 
-    def _first(self, found: list[Resolution]) -> list[Resolution]:
+    def _first(self, resolutions: list[Resolution]) -> list[Resolution]:
         """Return resolutions in the order of `define`; definitions are looked up only if there may be one elsewhere."""
         index = self.index
-        for one in found:
+        for one in resolutions:
             place = one.place
             if place.declaration and any(other != place.id for other in index.namesakes(place.key, False)):
-                return with_definitions(index, found, warm=True)
-        return found
+                return with_definitions(index, resolutions, warm=True)
+        return resolutions
 
-    def _goal(self, found: list[Resolution]) -> LinkTarget:
-        place = found[0].place
-        others = (one.place for one in found[1:] if place.declaration or not one.place.declaration)
+    def _goal(self, resolutions: list[Resolution]) -> LinkTarget:
+        place = resolutions[0].place
+        others = (one.place for one in resolutions[1:] if place.declaration or not one.place.declaration)
         also = dict.fromkeys((other.path, other.line) for other in others)
         return LinkTarget(
-            place.kind, place.path, place.line, place.key, found[0].trust, found[0].by,
+            place.kind, place.path, place.line, place.key, resolutions[0].trust, resolutions[0].by,
             also=tuple(one for one in also if one != (place.path, place.line)),
         )  # fmt: skip
 
@@ -319,7 +318,7 @@ class _Names:
         goal = -1
         if first >= 0 and file.roles[first] != _IMPORT:
             kind = local_kind(file, bound - 1, file.columns[2][word])
-            goal = self._new(LinkTarget(kind, file.path, file.spot(first).line, by="scope"))
+            goal = self._new(LinkTarget(kind, file.path, file.position_of(first).line, by="scope"))
         known = self._of_local[bound, word] = (goal, file.columns[0][first] if first >= 0 else -1)
         return known
 
@@ -355,7 +354,7 @@ def blame_lines(index: Index, path: str) -> Blame:
 
     The file must still be as the store knows it, because the line numbers of the page are those of the store.
     """
-    opened = index.opened(path)
+    opened = index.open_file(path)
     file, lines = opened.file, opened.lines()
     if file.skip != Skip.NONE:
         return Blame(note="the file is not shown")
@@ -369,3 +368,15 @@ def blame_lines(index: Index, path: str) -> Blame:
     if not found.note and sum(count for count, _ in found.ranges) != len(lines):
         return Blame(note="git splits its lines differently")
     return found
+
+
+_UNREAD = {
+    Skip.BINARY: "binary", Skip.TOO_LARGE: "too large to be parsed", Skip.SYMLINK: "a symbolic link",
+    Skip.SUBMODULE: "a submodule", Skip.UNREADABLE: "unreadable",
+}  # fmt: skip
+
+
+def skip_reason(file: File) -> str:
+    """Return the reason why a file is not shown."""
+    why = _UNREAD.get(Skip(file.skip), file.skip)
+    return f"{file.type}, {why}{f', {file.note}' if file.note else ''}."

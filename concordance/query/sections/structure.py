@@ -35,10 +35,10 @@ from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, FileModel, UsePair
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
+from concordance.query.names.display_names import find_public_name
 from concordance.query.names.mentions import MentionedNames
-from concordance.query.names.public_names import find_public_name
 
-_SMALL = frozenset(
+_SMALL_KINDS = frozenset(
     (
         Kind.FIELD,
         Kind.VARIABLE,
@@ -54,9 +54,9 @@ _SMALL = frozenset(
 _PLAIN = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, Kind.TARGET))  # not code: nothing calls it
 _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
 _INSIDE = 12  # callers in the same file that are listed one by one
-_FEW = 8  # other files that are listed one by one
+_MAX_FILES = 8  # other files that are listed one by one
 _FIELD = KINDS.index(Kind.FIELD)
-_MANY = 4  # small definitions that share a line with a count
+_MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
 PLURALS = {
     Kind.CLASS: "classes", Kind.PROPERTY: "properties", Kind.TYPE: "type aliases", Kind.OPERATOR: "operators",
@@ -122,7 +122,7 @@ class Structure:
         now: list[int] = []
         for place in places:
             symbol = self.about.symbols[place]
-            small = symbol.kind in _SMALL and not symbol.doc and place not in self.about.children
+            small = symbol.kind in _SMALL_KINDS and not symbol.doc and place not in self.about.children
             if now and (not small or symbol.kind != self.about.symbols[now[0]].kind):
                 yield now
                 now = []
@@ -140,7 +140,9 @@ class Structure:
         return False
 
     def _item(self, group: list[int], level: int) -> Item:
-        if len(group) > 1 or (self.about.symbols[group[0]].kind in _SMALL and group[0] not in self.about.children):
+        if len(group) > 1 or (
+            self.about.symbols[group[0]].kind in _SMALL_KINDS and group[0] not in self.about.children
+        ):
             return self._together(group)
         place = group[0]
         below: list[Block] = list(self._body(place))
@@ -152,7 +154,7 @@ class Structure:
         """Return an item for small definitions that share a line."""
         kind = self.about.symbols[group[0]].kind
         pieces: list[Piece] = []
-        if len(group) >= _MANY:
+        if len(group) >= _MAX_SMALL_DEFINITIONS:
             pieces.append(f"{count_kind(kind, len(group))}: ")
         for number, place in enumerate(group):
             symbol = self.about.symbols[place]
@@ -277,9 +279,9 @@ class Structure:
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
         users = self.about.users.get(place, [])
-        heirs = self.about.heirs.get(place, [])
+        heirs = self.about.subclasses.get(place, [])
         callers = [one for one in users if one.roles & CALL]
-        others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_told(one)]
+        others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_listed_use(one)]
         if callers:
             yield self._from(callers, "called")
         if heirs:
@@ -287,15 +289,15 @@ class Structure:
         if others:
             yield self._from(others, "used")
 
-    def _is_told(self, use: UsePair) -> bool:
+    def _is_listed_use(self, use: UsePair) -> bool:
         """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
         return use.roles != IMPORT and use.id != self.about.base
 
-    def _from(self, users: list[UsePair], word: str) -> list[Piece]:
+    def _from(self, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
         here = [one for one in users if self.about.is_own(one.id)]
         away = [one for one in users if not self.about.is_own(one.id)]
-        pieces: list[Piece] = [f"{word} by "]
+        pieces: list[Piece] = [f"{verb} by "]
         if here:
             inside = list(dict.fromkeys(map(self._own_user, here)))
             pieces += join_with_commas(inside) if len(inside) <= _INSIDE else [f"{len(inside):,} places here"]
@@ -312,13 +314,13 @@ class Structure:
         if len(users) <= 3:
             return join_with_commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
         paths = Counter(index.path_of(one.id) for one in users)
-        if len(paths) <= _FEW:
+        if len(paths) <= _MAX_FILES:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
             return [f"{count_noun(len(users), 'place')} in ", *join_with_commas(refs)]
         return [f"{len(users):,} places in {count_noun(len(paths), 'file')}: ", *folder_counts(paths)]
 
-    def _dotted(self, told: Iterator[list[Piece]]) -> list[Piece]:
-        return [piece for one in told for piece in [" · ", *one]]
+    def _dotted(self, parts: Iterator[list[Piece]]) -> list[Piece]:
+        return [piece for one in parts for piece in [" · ", *one]]
 
 
 def folder_counts(paths: Counter[str]) -> list[Piece]:

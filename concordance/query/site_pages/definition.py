@@ -43,16 +43,16 @@ from concordance.query.index.graphs.reachability import (
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, callers
 from concordance.query.names.declarations import cached_counterparts
-from concordance.query.names.public_names import called
+from concordance.query.names.display_names import display_name
 from concordance.query.names.references import MAX_EXACT_FILES, add_unresolved_note, uses_in_file, uses_of, using_files
 from concordance.query.sections.class_family import (
     bases,
     definition_link,
-    heirs,
     hierarchy_diagram,
     list_by_file,
     members,
     overrides,
+    subclass_blocks,
 )
 from concordance.query.sections.examples import find_examples_of
 from concordance.query.sections.structure import Structure
@@ -67,7 +67,7 @@ _NAMESAKES = 20  # other definitions of the same name listed
 def subjects(index: Index) -> Iterator[str]:
     """Yield every definition that has a page."""
     for path in sorted(row[1] for row in index.bases):
-        symbols = index.opened(path).symbols
+        symbols = index.open_file(path).symbols
         for place in sorted(symbols_with_pages(index, path)):
             yield f"{path}#{symbols[place].key}"
 
@@ -95,7 +95,7 @@ class _Definition:
         self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
         here = one.index.facts.place(one.base + 1 + place)
         self.places: list[SymbolPlace] = cached_counterparts(one.index, here) if here is not None else []
-        self.name = called(one.index, self.places[0])
+        self.name = display_name(one.index, self.places[0])
         self.files = _split_pages(using_files(one.index, self.places, Trust.UNIQUE_NAME))
 
     def page(self, number: int) -> Page | None:
@@ -110,7 +110,7 @@ class _Definition:
         return Page(ref, [*title, f", uses, part {number} of {len(self.files)}"], blocks)
 
     def _blocks(self) -> Iterator[Block]:
-        yield from self._what()
+        yield from self._summary()
         if self.symbol.kind in TYPE_KINDS:
             yield from hierarchy_diagram(self.one, self.place)
             yield from bases(self.one, self.place)
@@ -118,18 +118,18 @@ class _Definition:
         yield from overrides(self.one, self.places)
         yield from self._examples()
         if self.symbol.kind in TYPE_KINDS:
-            yield from heirs(self.one, self.place)
+            yield from subclass_blocks(self.one, self.place)
         yield from self._callers()
         yield from self._tests()
         yield from self._namesakes()
         yield Heading(2, ["Uses"])
-        yield from self._counted()
+        yield from self._count_sentence()
         yield from self._parts(1)
         yield from self._uses(1)
 
     # --- the definition itself
 
-    def _what(self) -> Iterator[Block]:
+    def _summary(self) -> Iterator[Block]:
         one, symbol = self.one, self.symbol
         if symbol.signature:
             yield Code(f"{' '.join(symbol.signature.split())}\n", one.file.language)
@@ -220,7 +220,7 @@ class _Definition:
 
     # --- every use
 
-    def _counted(self) -> Iterator[Block]:
+    def _count_sentence(self) -> Iterator[Block]:
         files = sum(map(len, self.files))
         total = uses_of(self.index, self.places, Trust.UNIQUE_NAME, Asked(1)).total
         about_ = "about " if len(self.places) > 1 and files > MAX_EXACT_FILES else ""
@@ -241,10 +241,10 @@ class _Definition:
         targets = frozenset(place.id for place in self.places)
         items = []
         for path, _ in self.files[number - 1] if self.files else ():
-            file = self.index.opened(path)
+            file = self.index.open_file(path)
             rows = []
             for place, claim in uses_in_file(file, targets, Trust.UNIQUE_NAME).items():
-                spot = file.spot(place)
+                spot = file.position_of(place)
                 around = file.around(spot.scope)
                 scope: Sequence[Piece] = [ref_of(self.index, file.base + 1 + around)] if around >= 0 else []
                 trust = f"{claim.trust.name.lower().replace('_', ' ')}, {claim.by}"

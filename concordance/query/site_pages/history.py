@@ -37,26 +37,26 @@ def _nothing(index: Index, folder: str) -> Block:
     return Text([f"No record of when its {many} changed{': ' + why if why else ''}."])
 
 
-def _blocks(index: Index, folder: str, known: history.FolderHistory) -> list[Block]:
-    total, changes = folders(index).all[folder].count, sum(row[0] for row in known.files.values())
-    first, last = min(row[1] for row in known.files.values()), max(row[2] for row in known.files.values())
-    words = f"{count_noun(changes, 'change')} to {count_noun(len(known.files), 'file')} "
+def _blocks(index: Index, folder: str, summary: history.FolderHistory) -> list[Block]:
+    total, changes = folders(index).all[folder].count, sum(row[0] for row in summary.files.values())
+    first, last = min(row[1] for row in summary.files.values()), max(row[2] for row in summary.files.values())
+    words = f"{count_noun(changes, 'change')} to {count_noun(len(summary.files), 'file')} "
     days = [history.day_of(first), history.day_of(last)]
     when = f"from {days[0]} to {days[1]}" if days[0] != days[1] else f"on {days[0]}"
-    words += f"by {count_noun(len(known.authors), 'author')}, {when}. "
+    words += f"by {count_noun(len(summary.authors), 'author')}, {when}. "
     words += "Each commit to a file counts as one change; merges are not counted."
-    if len(known.files) < total:
-        words += f" For {count_noun(total - len(known.files), 'other file')} git records no change."
+    if len(summary.files) < total:
+        words += f" For {count_noun(total - len(summary.files), 'other file')} git records no change."
     if history.history_note(index):
         words += f" The history is incomplete: {history.history_note(index)}."
     found: list[Block] = [Text([words])]
     if not folder:
         found += _commits(index)
-    came = Counter(history.month_of(row[1]) for row in known.files.values())
-    changed = Counter(history.month_of(row[2]) for row in known.files.values())
+    came = Counter(history.month_of(row[1]) for row in summary.files.values())
+    changed = Counter(history.month_of(row[2]) for row in summary.files.values())
     found += _plot("Files by last change", changed, "the number of files last changed then")
     found += _plot("Files by first change", came, "the number of current files first changed then")
-    return [*found, *_most_changed(folder, known), *_authors(known)]
+    return [*found, *_most_changed(folder, summary), *_authors(summary)]
 
 
 def _commits(index: Index) -> list[Block]:
@@ -76,8 +76,8 @@ def _plot(title: str, counts: Counter[str], words: str) -> list[Block]:
     return [Heading(2, [title]), Text([f"By {unit}, {words}."]), Plot(title, (unit.capitalize(), column), bars)]
 
 
-def _most_changed(folder: str, known: history.FolderHistory) -> list[Block]:
-    ordered = sorted(known.files.items(), key=lambda row: (-row[1][0], row[0]))
+def _most_changed(folder: str, summary: history.FolderHistory) -> list[Block]:
+    ordered = sorted(summary.files.items(), key=lambda row: (-row[1][0], row[0]))
     start = len(folder) + 1 if folder else 0
     rows: list[list[Pieces]] = [
         [[Ref(To.FILE, path, "", path[start:])], [f"{times:,}"], [history.day_of(first)], [history.day_of(last)]]
@@ -89,10 +89,10 @@ def _most_changed(folder: str, known: history.FolderHistory) -> list[Block]:
     return [*found, Table(["File", "Changes", "First", "Last"], rows)]
 
 
-def _authors(known: history.FolderHistory) -> list[Block]:
-    ordered = sorted(known.authors.items(), key=lambda row: (-row[1], row[0]))
+def _authors(summary: history.FolderHistory) -> list[Block]:
+    ordered = sorted(summary.authors.items(), key=lambda row: (-row[1], row[0]))
     rows: list[list[Pieces]] = [
-        [[name], [f"{times:,}"], [f"{known.touched[name]:,}"]] for name, times in ordered[:_AUTHORS]
+        [[name], [f"{times:,}"], [f"{summary.files_by_author[name]:,}"]] for name, times in ordered[:_AUTHORS]
     ]
     found: list[Block] = [Heading(2, ["Authors"])]
     if len(ordered) > _AUTHORS:

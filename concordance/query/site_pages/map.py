@@ -46,7 +46,7 @@ class Weight(NamedTuple):
     folders: Mapping[str, float]  # the sums over all files below each folder
     is_share: bool = False  # True if a value is meaningful only as a share of the total
 
-    def said(self, value: float) -> str:
+    def describe(self, value: float) -> str:
         """Return a value in words."""
         if self.is_share:
             whole = self.folders[""] or 1.0
@@ -108,11 +108,11 @@ def _tiles(index: Index, every: Folders, folder: str, weight: Weight, total: flo
         if is_folder:
             inside = _tiles(index, every, path, weight, total) if value > total * _MIN_NESTED_SHARE else []
             most = max(every.all[path].category_lines.items(), key=lambda row: (row[1], row[0]), default=("", 0))[0]
-            found.append(Tile(f"{name}/", value, weight.said(value), Ref(To.MAP, path), most, inside))
+            found.append(Tile(f"{name}/", value, weight.describe(value), Ref(To.MAP, path), most, inside))
         else:
             kind = index.category_of(path)
-            found.append(Tile(name, value, weight.said(value), Ref(To.FILE, path), kind))
+            found.append(Tile(name, value, weight.describe(value), Ref(To.FILE, path), kind))
     if len(small) > 1:
         rest = sum(value for value, *_ in small)
-        found.append(Tile(f"{len(small):,} smaller items", rest, weight.said(rest), Ref(To.INDEX, folder)))
+        found.append(Tile(f"{len(small):,} smaller items", rest, weight.describe(rest), Ref(To.INDEX, folder)))
     return found

@@ -208,7 +208,7 @@ class Site:
             for one in found.commits
         ]
         ranges = [number for one in found.ranges for number in one]
-        told = [found.note, rows, ranges, self.index.opened(path).file.digest[: listings.OF]]
+        told = [found.note, rows, ranges, self.index.open_file(path).file.digest[: listings.OF]]
         return SiteFile(_bytes(script(f"blame:{self.addresses.stem(path)}", told)), SCRIPT)
 
     def _tree(self, folder: str) -> SiteFile:

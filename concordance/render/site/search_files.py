@@ -23,7 +23,7 @@ from concordance.collect.own_output import DATA_SCRIPT
 from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index
-from concordance.query.names.public_names import public_name
+from concordance.query.names.display_names import public_name
 from concordance.render.addresses import anchor
 from concordance.render.site.addresses import SiteAddresses
 

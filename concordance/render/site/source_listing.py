@@ -213,7 +213,7 @@ def _remark(listing: Listing, remark: LineRemark, addresses: SiteAddresses, page
     sign = _SIGNS.get(finding.severity, "●")
     severity, rule, message = map(_escape_attribute, (finding.severity, finding.by, finding.message))
     words = f"{sign} {severity} {rule}: {message}"
-    if not remark.known:
+    if not remark.has_rule_page:
         return f'<span class="finding" data-severity="{severity}">{words}</span>'
     there = escape(addresses.link(page, Ref(To.RULE, finding.by)))
     return f'<a class="finding" data-severity="{severity}" href="{there}">{words}</a>'

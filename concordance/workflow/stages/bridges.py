@@ -43,26 +43,30 @@ class Edges(NamedTuple):
 
 def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges; a bridge that fails is passed to `failed` and loses only its own rows."""
-    crossed = writer.crossed
-    was = unpack_bridges(writer.asked.passed(_ROWS))
-    before = _with_new_ids(was, writer.moved)
+    crossed = writer.bridge_queries
+    was = unpack_bridges(writer.queries.analysis_result(_ROWS))
+    before = _with_new_ids(was, writer.new_ids)
     rows = list(_join_bridges(crossed, Tree(root, writer.ledger(), roots), failed))
     _put(writer, rows, was)
-    writer.put_pass(_LOOKED_UP, codec.encode_rows(crossed.looked_up))
+    writer.put_analysis(_LOOKED_UP, codec.encode_rows(crossed.queried))
     other = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
-    writer.touched.add(Aspect.ACROSS, {name for row in other for name in (row.name, row.name.partition(".")[0])})
-    writer.touched.add(Aspect.CROSSED, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
-    writer.touched.add(Aspect.INTO, {writer.owner(row.target) for row in other if _is_run(row)})
+    writer.delta.add(Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])})
+    writer.delta.add(
+        Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one}
+    )
+    writer.delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
     return _between(was, rows)
 
 
 def _put(writer: StoreWriter, rows: list[Bridge], before: list[Bridge]) -> None:
     """Write all rows; and their ids separately, so that an update can tell whether any of them changes."""
     if rows != before or not before:
-        writer.put_pass(_ROWS, pack_bridges(rows))
-        writer.put_pass(_IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes())
-        writer.touched.add(Aspect.BRIDGES, [""])
+        writer.put_analysis(_ROWS, pack_bridges(rows))
+        writer.put_analysis(
+            _IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes()
+        )
+        writer.delta.add(Aspect.BRIDGES, [""])
 
 
 def _is_run(row: Bridge) -> bool:
@@ -77,15 +81,15 @@ def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
 
 def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges again if an update may have changed any of them."""
-    names, targets = codec.unpack_lookups(writer.asked.passed(_LOOKED_UP))
+    names, targets = codec.unpack_lookups(writer.queries.analysis_result(_LOOKED_UP))
     if _may_differ(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
-    now = writer.moved
+    now = writer.new_ids
     if not now.keys().isdisjoint(targets):
-        writer.put_pass(_LOOKED_UP, codec.encode_rows((names, [now.get(one, one) for one in targets])))
-    if now.keys().isdisjoint(array("I", writer.asked.passed(_IDS))):
+        writer.put_analysis(_LOOKED_UP, codec.encode_rows((names, [now.get(one, one) for one in targets])))
+    if now.keys().isdisjoint(array("I", writer.queries.analysis_result(_IDS))):
         return Edges(set(), set(), set())
-    rows = unpack_bridges(writer.asked.passed(_ROWS))
+    rows = unpack_bridges(writer.queries.analysis_result(_ROWS))
     moved = _with_new_ids(rows, now)
     _put(writer, moved, rows)
     return _between(rows, moved)
@@ -111,7 +115,7 @@ def _join_bridges(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[
 
 def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
     """True if the result may differ; `names` and `targets` are what it was computed from."""
-    crossed = writer.crossed
+    crossed = writer.bridge_queries
     if writer.added or writer.asks_other:
         return True
     for had in writer.before.values():
@@ -128,7 +132,7 @@ def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[i
     joined = _joined_bridges()
     if any(end.bridge in joined for file in writer.relinked for end in crossed.ends_of(file)):
         return True
-    for old, new in writer.led if targets else ():
+    for old, new in writer.link_changes if targets else ():
         if old.uses != new.uses:
             other_uses = {*rows_of(old.uses)} ^ {*rows_of(new.uses)}
             if not targets.isdisjoint(row[0] for row in other_uses):

@@ -59,19 +59,19 @@ class Linking:
         writer = self.writer
         self.linked_all, self.c_tables = True, None
         self.rows = writer.linkable()
-        linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.asked.flow)
+        linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.queries.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
-        writer.put_pass(_SETTINGS, codec.pack_paths(linker.world.tree.files_read))
+        writer.put_analysis(_SETTINGS, codec.pack_paths(linker.world.tree.files_read))
         self.c_tables = _tables_to_keep(linker)
 
     def link_changed(self) -> None:
         """Link the files that an update may affect."""
-        writer, queries = self.writer, self.writer.asked
+        writer, queries = self.writer, self.writer.queries
         previous_c_tables, self.c_tables = self.c_tables, None
         self.file_list_changed = self._has_new_file_list()
         before = {path: had for path, had in writer.before.items() if not self._is_same(had)}
-        settings = set(codec.unpack_paths(queries.passed(_SETTINGS)))
+        settings = set(codec.unpack_paths(queries.analysis_result(_SETTINGS)))
         imports_may_move = self.file_list_changed or not settings.isdisjoint(writer.before)
         rows = None if self.file_list_changed else self.rows
         if not before and not imports_may_move:
@@ -92,9 +92,9 @@ class Linking:
 
         `before`: files that changed for the linker; `imports_may_move`: imports may have new targets.
         """
-        writer, queries = self.writer, self.writer.asked
+        writer, queries = self.writer, self.writer.queries
         tree = Tree(self.root, _ledger(writer), self.roots)
-        linker = Linker(tree, self.rows or [], queries.flow, queries.carriers, queries.flows_in)
+        linker = Linker(tree, self.rows or [], queries.flow, queries.symbols_named, queries.flows_in)
         world = linker.world
         if len(before) + len(writer.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):
             self.link_all()  # for example another branch: comparing so much would cost more
@@ -110,23 +110,21 @@ class Linking:
         numbers = invalidation.find(retargeted)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
         lost = self._move(linker, before)
-        moved = queries.leading_to(had.base for had in before.values() if had.base in writer.moved)
-        numbers |= (
-            {invalidation.number_of[file] for file in queries.leading(lost) if file in invalidation.number_of}
-            if lost
-            else set()
-        )
+        moved = queries.files_linked_to(had.base for had in before.values() if had.base in writer.new_ids)
+        number_of = invalidation.number_of
+        if lost:
+            numbers |= {number_of[file] for file in queries.files_linked_to_symbols(lost) if file in number_of}
         done = {world.files[number].id for number in numbers}
         writer.relink(self._link_some(linker, sorted(numbers)), gone)
         writer.move(sorted(moved - done - set(gone)))
         if not world.tree.files_read <= settings:
-            writer.put_pass(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
+            writer.put_analysis(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.c_tables = _tables_to_keep(linker) or (previous_c_tables if not imports_may_move and not of_c else None)
 
     def _is_same(self, had: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
-        asked = self.writer.asked
+        asked = self.writer.queries
         row = asked.row(had.id)
         if row is None or (row.base, row.language) != (had.base, had.language):
             return False
@@ -138,14 +136,14 @@ class Linking:
     def _has_new_file_list(self) -> bool:
         """True if files were added or removed, or changed their kind."""
         for had in self.writer.before.values():
-            row = self.writer.asked.row(had.id)
+            row = self.writer.queries.row(had.id)
             if row is None or had.form != row.form or had.language != row.language:
                 return True
         return bool(self.writer.added)
 
     def _reuse_import_targets(self, linker: Linker, before: dict[str, PreviousFile]) -> None:
         """Reuse the targets of imports of files whose imports have not changed."""
-        world, asked = linker.world, self.writer.asked
+        world, asked = linker.world, self.writer.queries
         for path, had in before.items():
             number = world.number[path]
             imports = world.imports(number)
@@ -156,9 +154,9 @@ class Linking:
 
     def _retargeted_files(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
         """Return files whose imports resolve differently although their text is the same, with the old targets."""
-        asked, skipped = self.writer.asked, {*before, *self.writer.added}
+        asked, skipped = self.writer.queries, {*before, *self.writer.added}
         was = asked.imports()
-        linker.world.use_flow_source(asked.spooled().flow)
+        linker.world.use_flow_source(asked.copy_flows().flow)
         found = {}
         for number, row in enumerate(linker.world.files):
             if row.size and row.path not in skipped and linker.import_targets_digest(number) != was.get(row.id):
@@ -173,7 +171,7 @@ class Linking:
         number = {row.base: number for number, row in enumerate(world.files)}
         number.update((had.base, world.number[path]) for path, had in before.items() if path in world.number)
         of_id = {row.id: place for place, row in enumerate(world.files) if row.path not in before}
-        for file, bases in self.writer.asked.included().items():
+        for file, bases in self.writer.queries.included().items():
             numbers = [number.get(base) for base in array("I", bases)]
             if file in of_id and of_id[file] not in retargeted and None not in numbers:
                 world.included[of_id[file]] = [one for one in numbers if one is not None]
@@ -186,15 +184,15 @@ class Linking:
             base = linker.world.files[number].base if number is not None else 0
             if base == had.base:
                 continue
-            keys = self.writer.asked.keys(had.id) if base else []
+            keys = self.writer.queries.keys(had.id) if base else []
             place = {key: base + 1 + at for at, key in enumerate(keys)}
             for at, key in enumerate(had.keys):
                 if key in place:
-                    self.writer.moved[had.base + 1 + at] = place[key]
+                    self.writer.new_ids[had.base + 1 + at] = place[key]
                 else:
                     lost.add(had.base + 1 + at)
             if base:
-                self.writer.moved[had.base] = base
+                self.writer.new_ids[had.base] = base
             else:
                 lost.add(had.base)
         return lost
@@ -221,7 +219,7 @@ class Linking:
         """Link files in parallel. Everything from the disk or the store is read before workers are forked."""
         files = linker.world.files
         linker.world.tree.files  # noqa: B018  read here, for a worker must not ask the store
-        linker.world.use_flow_source(self.writer.asked.spooled().flow)
+        linker.world.use_flow_source(self.writer.queries.copy_flows().flow)
         linker.prepare({files[number].language for number in numbers})
         for number in numbers:
             linker.import_targets_digest(number)

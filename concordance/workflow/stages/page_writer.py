@@ -141,7 +141,7 @@ class PageWriter:
 
     def write_subject(self, kind: str, subject: str) -> _Done:
         """Render and write the files of one subject."""
-        with self.index.reads.heard() as slots:
+        with self.index.reads.recording() as slots:
             return _Done((kind, subject), [self._write(file, kind) for file in self.render(kind, subject)], slots)
 
     def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:

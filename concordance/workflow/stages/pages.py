@@ -20,7 +20,7 @@ from concordance.base.errors import UserError
 from concordance.base.model import ListedFile
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
-from concordance.facts.updates.page_reads import PageReadsStore, Subject
+from concordance.facts.updates.page_reads import PageReadLog, Subject
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
@@ -56,7 +56,7 @@ def _claim_text(index: Index, path: str, first: int, last: int) -> str:
     """Return what a claim stores of the given lines of a file, or of the whole file."""
     if not first:
         return index.files[path].digest
-    return claims.claim_text(index.opened(path).lines() or [], first, last)
+    return claims.claim_text(index.open_file(path).lines() or [], first, last)
 
 
 def write(
@@ -69,7 +69,7 @@ def write(
     resident = resident or ResidentState(will_update_again=False)
     with opened_folder(root, folder, out, False) as confined, forked.without_gc(), resident.discard_on_error():
         state = resident.books[out] = _book_state(root, folder, out, book, resident.books.get(out))
-        state.index.passed = skipped
+        state.index.skipped_pages = skipped
         paths, plain = [row[1] for row in state.index.bases], plain_files(state.index)
         addresses = state.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
         level = _Level(confined, book, config, False, only_compare, resident.recheck_all, form)
@@ -81,7 +81,7 @@ def write(
 
 def _cache_front_page(index: Index, folder: str, book: Book) -> None:
     """Cache the site's front page for a server that may be started next, if this run has loaded the data anyway."""
-    if folders in index.worked_out:
+    if folders in index.cache:
         index.book = site_book(book)
         with suppress(Exception):  # only for speed: whoever needs the page will report the error
             save_front_page(index, folder)
@@ -96,7 +96,7 @@ def _book_state(root: str, folder: str, out: str, book: Book, before: BookState 
             return before
     index = Index(facts, root, book)
     if before is None:
-        return BookState(index, PageReadsStore(folder, out), BookFolder(out))
+        return BookState(index, PageReadLog(folder, out), BookFolder(out))
     before.index.facts.close()
     before.index.__dict__.clear()  # it has reference cycles: otherwise it would stay until a collection
     before.index = index
@@ -110,7 +110,7 @@ def write_generated(
     """Write the pages about a book's own pages, which have a store of their own."""
     with (
         opened_folder(root, folder, out, False) as confined,
-        closing(BookState(Index(Facts(folder), root, book), PageReadsStore(folder, out), BookFolder(out))) as state,
+        closing(BookState(Index(Facts(folder), root, book), PageReadLog(folder, out), BookFolder(out))) as state,
     ):
         state.index.of_pages = True
         listed = state.folder.read().pages
@@ -185,15 +185,15 @@ class _Level:
             summary.listing = self.only_compare and sink.finish(listed.values(), False)
             count_pages(summary, before.values())
             return summary
-        choice = chooser.choice(lambda: self._work(state, addresses, others), astray)
+        choice = chooser.select(lambda: self._work(state, addresses, others), astray)
         render = partial(_render, index, addresses, self.format)
         writer = PageWriter(index, render, sink, summary, self.config, progress)
         writer.kind_suffix, writer.index_reused = OF_A_PAGE if self.generated else "", state.index_reused
-        unchanged = [row for page, row in before.items() if not choice.anew and page not in choice.replaced]
+        unchanged = [row for page, row in before.items() if not choice.write_all and page not in choice.replaced]
         more = not self.generated and self.book.generated  # the pages about pages are still to be written
-        doubtful = unfinished or choice.anew or self.only_compare
+        doubtful = unfinished or choice.write_all or self.only_compare
         rows, unfinished = writer.write(
-            choice.work, _planned_pages(addresses, choice.work), unchanged, others, doubtful, more
+            choice.to_write, _planned_pages(addresses, choice.to_write), unchanged, others, doubtful, more
         )
         if not self.only_compare:
             digest = manifest.pages_digest(rows)
@@ -220,7 +220,7 @@ class _Level:
         addresses."""
         out = os.path.realpath(self.folder.path)
         options = replace(self.book, notes=(), settings="")  # pages record which of these they read
-        passed = sorted(index.passed.items())
+        passed = sorted(index.skipped_pages.items())
         inputs = (code_versions.pages(), out, options, passed, addresses.odd(), self.format.ENDING)
         return manifest.digest(repr(inputs).encode("utf-8", "backslashreplace"))
 

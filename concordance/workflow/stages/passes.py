@@ -41,15 +41,15 @@ def run(writer: StoreWriter, bridges: Collection[int]) -> None:
 
 
 def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
-    edges, loads = writer.asked.led()
+    edges, loads = writer.queries.edges_and_loads()
     whole = graph.join_graph(edges, writer.top)
     files = _files(writer)
     # How close files are to each other depends on what they use directly, so bridges are added afterwards.
     pairs = sorted(graph.LinkGraph(whole).files([file.base for file in files]))
     whole = graph.patch_graph(whole, (), list(bridges), writer.top)
     walked = graph.LinkGraph(whole)
-    writer.put_pass("graph", whole)
-    writer.put_pass("pairs", graph.pack_pairs(pairs))
+    writer.put_analysis("graph", whole)
+    writer.put_analysis("pairs", graph.pack_pairs(pairs))
     _put_files(writer, files, pairs, loads)
     _put_tests(writer, files, walked)
 
@@ -64,20 +64,20 @@ def update(writer: StoreWriter, file_list_changed: bool, removed: Collection[int
 
 
 def _update(writer: StoreWriter, file_list_changed: bool, removed: list[int], added: list[int]) -> None:
-    changed = [(old, new) for old, new in writer.led if (old.edges, old.loads) != (new.edges, new.loads)]
-    moved = writer.moved
+    changed = [(old, new) for old, new in writer.link_changes if (old.edges, old.loads) != (new.edges, new.loads)]
+    moved = writer.new_ids
     if not changed and not file_list_changed and not moved and not writer.retested and not removed and not added:
         return
     own_gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
     own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
     pairs, other = _pairs(writer, own_gone, own_come)
     removed, added = own_gone + removed, own_come + added
-    whole = graph.patch_graph(writer.asked.passed("graph"), removed, added, writer.top)
-    writer.put_pass("graph", whole)
-    writer.put_pass("pairs", pairs)
+    whole = graph.patch_graph(writer.queries.analysis_result("graph"), removed, added, writer.top)
+    writer.put_analysis("graph", whole)
+    writer.put_analysis("pairs", pairs)
     loads = any(_with_new_ids(old.loads, moved) != list(unpack_column(new.loads)) for old, new in changed)
     if other or loads or file_list_changed:
-        _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.asked.loads())
+        _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.queries.loads())
     elif any(had.base in moved for had in writer.before.values()):
         _move_files(writer)
     was, now = (Counter(one for one in some if graph.is_executing(one)) for some in (removed, added))
@@ -88,7 +88,7 @@ def _update(writer: StoreWriter, file_list_changed: bool, removed: list[int], ad
     ):
         _put_tests(writer, _files(writer), graph.LinkGraph(whole))
     elif moved:
-        writer.put_pass("tests", codec.remap_tests(writer.asked.passed("tests"), moved))
+        writer.put_analysis("tests", codec.remap_tests(writer.queries.analysis_result("tests"), moved))
 
 
 def _files(writer: StoreWriter) -> list[_File]:
@@ -105,13 +105,13 @@ def _with_new_ids(column: bytes, moved: Mapping[int, int]) -> list[int]:
 
 def _pairs(writer: StoreWriter, removed: Sequence[int], added: Sequence[int]) -> tuple[bytes, bool]:
     """Return how much each file uses each other one now, and whether any of these changed its order of magnitude."""
-    moved, read = writer.moved, {had.base for had in writer.before.values()}
+    moved, read = writer.new_ids, {had.base for had in writer.before.values()}
     delta: Counter[tuple[int, int]] = Counter()
     for sign, edges in ((-1, removed), (1, added)):
         for one in edges:
             target, user = map(writer.base_now, graph.ends_of(one))
             delta[user, target] += sign
-    had = graph.Pairs(writer.asked.passed("pairs"))
+    had = graph.Pairs(writer.queries.analysis_result("pairs"))
     # Rows of files that were read again, which may have new ids or be removed, and of files that use more or less now.
     taken = had.take({user for user, _ in delta} | read, read)
     times = {(moved.get(user, user), moved.get(target, target)): count for user, target, count in taken}
@@ -131,7 +131,7 @@ def _put_files(
 ) -> None:
     """Run the analyses that only need files."""
     needs = graph.unpack_loads(loads)
-    writer.put_pass("loads", graph.pack_pairs(needs))
+    writer.put_analysis("loads", graph.pack_pairs(needs))
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
     every = sorted((number[a], number[b], times) for a, b, times in pairs)
@@ -141,7 +141,7 @@ def _put_files(
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.find_clusters(len(files), used)
     rows = [(files[one.key].base, [files[member].base for member in one.members]) for one in found]
-    writer.put_pass("clusters", codec.encode_rows(rows))
+    writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
 def _is_prose(language: str) -> bool:
@@ -150,15 +150,15 @@ def _is_prose(language: str) -> bool:
 
 def _move_files(writer: StoreWriter) -> None:
     """Replace the ids of files in the old results."""
-    asked, new = writer.asked.passed, writer.moved
-    writer.put_pass("loads", graph.remap_pairs(asked("loads"), new))
+    asked, new = writer.queries.analysis_result, writer.new_ids
+    writer.put_analysis("loads", graph.remap_pairs(asked("loads"), new))
     rings = codec.unpack_cycles(asked("cycles"))
-    writer.put_pass("cycles", codec.encode_rows([[new.get(one, one) for one in ring] for ring in rings]))
-    heights = codec.unpack_standings(asked("layers"))
-    writer.put_pass("layers", codec.encode_rows({new.get(one, one): said for one, said in heights.items()}))
+    writer.put_analysis("cycles", codec.encode_rows([[new.get(one, one) for one in ring] for ring in rings]))
+    heights = codec.unpack_layers(asked("layers"))
+    writer.put_analysis("layers", codec.encode_rows({new.get(one, one): said for one, said in heights.items()}))
     groups = codec.unpack_clusters(asked("clusters"))
     rows = [(new.get(key, key), [new.get(one, one) for one in members]) for key, members in groups]
-    writer.put_pass("clusters", codec.encode_rows(rows))
+    writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
 def _put_order(
@@ -168,20 +168,20 @@ def _put_order(
     count = len(files)
     rings = [one for one in cycles.strongly_connected_components(count, needs) if len(one) > 1]
     named = [[files[place].base for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
-    writer.put_pass("cycles", codec.encode_rows(named))
+    writer.put_analysis("cycles", codec.encode_rows(named))
     loading = loading_languages()
     unnamed = [(user, target) for user, target, _ in used if files[user].language not in loading]
     every = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
     found = layers.compute_layers(cycles.strongly_connected_components(count, every), every, counts)
-    writer.put_pass("layers", codec.encode_rows({file.base: one for file, one in zip(files, found, strict=True)}))
+    writer.put_analysis("layers", codec.encode_rows({file.base: one for file, one in zip(files, found, strict=True)}))
 
 
 def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.LinkGraph) -> None:
     """Find the tests of each file, both test symbols and files that are tests as a whole."""
     files = sorted(by_base, key=lambda file: file.path)
     number = {file.base: place for place, file in enumerate(files)}
-    runnable, tests = writer.asked.runnable()
+    runnable, tests = writer.queries.runnable()
     owner = array("I", bytes(4 * writer.top))
     bases = sorted(number)
     for base, end in zip(bases, [*bases[1:], writer.top], strict=False):
@@ -194,7 +194,7 @@ def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.Link
         runs[one] = owner[one]
     found = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
     rows = {files[place].base: (one.near, one.farther) for place, one in sorted(found.items())}
-    writer.put_pass("tests", codec.pack_tests(rows))
+    writer.put_analysis("tests", codec.pack_tests(rows))
 
 
 def _whole_file_tests(

@@ -49,7 +49,7 @@ def update(writer: StoreWriter, file_list_changed: bool) -> None:
     if not file_list_changed and not any(_language(writer, identity) in _SPEAKING for identity in again):
         return
     files = writer.bases()
-    found = unpack_exports(writer.asked.passed(EXPORTS))
+    found = unpack_exports(writer.queries.analysis_result(EXPORTS))
     before = found._replace(modules=dict(found.modules), documents=dict(found.documents))
     for path in writer.before:
         found.modules.pop(path, None)
@@ -62,13 +62,13 @@ def update(writer: StoreWriter, file_list_changed: bool) -> None:
 
 
 def _language(writer: StoreWriter, identity: int) -> str:
-    row = writer.asked.row(identity)
+    row = writer.queries.row(identity)
     return row.language if row is not None else ""
 
 
 def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:
     """Collect the current exports of the given files."""
-    asked = writer.asked
+    asked = writer.queries
     for identity, path, language in rows:
         if not is_encodable(path):
             continue  # an undecodable name cannot be imported
@@ -85,9 +85,9 @@ def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], 
 
 
 def _put(writer: StoreWriter, found: ModuleExports) -> None:
-    writer.put_pass(EXPORTS, pack_exports(found))
+    writer.put_analysis(EXPORTS, pack_exports(found))
     rows = {path: FileNames(names, list(found.modules[path].classes)) for path, names in names_by_file(found).items()}
-    writer.put_pass(PUBLIC, pack_names(rows))
+    writer.put_analysis(PUBLIC, pack_names(rows))
 
 
 def names_by_file(found: ModuleExports, by_documents: bool = True) -> dict[str, dict[str, PublicName]]:

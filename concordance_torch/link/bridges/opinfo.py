@@ -84,9 +84,8 @@ class _Functions:
         home, _, last = name.rpartition(".")
         if not home:
             return []
-        rows = [
-            one for one in self._context.symbols_named(last, ("python",)) if one.kind == Kind.FUNCTION and not one.home
-        ]
+        named = self._context.symbols_named(last, ("python",))
+        rows = [one for one in named if one.kind == Kind.FUNCTION and not one.parent_key]
         rows = [one for one in rows if f"{self._context.module_of(one.path)}.".startswith(f"torch.{home}.")]
         if len(rows) != 1:
             return []

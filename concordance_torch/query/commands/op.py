@@ -40,9 +40,9 @@ _ORDER = (
 _COLUMNS = ("says", "name", "key", "path", "line", "target", "trust", "by")
 
 
-def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
+def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per statement about the operator."""
-    one, overload = _find_operator(index, asked)
+    one, overload = _find_operator(index, argument)
     rows = [row for says in dict.fromkeys((*_ORDER, *one.rows)) for row in one.rows.get(says, ())]
     if overload:
         rows = [row for row in rows if row.name in (overload, one.name)]
@@ -51,12 +51,12 @@ def answer(index: Index, asked: str, page: AnswerPage) -> Answer:
     return paginate([_row(index, row) for row in rows], _COLUMNS, page)._replace(note=note)
 
 
-def _find_operator(index: Index, asked: str) -> tuple[OperatorInfo, str]:
+def _find_operator(index: Index, argument: str) -> tuple[OperatorInfo, str]:
     """Return the operator that a name refers to, and the overload's full name if it names one."""
     known = names(index)
     if not known:
         raise UserError("no operators found in this repository", "An operator needs a schema in a table or a registry")
-    for name in candidate_names(asked):
+    for name in candidate_names(argument):
         one = operator(index, without_overload(name))
         if one is not None:
             overloads = {overload.name for overload in one.overloads}
@@ -64,12 +64,12 @@ def _find_operator(index: Index, asked: str) -> tuple[OperatorInfo, str]:
                 return one, name
             if "." not in name.rpartition("::")[2] or without_overload(name) in overloads:
                 return one, ""
-    same = [name for name in known if name.rpartition("::")[2] == asked.rpartition(".")[2]]
+    same = [name for name in known if name.rpartition("::")[2] == argument.rpartition(".")[2]]
     if len(same) == 1 and (one := operator(index, same[0])) is not None:
         return one, ""
-    near = same or get_close_matches(candidate_names(asked)[0], known, 3, 0.6)
+    near = same or get_close_matches(candidate_names(argument)[0], known, 3, 0.6)
     hint = f"Nearest: {', '.join(near)}" if near else f"The book has an index of all {len(known):,} operators"
-    raise UserError(f"no operator is called {asked}", hint)
+    raise UserError(f"no operator is called {argument}", hint)
 
 
 def _row(index: Index, row: Bridge) -> Row:

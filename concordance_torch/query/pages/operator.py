@@ -90,7 +90,7 @@ def definitions(index: Index, name: str) -> list[Bridge]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of one operator, or the index."""
     if not subject:
-        index.reads.note(Aspect.ACROSS, WHOLE_TABLE)
+        index.reads.note(Aspect.BRIDGES_OF_NAME, WHOLE_TABLE)
         yield Page(Ref(TO, ""), ["Operators"], _all(index))
         return
     one = operator(index, subject)
@@ -135,7 +135,7 @@ def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield Heading(2, ["Tests"])
     yield from _tests(index, one)
     yield Heading(2, ["Documentation"])
-    rows = one.said(DOCSTRING, DOCUMENTED)
+    rows = one.rows_saying(DOCSTRING, DOCUMENTED)
     yield Items([Item(_statement(index, one, row)) for row in rows]) if rows else Text([_none(index, "documentation")])
     yield from _users(index, one)
     yield from _missing(index, one)
@@ -148,7 +148,7 @@ def _quoted_summary(index: Index, one: OperatorInfo) -> Iterator[Block]:
     plain = f"torch.{one.name.rpartition('::')[2]}"
     for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: bridge_detail(row, "as") != plain):
         path, line = index.path_of(row.source), bridges_of(index).line(row)
-        found = _DOCSTRING.match("\n".join((index.opened(path).lines() or [])[line - 1 : line + _LINES]))
+        found = _DOCSTRING.match("\n".join((index.open_file(path).lines() or [])[line - 1 : line + _LINES]))
         words = first_sentence(found["words"], "python", one.name) if found is not None else ""
         if words:
             yield Text(quote_sentence(index, path, words, words, line))
@@ -166,8 +166,8 @@ def _python_names(one: OperatorInfo) -> Iterator[Block]:
     space, _, base = one.name.rpartition("::")
     ways: dict[str, None] = {}
     for overload in one.overloads:
-        variants = overload.said.get("variants", "function" if space == "aten" else "")
-        module = overload.said.get("python_module", "")
+        variants = overload.fields.get("variants", "function" if space == "aten" else "")
+        module = overload.fields.get("python_module", "")
         if "function" in variants and not base.startswith("_"):
             ways[f"torch.{'_C._' if module == 'nn' else ''}{module}.{base}" if module else f"torch.{base}"] = None
         if "method" in variants:
@@ -208,8 +208,8 @@ def _overloads(index: Index, one: OperatorInfo) -> Table:
     for overload in one.overloads:
         path = index.path_of(overload.row.source)
         where = [Line(path, bridges_of(index).line(overload.row))]
-        more = [f"{key}: {value}" for key, value in overload.said.items() if key not in _QUIET]
-        rows.append([[Mono(overload.schema)], [overload.said.get("variants", "")], ["; ".join(more)], where])
+        more = [f"{key}: {value}" for key, value in overload.fields.items() if key not in _QUIET]
+        rows.append([[Mono(overload.schema)], [overload.fields.get("variants", "")], ["; ".join(more)], where])
     return Table(["Schema", "Variants", "Other fields", "Line"], rows)
 
 
@@ -227,7 +227,7 @@ def _kernels(index: Index, one: OperatorInfo) -> Iterator[Block]:
             cells: list[Pieces] = [[key], [Mono(row.name.rpartition("::")[2])], cell, where, _evidence(row, index)]
             rows.setdefault((key, row.name, row.target, name if not row.target else ""), cells)
     yield Table(["Dispatch key", "Overload", "Kernel", "File", "By"], list(rows.values()))
-    tests = dict.fromkeys(index.path_of(row.source) for row in one.said(KERNEL) if row in one.tried)
+    tests = dict.fromkeys(index.path_of(row.source) for row in one.rows_saying(KERNEL) if row in one.from_tests)
     if tests:
         yield Text(["Tests register more kernels: ", *join_in_sentence([Ref(To.FILE, path) for path in tests]), "."])
 
@@ -295,8 +295,8 @@ def _tests(index: Index, one: OperatorInfo) -> Iterator[Block]:
         yield Text([_none(index, "test")])
 
 
-def _files(found: Counter[str]) -> list[Piece]:
-    ordered = sorted(found.items(), key=lambda row: (-row[1], row[0]))
+def _files(counts: Counter[str]) -> list[Piece]:
+    ordered = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     refs: list[Piece] = [Ref(To.FILE, path) for path, _ in ordered[:_USERS]]
     left = len(ordered) - _USERS
     if left > 0:
@@ -330,8 +330,8 @@ def _missing(index: Index, one: OperatorInfo) -> Iterator[Block]:
     yield Text(["Not found: ", *join_in_sentence(named), f". {_searched(index)}"])
 
 
-def _none(index: Index, what: str) -> str:
-    return f"No {what} found. {_searched(index)}"
+def _none(index: Index, noun: str) -> str:
+    return f"No {noun} found. {_searched(index)}"
 
 
 def _searched(index: Index) -> str:

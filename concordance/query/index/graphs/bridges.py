@@ -56,7 +56,7 @@ class Bridges:
 
     def named(self, name: str) -> list[Bridge]:
         """Return the bridges with this name."""
-        self._index.reads.note(Aspect.ACROSS, name)
+        self._index.reads.note(Aspect.BRIDGES_OF_NAME, name)
         return self._by_name.get(name, [])
 
     @cached_property
@@ -68,12 +68,12 @@ class Bridges:
 
     def out_of(self, path: str) -> list[Bridge]:
         """Return the bridges that are stated in a file."""
-        self._index.reads.note(Aspect.CROSSED, path)
+        self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
         return self._out.get(path, [])
 
     def into(self, path: str) -> list[Bridge]:
         """Return the bridges from other files whose target is a file or one of its symbols."""
-        self._index.reads.note(Aspect.CROSSED, path)
+        self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
         return self._into.get(path, [])
 
     @cached_property
@@ -94,12 +94,12 @@ class Bridges:
 
     def runs_into(self, target: int) -> list[Bridge]:
         """Return the bridges through which a symbol is called."""
-        self._index.reads.note(Aspect.CROSSED, self._index.path_of(target))
+        self._index.reads.note(Aspect.BRIDGES_OF_FILE, self._index.path_of(target))
         return self._run[0].get(target, [])
 
     def runs_from(self, source: int) -> list[Bridge]:
         """Return the bridges through which a symbol calls another."""
-        self._index.reads.note(Aspect.CROSSED, self._index.path_of(source))
+        self._index.reads.note(Aspect.BRIDGES_OF_FILE, self._index.path_of(source))
         return self._run[1].get(source, [])
 
     @cached_property
@@ -125,11 +125,11 @@ class Bridges:
         """Return the line that states a bridge; 0 if no bridge end states it, because a Python name led to it."""
         if row.end < 0:
             return 0
-        ends = self._index.opened(self._index.path_of(row.source)).ends
+        ends = self._index.open_file(self._index.path_of(row.source)).ends
         return ends[row.end].line if row.end < len(ends) else 0
 
 
 @shared_while(untouched(Aspect.BRIDGES))
 def bridges_of(index: Index) -> Bridges:
     """Return the bridges of a repository."""
-    return Bridges(index, unpack_bridges(index.facts.passed("bridges")))
+    return Bridges(index, unpack_bridges(index.facts.analysis_result("bridges")))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from concordance.facts.links.graph import Pair
 
-_MOSTLY = 0.6  # at least this share of a cluster's files is in the folder it is named after
+_MIN_SHARE = 0.6  # at least this share of a cluster's files is in the folder it is named after
 
 
 class Band(StrEnum):
@@ -77,7 +77,7 @@ def _main_folder(folders: Counter[str], size: int) -> str:
         while around:
             inside[around] += count
             around = around.rpartition("/")[0]
-    most = [folder for folder, count in inside.items() if count >= _MOSTLY * size]
+    most = [folder for folder, count in inside.items() if count >= _MIN_SHARE * size]
     return max(most, key=lambda folder: (folder.count("/"), inside[folder], folder), default="")
 
 
@@ -115,16 +115,16 @@ def folder_edges(pairs: Iterable[Pair], paths: Mapping[int, str]) -> FolderEdges
     return found
 
 
-def updated_edges(edges: FolderEdges, gone: FolderEdges, come: FolderEdges) -> FolderEdges:
+def updated_edges(edges: FolderEdges, removed: FolderEdges, added: FolderEdges) -> FolderEdges:
     """Return the edges after some pairs were removed and others added; the row of a changed folder is a new object."""
     found = dict(edges)
-    for sign, more in ((-1, gone), (1, come)):
+    for sign, more in ((-1, removed), (1, added)):
         for folder, rows in more.items():
             inside = dict(found.get(folder, {}))
             for edge, times in rows.items():
                 inside[edge] = inside.get(edge, 0) + sign * times
             found[folder] = inside
-    for folder in gone.keys() | come.keys():
+    for folder in removed.keys() | added.keys():
         found[folder] = {edge: times for edge, times in found[folder].items() if times}
         if not found[folder]:
             del found[folder]

@@ -49,7 +49,7 @@ class ReachedSymbol(NamedTuple):
     steps: int
     order: int
     id: int  # of a test, or of a file that as a whole is one
-    met: int  # the symbol of the walk at which it was found
+    reached_at: int  # the symbol of the walk at which it was found
     behind: str = ""  # what the start of the walk leads to in turn
 
 
@@ -77,21 +77,21 @@ def with_members(index: Index, places: Iterable[SymbolPlace]) -> list[int]:
 
 def members_of(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols inside of a symbol, at any depth."""
-    home = [*split_key(place.home), place.name]
+    home = [*split_key(place.parent_key), place.name]
     for one in index.facts.symbols_in(place.path):
-        if split_key(one.home)[: len(home)] == home:
+        if split_key(one.parent_key)[: len(home)] == home:
             yield one
 
 
 def around(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     """Yield the symbols that directly contain a symbol."""
-    home = split_key(place.home)
-    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.home), one.name] == home)
+    home = split_key(place.parent_key)
+    return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.parent_key), one.name] == home)
 
 
-def find_reaching(index: Index, starts: Collection[int], category: Category, most: int = MAX_EDGES) -> ReachedSymbols:
-    """Return the tests or examples that may run the given symbols; the walk looks at no more than `most` edges."""
-    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, most)
+def find_reaching(index: Index, starts: Collection[int], category: Category, limit: int = MAX_EDGES) -> ReachedSymbols:
+    """Return the tests or examples that may run the given symbols; the walk looks at no more than `limit` edges."""
+    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, limit)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
@@ -141,7 +141,7 @@ def _constructors(index: Index, owner: SymbolPlace) -> list[int]:
 
 def test_command(index: Index, place: SymbolPlace) -> str:
     """Return the command that runs a test."""
-    name = ".".join([*split_key(place.home), place.name]) if place.name else ""
+    name = ".".join([*split_key(place.parent_key), place.name]) if place.name else ""
     return index.runners.command(place.path, place.language, name)
 
 
@@ -162,16 +162,16 @@ def places(index: Index, ids: Iterable[int]) -> dict[int, SymbolPlace]:
 
 def explain_paths(index: Index, rows: Iterable[ReachedSymbol], walk: GraphWalk) -> list[str]:
     """Return for each row the reason why it is in the answer."""
-    chains = [(_chain(walk, row.met), row.behind) for row in rows]
+    chains = [(_chain(walk, row.reached_at), row.behind) for row in rows]
     known = places(index, (identity for chain, _ in chains for identity, _ in chain if identity))
     return [_describe_chain(chain, known) + (f", {behind}" if behind else "") for chain, behind in chains]
 
 
-def _chain(walk: GraphWalk, met: int) -> list[tuple[int, int]]:
+def _chain(walk: GraphWalk, reached_at: int) -> list[tuple[int, int]]:
     """Return the chain from a test to what it reaches: symbols with the edges to them; (0, 0) marks a cut."""
     steps = walk.steps
     chain: list[tuple[int, int]] = []
-    distance, following, way = steps[met]
+    distance, following, way = steps[reached_at]
     while distance:
         if way != EdgeKind.REPEATS or not chain:
             chain.append((following, way))
@@ -179,13 +179,13 @@ def _chain(walk: GraphWalk, met: int) -> list[tuple[int, int]]:
     return chain if len(chain) <= _CHAIN_LENGTH else [*chain[:2], (0, 0), *chain[-2:]]
 
 
-def _describe_chain(chain: list[tuple[int, int]], known: dict[int, SymbolPlace]) -> str:
+def _describe_chain(chain: list[tuple[int, int]], places: dict[int, SymbolPlace]) -> str:
     """Describe a chain: the first edge as a verb, followed by names."""
     if not chain:
         return "defined here"
     names: list[str] = []
     for identity, _ in chain:
-        place = known.get(identity)
+        place = places.get(identity)
         name = (full_name(place) if place.name else name_of(place)) if place is not None else "…"
         if not names or names[-1] != name:
             names.append(name)

@@ -35,22 +35,22 @@ class ReadRecorder:
         self.listener: set[int] | None = None  # the set that collects slots; None while nobody listens
         self._slots: dict[tuple[str, str], int] = {}
 
-    def note(self, what: str, key: str) -> None:
+    def note(self, aspect: str, key: str) -> None:
         """Record that something was read."""
         if self.listener is not None:
-            asked = (what, key)
-            number = self._slots.get(asked)
+            slot = (aspect, key)
+            number = self._slots.get(slot)
             if number is None:
-                number = self._slots[asked] = slot_of(what, key)
+                number = self._slots[slot] = slot_of(aspect, key)
             self.listener.add(number)
 
-    def again(self, slots: Iterable[int]) -> None:
+    def record_slots(self, slots: Iterable[int]) -> None:
         """Record slots that were read when a cached value was computed."""
         if self.listener is not None:
             self.listener.update(slots)
 
     @contextmanager
-    def heard(self) -> Iterator[set[int]]:
+    def recording(self) -> Iterator[set[int]]:
         """Collect the slots that are read inside the block; an outer listener gets them too."""
         outside, inside = self.listener, set[int]()
         self.listener = inside
@@ -58,10 +58,10 @@ class ReadRecorder:
             yield inside
         finally:
             self.listener = outside
-            self.again(inside)
+            self.record_slots(inside)
 
     @contextmanager
-    def unheard(self) -> Iterator[None]:
+    def not_recording(self) -> Iterator[None]:
         """Record nothing inside the block: what is read there serves all pages."""
         outside, self.listener = self.listener, None
         try:
@@ -79,7 +79,7 @@ class Recording(Protocol):
 class HasCache(Recording, Protocol):
     """An index: it also holds cached values."""
 
-    worked_out: dict[Any, Any]  # by the function that computes it
+    cache: dict[Any, Any]  # by the function that computes it
 
 
 Index = TypeVar("Index", bound=HasCache)
@@ -105,7 +105,7 @@ class SharedProperty(Generic[Value]):
         """Compute the value and store it in the instance, where the next access finds it without this descriptor."""
         if instance is None:
             return self
-        with instance.reads.unheard():
+        with instance.reads.not_recording():
             value: Value = self._make(instance)
         instance.__dict__[self._name] = value
         return value
@@ -131,12 +131,12 @@ def incremental(make: Callable[[Index, Value | None], Value]) -> Callable[[Index
         return []
 
     @wraps(make)
-    def made(index: Index) -> Value:
+    def wrapper(index: Index) -> Value:
         before = last(index)
         before[:] = [make(index, before[0] if before else None)]
         return before[0]
 
-    return shared(made)
+    return shared(wrapper)
 
 
 def untouched(*aspects: str) -> Callable[[TouchedKeys], bool]:
@@ -146,14 +146,14 @@ def untouched(*aspects: str) -> Callable[[TouchedKeys], bool]:
 
 def _shared(make: Callable[[Index], Value], stays: Callable[[TouchedKeys], bool]) -> Callable[[Index], Value]:
     @wraps(make)
-    def given(index: Index) -> Value:
-        known: _Once[Value] | None = index.worked_out.get(given)
+    def wrapper(index: Index) -> Value:
+        known: _Once[Value] | None = index.cache.get(wrapper)
         if known is None:
-            with index.reads.unheard():
-                known = index.worked_out[given] = _Once(make(index), stays)
+            with index.reads.not_recording():
+                known = index.cache[wrapper] = _Once(make(index), stays)
         return known.value
 
-    return given
+    return wrapper
 
 
 class _Once(Generic[Value]):
@@ -161,47 +161,47 @@ class _Once(Generic[Value]):
         self.value, self.stays = value, stays
 
 
-def still_valid(worked_out: Mapping[Any, Any], touched: TouchedKeys) -> dict[Any, Any]:
+def still_valid(cache: Mapping[Any, Any], touched: TouchedKeys) -> dict[Any, Any]:
     """Return the cached values that are still valid after an update; a `Memo` drops its stale entries separately."""
     return {
-        make: one for make, one in worked_out.items()
+        make: one for make, one in cache.items()
         if isinstance(one, Memo) or (isinstance(one, _Once) and one.stays(touched))
     }  # fmt: skip
 
 
-def forget_stale(worked_out: Mapping[Any, Any], slots: set[int]) -> None:
+def forget_stale(cache: Mapping[Any, Any], slots: set[int]) -> None:
     """Drop the memoised values that were computed from any of these slots."""
-    for one in worked_out.values():
+    for one in cache.values():
         if isinstance(one, Memo):
             one.forget(slots)
 
 
-def memoised(most: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
+def memoised(limit: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
     """Memoise a function of an index and a key, and record what it read at each use.
 
-    At most `most` values are kept; the oldest is dropped first. `of` names a table whose row for the key also
+    At most `limit` values are kept; the oldest is dropped first. `of` names a table whose row for the key also
     invalidates the value; the caller records that row itself.
     """
 
-    def around(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
+    def decorate(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
         @wraps(make)
-        def given(index: Index, key: str) -> Value:
-            known: Memo[Value] | None = index.worked_out.get(given)
+        def wrapper(index: Index, key: str) -> Value:
+            known: Memo[Value] | None = index.cache.get(wrapper)
             if known is None:
-                known = index.worked_out[given] = Memo(of)
+                known = index.cache[wrapper] = Memo(of)
             row = known.get(key)
             if row is None:
-                with index.reads.heard() as slots:
+                with index.reads.recording() as slots:
                     row = make(index, key), frozenset(slots)
-                if len(known) >= most:
+                if len(known) >= limit:
                     del known[next(iter(known))]
                 known[key] = row
-            index.reads.again(row[1])
+            index.reads.record_slots(row[1])
             return row[0]
 
-        return given
+        return wrapper
 
-    return around
+    return decorate
 
 
 class Memo(dict[str, tuple[Value, frozenset[int]]]):
@@ -229,27 +229,27 @@ def memoised_in_object(make: Callable[[Owner], Value]) -> Callable[[Owner], Valu
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
-    def given(owner: Owner) -> Value:
+    def wrapper(owner: Owner) -> Value:
         reads = owner.reads
         memo: _Recorded[Value] | None = owner.__dict__.get(name)
         if memo is None:
-            with reads.heard() as slots:
+            with reads.recording() as slots:
                 value = make(owner)
             memo = owner.__dict__[name] = _Recorded(value, slots, reads.listener)
-        elif memo.told is not reads.listener:
-            reads.again(memo.slots)
-            memo.told = reads.listener
+        elif memo.last_listener is not reads.listener:
+            reads.record_slots(memo.slots)
+            memo.last_listener = reads.listener
         return memo.value
 
-    return given
+    return wrapper
 
 
 class _Recorded(Generic[Value]):
-    __slots__ = ("slots", "told", "value")
+    __slots__ = ("last_listener", "slots", "value")
 
-    def __init__(self, value: Value, slots: set[int], told: set[int] | None) -> None:
+    def __init__(self, value: Value, slots: set[int], last_listener: set[int] | None) -> None:
         self.value, self.slots = value, slots
-        self.told = told  # the listener that recorded the slots last, as a page may ask many times
+        self.last_listener = last_listener  # the listener that recorded the slots last, as a page may ask many times
 
 
 def unrecorded_copy(table: dict[str, Value]) -> dict[str, Value]:

@@ -27,10 +27,10 @@ from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
 Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a path, the file's terms before, and now
-_MANY = 200  # changed files above which the whole index is read again
+_MAX_CHANGED_FILES = 200  # changed files above which the whole index is read again
 # Attributes that are computed from the results of analyses.
-_OF_PASSES = ("layers", "cycles", "clusters", "_tested")
-_OF_BASES = ("by_base", "starts", "_ids", "bases")
+_ANALYSIS_ATTRIBUTES = ("layers", "cycles", "clusters", "_test_table")
+_BASE_ATTRIBUTES = ("by_base", "starts", "_ids", "bases")
 
 
 def refresh_index(index: Index, facts: Facts) -> bool:
@@ -46,7 +46,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     index.facts.close()
     index.facts = facts
     known = index.__dict__
-    index.open.clear()  # they read from the old store
+    index.open_files.clear()  # they read from the old store
     for path in touched[Aspect.TEXT] if "files" in known else ():
         file = facts.file(path)
         if file is not None:
@@ -54,8 +54,8 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     paths = index.by_base
     recounted = _update_symbols(index, files, touched)
     other = known.pop("marks", None) != index.marks or bool(touched[RENUMBERED])
-    stale = ["runners", "shelves", "loads", *(["graph"] if other or touched[Aspect.INTO] else [])]
-    for name in (*stale, *_OF_PASSES) if other else stale:
+    stale = ["runners", "text_shards", "loads", *(["graph"] if other or touched[Aspect.USED_BY] else [])]
+    for name in (*stale, *_ANALYSIS_ATTRIBUTES) if other else stale:
         known.pop(name, None)
     if other:
         _refresh_ranks(index)
@@ -63,9 +63,9 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     elif "neighbours" in known:
         index.neighbours.facts = facts
     tables = link_tables(index)
-    index.worked_out = still_valid(index.worked_out, touched)
+    index.cache = still_valid(index.cache, touched)
     tables.stale = None if recounted.used is None or tables.stale is None else tables.stale | recounted.used
-    index.known_letters = None
+    index.reused_letters = None
     return True
 
 
@@ -96,10 +96,10 @@ def _renumbered_files(index: Index, facts: Facts, touched: dict[str, set[str]]) 
     """Return the files whose symbols or ids changed; None if there are too many or the ids do not add up."""
     paths = sorted(touched[Aspect.TEXT])
     bases = {path: facts.base(path) for path in paths}
-    other = bool(touched[Aspect.NAME] or touched[Aspect.NAMES])
+    other = bool(touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.DISPLAY_NAMES])
     if not other and all(index.base_of(path) == base for path, base in bases.items()):
         return [] if facts.sum_of_bases() == sum(index.starts) else None
-    if len(paths) > _MANY:
+    if len(paths) > _MAX_CHANGED_FILES:
         return None
     found = []
     for path in paths:
@@ -123,7 +123,7 @@ def _update_symbols(index: Index, files: list[RenumberedFile], touched: dict[str
         if index.language_of(file.path) in index.prototyped:
             for key in {bare_key(index.keys[one]) for one in file.old if index.keys[one]}:
                 remove_ids(known["_prototypes"], key, file, index.path_of)
-    for file in files if "_named" in known else ():
+    for file in files if "_symbol_columns" in known else ():
         index.keys[file.old.start : file.old.stop] = [""] * len(file.old)
         index.kinds[file.old.start : file.old.stop] = bytes(len(file.old))
         index.declared[file.old.start : file.old.stop] = bytes(len(file.old))
@@ -138,25 +138,25 @@ def _update_symbols(index: Index, files: list[RenumberedFile], touched: dict[str
     return recounted
 
 
-def _rebase(index: Index, moved: list[RenumberedFile]) -> None:
+def _rebase(index: Index, renumbered: list[RenumberedFile]) -> None:
     """Give renumbered files their new ids."""
-    if moved:
-        now = {file.path: file.new.start for file in moved}
+    if renumbered:
+        now = {file.path: file.new.start for file in renumbered}
         rows = [row for row in index.bases if row[1] not in now]
         rows += sorted((now[row[1]], *row[1:]) for row in index.bases if row[1] in now)  # after all others
-        for name in _OF_BASES:
+        for name in _BASE_ATTRIBUTES:
             index.__dict__.pop(name, None)
         index.bases = rows
 
 
-def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
+def _add(index: Index, file: RenumberedFile, computed: dict[str, Any]) -> None:
     """Add the new symbols of a file to the tables."""
-    if "tests_in" in known:
+    if "tests_in" in computed:
         index.tests_in.pop(file.path, None)
         tests = [symbol[0] for symbol in file.symbols if symbol[4]]
         index.tests_in.update({file.path: tests} if tests else {})
-        known.pop("tests", None)
-    if "_named" not in known:
+        computed.pop("tests", None)
+    if "_symbol_columns" not in computed:
         return
     more = max(0, file.new.stop - len(index.keys))
     index.keys.extend([""] * more)
@@ -166,8 +166,8 @@ def _add(index: Index, file: RenumberedFile, known: dict[str, Any]) -> None:
         index.keys[identity] = key
         index.kinds[identity] = KIND_NUMBERS[kind]
         index.declared[identity] = declared
-        if "_prototypes" in known and index.language_of(file.path) in index.prototyped:
-            insert_id(known["_prototypes"], bare_key(key), identity, index.path_of)
+        if "_prototypes" in computed and index.language_of(file.path) in index.prototyped:
+            insert_id(computed["_prototypes"], bare_key(key), identity, index.path_of)
 
 
 # Updating the census at the cost of the changed files alone.
@@ -199,33 +199,33 @@ def _path(file: CensusFile) -> str:
     return file.path
 
 
-def remove_ids(found: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
+def remove_ids(table: dict[str, list[int]], key: str, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
     """Remove a file's symbols from a list of ids in the order of paths; an empty list is removed as well."""
-    ids = found.get(key, [])
+    ids = table.get(key, [])
     first = bisect_left(ids, file.path, key=path_of)
     last = first
     while last < len(ids) and ids[last] in file.old:
         last += 1
     del ids[first:last]
     if not ids:
-        found.pop(key, None)
+        table.pop(key, None)
 
 
-def insert_id(found: dict[str, list[int]], key: str, identity: int, path_of: Callable[[int], str]) -> None:
+def insert_id(table: dict[str, list[int]], key: str, identity: int, path_of: Callable[[int], str]) -> None:
     """Insert a symbol into such a list."""
-    insort(found.setdefault(key, []), identity, key=lambda one: (path_of(one), one))
+    insort(table.setdefault(key, []), identity, key=lambda one: (path_of(one), one))
 
 
 class CensusUpdate:
     """Updates one census."""
 
     def __init__(self, census: Census, files: Sequence[RenumberedFile]) -> None:
-        self._census, self._known, self._files = census, census.__dict__, files
+        self._census, self._computed, self._files = census, census.__dict__, files
         self._names: set[str] = set()
 
     def before(self, path_of: Callable[[int], str]) -> None:
         """Remove the old symbols; `path_of` maps old ids to paths."""
-        census, known = self._census, self._known
+        census, known = self._census, self._computed
         for file in self._files if "names" in known else ():
             ids = [one for one in file.old if census.names[one]]
             names = {census.names[one] for one in ids}
@@ -240,7 +240,7 @@ class CensusUpdate:
         self, facts: Facts, bases: list[tuple[int, str, str, str]], touched: TouchedKeys, path_of: Callable[[int], str]
     ) -> CensusChanges:
         """Add the new symbols; `path_of` maps new ids to paths."""
-        census, known = self._census, self._known
+        census, known = self._census, self._computed
         census.facts, census.bases = facts, bases
         for file in self._files if "names" in known else ():
             self._add(file, path_of)
@@ -249,15 +249,17 @@ class CensusUpdate:
             self._list(moved)
         for path in touched[Aspect.TEXT] if "read_paths" in known else ():
             (census.read_paths.add if facts.is_read(path) else census.read_paths.discard)(path)
-        known.pop("read", None)
-        for text in touched[Aspect.TERM] if "spread" in known else ():
-            census.spread.pop(text, None)
-            census.spread.update((one, round_to_power(files)) for one, files in facts.files_with([text]).items())
+        known.pop("file_count_band", None)
+        for text in touched[Aspect.TERM] if "files_per_term" in known else ():
+            census.files_per_term.pop(text, None)
+            census.files_per_term.update(
+                (one, round_to_power(files)) for one, files in facts.files_with([text]).items()
+            )
         terms = [*self._terms(touched[Aspect.TEXT])] if "terms" in known else []
         return CensusChanges(self._names, terms, self._uses(touched, moved))
 
     def _add(self, file: RenumberedFile, path_of: Callable[[int], str]) -> None:
-        census, known = self._census, self._known
+        census, known = self._census, self._computed
         for table in ("names", "kinds") if "kinds" in known else ("names",):
             rows: list[str] = known[table]
             rows.extend([""] * (file.new.stop - len(rows)))
@@ -272,22 +274,19 @@ class CensusUpdate:
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
-        while path and "defined" in self._known:
+        while path and "symbol_counts" in self._computed:
             path = path.rpartition("/")[0]
-            self._census.defined[path] += more
+            self._census.symbol_counts[path] += more
 
-    def _list(self, moved: Sequence[RenumberedFile]) -> None:
+    def _list(self, renumbered: Sequence[RenumberedFile]) -> None:
         """Update the rows of renumbered files, and of those before their old and new places, whose last ids changed."""
         census, bases = self._census, self._census.bases
         starts = [row[0] for row in bases]
-        places = {bisect_right(starts, one) - 1 for file in moved for one in (file.old.start, file.new.start)}
+        places = {bisect_right(starts, one) - 1 for file in renumbered for one in (file.old.start, file.new.start)}
         places |= {place - 1 for place in places} | {len(bases) - 1}
         for place in places & set(range(len(bases))):
             file = census_files(bases[place : place + 2], len(census.names))[0]
             census.files[bisect_left(census.files, file.path, key=_path)] = file
-            if "folders" in self._known:
-                inside = census.folders[file.path.rpartition("/")[0]].files
-                inside[bisect_left(inside, file.path, key=_path)] = file
 
     def _terms(self, paths: Collection[str]) -> Iterable[Terms]:
         census = self._census
@@ -302,17 +301,17 @@ class CensusUpdate:
 
     # --- uses
 
-    def _uses(self, touched: TouchedKeys, moved: Sequence[RenumberedFile]) -> set[str] | None:
+    def _uses(self, touched: TouchedKeys, renumbered: Sequence[RenumberedFile]) -> set[str] | None:
         """Count the uses again; return the files whose symbols have changed users, or None if it may be any."""
-        if "outside" not in self._known or "names" not in self._known:
-            self._known.pop("outside", None)
-            self._known.pop("used_by", None)
+        if "external_uses" not in self._computed or "names" not in self._computed:
+            self._computed.pop("external_uses", None)
+            self._computed.pop("used_by", None)
             return None
         census = self._census
-        again = {*touched[Aspect.USES], *(file.path for file in moved)}
+        again = {*touched[Aspect.USES], *(file.path for file in renumbered)}
         starts = [row[0] for row in census.bases]
         ends = [*starts[1:], len(census.names)]
-        had = {file.path: file.old.start for file in moved}
+        had = {file.path: file.old.start for file in renumbered}
         other: set[int] = set()
         done: set[int] = set()
         for (base, path, _, _), end in zip(census.bases, ends, strict=True):
@@ -320,29 +319,29 @@ class CensusUpdate:
                 done.add(base)
                 used = [one for one in census.facts.used_from(path) if not base <= one < end]
                 other |= self._swap(had.get(path, base), base, array("I", sorted(used)))
-        for base, targets in self._aimed(moved, starts).items():
+        for base, targets in self._uses_of_renumbered(renumbered, starts).items():
             if base not in done:
-                left = census.outside[base][:]
-                for file in moved:
+                left = census.external_uses[base][:]
+                for file in renumbered:
                     del left[bisect_left(left, file.old.start) : bisect_left(left, file.old.stop)]
                 left.extend(sorted(targets))  # after all others
                 other |= self._swap(base, base, left)
-        if "used_by" in self._known and any(one in census.used_by for file in moved for one in file.old):
-            del self._known["outside"], self._known["used_by"]  # inconsistent: count everything again
+        if "used_by" in self._computed and any(one in census.used_by for file in renumbered for one in file.old):
+            del self._computed["external_uses"], self._computed["used_by"]  # inconsistent: count everything again
             return None
         return had.keys() | {census.bases[bisect_right(starts, one) - 1][1] for one in other}
 
-    def _aimed(self, moved: Iterable[RenumberedFile], starts: Sequence[int]) -> dict[int, set[int]]:
+    def _uses_of_renumbered(self, renumbered: Iterable[RenumberedFile], starts: Sequence[int]) -> dict[int, set[int]]:
         """Return what each file uses of the renumbered files, by the id of the user's file."""
         found: dict[int, set[int]] = {}
-        for file in moved:
+        for file in renumbered:
             for user, target in self._census.facts.used_pairs_into(file.new.start, file.new.stop - 1):
                 found.setdefault(starts[bisect_right(starts, user) - 1], set()).add(target)
         return found
 
     def _swap(self, old: int, new: int, targets: array[int]) -> set[int]:
         """Replace what a file uses, and return the ids that are only in the old or only in the new set."""
-        outside, known = self._census.outside, "used_by" in self._known
+        outside, known = self._census.external_uses, "used_by" in self._computed
         before = outside.pop(old)
         outside[new] = targets
         now = {*targets}

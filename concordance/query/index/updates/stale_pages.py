@@ -1,7 +1,7 @@
 """Decides which pages to write: all of them, or those that read something that changed since they were written.
 
-In: an index, the notes of the book (what each page read), and the pages that are missing on disk or were altered. Out:
-the subjects whose pages are to be written, those that no longer exist, and what to note when all is done.
+In: an index, the log of what each page of the book read, and the pages that are missing on disk or were altered. Out:
+the subjects whose pages are to be written, those that no longer exist, and what to log when all is done.
 """
 
 from __future__ import annotations
@@ -10,76 +10,78 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from concordance.facts.updates.page_reads import Digests, PageReadsBroken, PageReadsStore, PageRecord, Subject
+from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken, PageRecord, Subject
 from concordance.facts.updates.store_delta import Aspect, slot_of
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import forget_stale
 from concordance.query.index.updates.tables import changed, table_digests
 
-_SAID = ("left_out", "ruff", "ruff_problem")  # notes of the store that pages show
+_METADATA_ON_PAGES = ("left_out", "ruff", "ruff_problem")  # metadata of the store that pages show
 
 
 class PagesToWrite(NamedTuple):
     """The work to do for a book."""
 
-    work: list[Subject]
+    to_write: list[Subject]
     replaced: set[str]  # pages to be replaced or removed, unless all are written
-    gone: list[Subject]
+    removed: list[Subject]
     shared: dict[str, Digests]
-    anew: bool  # True if all pages are written
+    write_all: bool  # True if all pages are written
 
 
 class StalePages:
     """Selects the pages of one book."""
 
-    def __init__(self, index: Index, notes: PageReadsStore, made_of: str, listed: str, whole: bool) -> None:
+    def __init__(
+        self, index: Index, notes: PageReadLog, inputs_digest: str, manifest_digest: str, write_all: bool
+    ) -> None:
         """Prepare the selection.
 
-        `listed` is a checksum of what the book's manifest lists, as git may have replaced the manifest. `whole` means
-        that all pages are written if anything changed.
+        `manifest_digest` is a checksum of what the book's manifest lists, as git may have replaced the manifest.
+        `write_all` means that all pages are written if anything changed.
         """
-        self.index, self.notes = index, notes
+        self.index, self.log = index, notes
         self._before = notes.meta()
         store = index.facts.meta()
-        said = repr(([store.get(key, "") for key in _SAID], index.book.settings, index.book.notes))
-        self._now = {"made of": made_of, "born": store.get("born", ""), "update": store["update"], "said": said}
-        self._now["listed"] = listed
+        said = repr(([store.get(key, "") for key in _METADATA_ON_PAGES], index.book.settings, index.book.notes))
+        self._now = {"made of": inputs_digest, "born": store.get("born", ""), "update": store["update"], "said": said}
+        self._now["listed"] = manifest_digest
         fixed = ("made of", "born", "listed")
-        self._is_known = not whole and all(self._before.get(key) == self._now[key] for key in fixed)
+        self._is_comparable = not write_all and all(self._before.get(key) == self._now[key] for key in fixed)
 
     @property
     def is_current(self) -> bool:
         """True if nothing changed since all pages were written."""
         return self._before == self._now
 
-    def choice(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
+    def select(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
         """Return the work to do.
 
         `subjects` returns all subjects with their positions in the order of work; `astray` are pages that are missing
         on disk or differ from what was written.
         """
-        if self._is_known:
+        if self._is_comparable:
             with suppress(PageReadsBroken):
                 return self._since(subjects, astray)
         self.index.summaries = FileCounts({}, ())  # a refreshed index has those of the last build
-        self.index.worked_out.clear()
+        self.index.cache.clear()
         return PagesToWrite(list(subjects()), set(), [], table_digests(self.index, {}, None), True)
 
     def _since(self, subjects: Callable[[], Mapping[Subject, int]], astray: Collection[str]) -> PagesToWrite:
         """Return the work that results from changes since the last build."""
         index = self.index
         touched = index.facts.touched_since(int(self._before["update"]))
-        stale = touched[Aspect.TEXT] | touched[Aspect.OUT] | touched[Aspect.NAMES]
-        index.summaries = FileCounts(self.notes.summaries(), stale)
-        before = self.notes.shared()
+        stale = touched[Aspect.TEXT] | touched[Aspect.RESOLVED] | touched[Aspect.DISPLAY_NAMES]
+        index.summaries = FileCounts(self.log.summaries(), stale)
+        before = self.log.shared()
         # Forget stale values before the tables are computed, because tables may be computed from cached values.
-        forget_stale(index.worked_out, {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys})
+        forget_stale(index.cache, {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys})
         shared = table_digests(index, before, touched)
-        known = self.notes.subjects()
+        known = self.log.subjects()
         slots = changed(index, before, shared, touched, self._before["said"] != self._now["said"])
-        forget_stale(index.worked_out, slots)
-        again = self.notes.readers(slots)
+        forget_stale(index.cache, slots)
+        again = self.log.readers(slots)
         lost = set(astray)
         again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
         every = subjects()
@@ -88,18 +90,18 @@ class StalePages:
         replaced = {page for one in (*work, *gone) for page in known.get(one, ())}
         return PagesToWrite(work, replaced, gone, shared, False)
 
-    def note(self, choice: PagesToWrite, made: dict[Subject, PageRecord], listed: str) -> None:
+    def note(self, choice: PagesToWrite, records: dict[Subject, PageRecord], manifest_digest: str) -> None:
         """Save what was written and read, and the checksum of the manifest.
 
-        If that fails, the notes are dropped and the next run writes all pages.
+        If that fails, the log is dropped and the next run writes all pages.
         """
-        self._now["listed"] = listed
+        self._now["listed"] = manifest_digest
         try:
-            if choice.anew:
-                self.notes.write(self._now, made, choice.shared, self.index.summaries.rows)
+            if choice.write_all:
+                self.log.write(self._now, records, choice.shared, self.index.summaries.rows)
             else:
-                self.notes.update(self._now, made, choice.gone, choice.shared, self.index.summaries.rows)
+                self.log.update(self._now, records, choice.removed, choice.shared, self.index.summaries.rows)
         except PageReadsBroken as error:
-            self.notes.drop()
+            self.log.drop()
             advice = "All pages are written, but the next build will write them all again. Free some space on that disk"
             raise PageReadsBroken(error.message, advice) from error

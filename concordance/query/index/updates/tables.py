@@ -35,7 +35,7 @@ from concordance.query.index.updates.reads import (
     shared_while,
     untouched,
 )
-from concordance.query.names.public_names import public_names
+from concordance.query.names.display_names import public_names
 from concordance.query.search.related_files import stem_of
 
 # Tables by path; a change in one of them also makes the pages of the enclosing folders stale.
@@ -47,10 +47,10 @@ _OF_LINKS = (
 
 def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedKeys | None) -> dict[str, Digests]:
     """Return the digests of all tables; `touched` is None if nothing is known of the last build."""
-    with index.reads.unheard():
+    with index.reads.not_recording():
         found = _path_tables(index, before, touched)
         found["passes"] = {**index.marks, "bases": _bases_mark(index)}
-        same = touched is not None and not touched.get(Aspect.INTO) and before.get("passes") == found["passes"]
+        same = touched is not None and not touched.get(Aspect.USED_BY) and before.get("passes") == found["passes"]
         found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
         homes = index.folders
         found["chapter"] = {folder: number(chapter_of(index, folder)) for folder in homes}
@@ -59,16 +59,16 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         found["title"] = {"": number(name_of(index))}
         found["owners"] = {"": number((code_owners(index).path, code_owners(index).rules))}
         found["notes"] = _notes(index)
-        found["all tests"] = {"": number(index.tests_told)}
-        found["read"] = {"": index.census.read}
+        found["all tests"] = {"": number(index.approximate_test_count)}
+        found["read"] = {"": index.census.file_count_band}
         found[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
-        renamed = touched is None or touched[Aspect.NAME] or touched[Aspect.CONCEPT]
+        renamed = touched is None or touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.CONCEPT]
         if renamed or "shard" not in before or "alphabet" in vars(index):
             found["shard"] = index.alphabet.shards.marks
             found["shards"] = {"": number(list(found["shard"]))}
         else:
             found |= {"shard": before["shard"], "shards": before["shards"]}
-            index.known_letters = list(before["shard"])
+            index.reused_letters = list(before["shard"])
         return found
 
 
@@ -117,15 +117,15 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
 
 
 def _updated_table(
-    before: Digests, keys: Iterable[str], changed: Collection[str], anew: bool, number: Callable[[str], int]
+    before: Digests, keys: Iterable[str], changed: Collection[str], recompute: bool, number: Callable[[str], int]
 ) -> Digests:
     """Return a table in which some keys are computed again."""
     again = set(changed)
-    return {key: number(key) if anew or key in again or key not in before else before[key] for key in keys}
+    return {key: number(key) if recompute or key in again or key not in before else before[key] for key in keys}
 
 
 def _folder_lists(index: Index) -> Digests:
-    return {folder: number(index.beside(folder)) for folder in index.folders}
+    return {folder: number(index.files_in(folder)) for folder in index.folders}
 
 
 def _stems(index: Index) -> Digests:
@@ -157,8 +157,10 @@ def changed(
     If anything changed, they include the slot of pages that read everything; `besides` is True if something changed
     that has no slot of its own.
     """
-    stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.NAMES], *touched[Aspect.PATHS]}
-    named = {key for aspect in (Aspect.WORDS, Aspect.NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]}
+    stirred: set[str] = {*touched[Aspect.TEXT], *touched[Aspect.DISPLAY_NAMES], *touched[Aspect.PATHS]}
+    named = {
+        key for aspect in (Aspect.WORDS, Aspect.DISPLAY_NAMES, Aspect.PATHS, Aspect.USES) for key in touched[aspect]
+    }
     slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
     words = _files_with_changed_words(index, before, now, touched)
     slots.update(slot_of("words", path) for path in words)
@@ -214,28 +216,28 @@ class LinkTables:
 
     def __init__(self) -> None:
         self._rows: dict[str, Mapping[Any, Any]] = {}  # the rows that each table was computed from last
-        self._found: dict[str, Digests] = {}
-        self._made_of: object = None
+        self._digests: dict[str, Digests] = {}
+        self._neighbours: object = None
         self.stale: set[str] | None = None  # files whose symbols' users changed since; None if it may be any
 
     def of(self, index: Index) -> dict[str, Digests]:
         """Return all tables. The caller may keep them: a changed table is replaced, never modified."""
-        if self._made_of is not index.neighbours:
-            self._made_of = index.neighbours
-            self._passed(index)
+        if self._neighbours is not index.neighbours:
+            self._neighbours = index.neighbours
+            self._digest_analyses(index)
         if self.stale is None:
-            self._found["used"], self._found["linked"] = {}, {}
+            self._digests["used"], self._digests["linked"] = {}, {}
         paths = self.stale if self.stale is not None else [row[1] for row in index.bases]
         if paths:
             self._use(index, paths)
         self.stale = set()
-        return dict(self._found)
+        return dict(self._digests)
 
-    def _again(
+    def _update_table(
         self, name: str, rows: Mapping[Any, Any], make: Callable[[Any], int], path_of: Callable[[Any], str] = str
     ) -> None:
         """Compute the digests of a table again for the rows that changed."""
-        before, known = self._rows.get(name, {}), self._found.get(name, {})
+        before, known = self._rows.get(name, {}), self._digests.get(name, {})
         if rows is before:
             return
         self._rows[name] = rows
@@ -244,9 +246,9 @@ class LinkTables:
             path, had = path_of(key), before.get(key)
             same = had is row or (had is not None and had == row)
             found[path] = known[path] if same else make(row)
-        self._found[name] = found
+        self._digests[name] = found
 
-    def _passed(self, index: Index) -> None:
+    def _digest_analyses(self, index: Index) -> None:
         """Compute the digests of the results of whole-repository analyses."""
         crc = {row[0]: crc32(row[1].encode("utf-8", "surrogateescape")) for row in index.bases}
         path_of, neighbours = index.path_of_base, index.neighbours
@@ -254,25 +256,25 @@ class LinkTables:
         def summed(row: dict[int, int]) -> int:
             return sum([(crc[other] * 1000003 ^ times * 8191) & 0xFFFFFFFF for other, times in row.items()])
 
-        self._again("uses", neighbours.all_uses, summed, path_of)
-        self._again("users", neighbours.all_users, summed, path_of)
-        self._found["fan"] = {path_of(one): round_to_power(len(row)) for one, row in neighbours.all_users.items()}
+        self._update_table("uses", neighbours.all_uses, summed, path_of)
+        self._update_table("users", neighbours.all_users, summed, path_of)
+        self._digests["fan"] = {path_of(one): round_to_power(len(row)) for one, row in neighbours.all_users.items()}
         edges = {folder: index.folder_edges(folder) for folder in index.folders}
-        self._again("edges", edges, lambda row: number(sorted(row.items())))
+        self._update_table("edges", edges, lambda row: number(sorted(row.items())))
         for name, rows in (("bands", index.bands), ("ranks", index.ranks), ("layers", index.layers)):
-            self._again(name, rows, number)
+            self._update_table(name, rows, number)
         known: dict[int, int] = {}  # files share their rows
-        self._found["cycles"] = {path: _digest_once(known, ring, number) for path, ring in index.cycles.items()}
-        self._found["clusters"] = {
+        self._digests["cycles"] = {path: _digest_once(known, ring, number) for path, ring in index.cycles.items()}
+        self._digests["clusters"] = {
             path: _digest_once(known, one, lambda one: number((one.name, one.key, len(one.files) > 1)))
             for path, one in index.clusters.items()
         }
-        self._again("tests", index.tested_rows, _tests(index), path_of)
+        self._update_table("tests", index.tested_rows, _tests(index), path_of)
 
     def _use(self, index: Index, paths: set[str] | list[str]) -> None:
         """Compute how often the symbols of the given files are used, and which are used at all."""
         used_by = index.census.used_by
-        used, linked = dict(self._found["used"]), dict(self._found["linked"])
+        used, linked = dict(self._digests["used"]), dict(self._digests["linked"])
         ends = dict(zip(index.starts, [*index.starts[1:], len(index.keys)], strict=True))
         for path in paths:
             base = index.base_of(path)
@@ -281,7 +283,7 @@ class LinkTables:
             linked.pop(path, None)
             if rows:
                 used[path], linked[path] = number(rows), number([place for place, _ in rows])
-        self._found["used"], self._found["linked"] = used, linked
+        self._digests["used"], self._digests["linked"] = used, linked
 
 
 def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]:
@@ -301,10 +303,10 @@ def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]
     return make
 
 
-def _digest_once(known: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
-    found = known.get(id(row))
+def _digest_once(digests: dict[int, int], row: Any, make: Callable[[Any], int]) -> int:
+    found = digests.get(id(row))
     if found is None:
-        found = known[id(row)] = make(row)
+        found = digests[id(row)] = make(row)
     return found
 
 

@@ -1,16 +1,147 @@
-"""Architecture & Design: the file's place among the others."""
+"""Architecture & Design: the file's place among the others, its class hierarchy and its import cycle.
+
+In: the model of a file. Out: blocks. Numbers that count the whole repository are rounded, so that a page does not
+change with every commit elsewhere.
+"""
 
 from __future__ import annotations
 
-from concordance.base.blocks import Block, Heading
+from collections import Counter
+from collections.abc import Iterator
+
+from concordance.base.blocks import (
+    Block,
+    Diagram,
+    Heading,
+    Item,
+    Items,
+    Mono,
+    Node,
+    Piece,
+    Ref,
+    Strong,
+    Text,
+    To,
+    count_noun,
+    join_in_sentence,
+)
 from concordance.base.kinds import Section
+from concordance.base.model import TYPE_KINDS, Skip
 from concordance.query.index.file_model import FileModel
-from concordance.query.sections import dependencies
+from concordance.query.index.graphs.file_graph import Band
+from concordance.query.sections.class_family import class_tree
+from concordance.query.sections.structure import folder_counts
 
 TITLE = Section.DESIGN.value
 ORDER = 30
 
+_MAX_BOXES = 6  # neighbours on each side of a diagram
+_MAX_NAMED = 12  # files of a cycle that are listed one by one
+
 
 def blocks(one: FileModel) -> list[Block]:
-    """Return the blocks of the section."""
-    return [Heading(3, ["Role in the repository"]), *dependencies.role(one)]
+    """Return the layer, cluster, rank and neighbours of a file, its class hierarchy and its cycle."""
+    index, base = one.index, one.base
+    used, users = index.neighbours.uses.get(base, {}), index.neighbours.users.get(base, {})
+    found: list[Block] = []
+    standing = [Item(pieces) for pieces in _position_items(one, len(used), len(users))]
+    if standing:
+        found.append(Items(standing))
+    if used or users:
+        found.append(_diagram(one, used, users))
+    found += _hierarchy(one)
+    return [Heading(3, ["Role in the repository"]), *(found or [Text([_no_neighbours(one)])])]
+
+
+def _no_neighbours(one: FileModel) -> str:
+    if one.file.skip != Skip.NONE or not one.opened.flow.op:
+        return f"{one.file.type}: no imports of it or links to it found."
+    return "No import, link or name was found that connects it to another file of the repository."
+
+
+def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
+    index, path = one.index, one.path
+    where = index.layers.get(path)
+    if used or users:
+        summary = f"uses {count_noun(used, 'file')}, used by {users:,}"
+        if where is not None and where.band != Band.ALONE:  # layers follow what is loaded, uses may differ
+            summary = f"{where.band}; {summary}"
+        yield [Strong("Layer"), f": {summary}"]
+    band = index.bands.get(path, "")
+    if band and users:
+        yield [Strong("Rank"), f": {band}"]
+    cluster = index.clusters.get(path)
+    if cluster is not None and len(cluster.files) > 1:
+        label = cluster.name
+        yield [
+            Strong("Cluster"),
+            ": ",
+            Mono(label),
+            ", around ",
+            Ref(To.FILE, cluster.key, "", cluster.key.rpartition("/")[2]),
+        ]
+    cycle = index.cycles.get(path, ())
+    if cycle:
+        others: list[Piece] = [Ref(To.FILE, other, "", other.rpartition("/")[2]) for other in cycle if other != path]
+        if len(others) <= _MAX_NAMED:
+            yield [Strong("Cycle"), ": with ", *join_in_sentence(others)]
+        else:
+            yield [Strong("Cycle"), f": of {len(cycle):,} files in ", *folder_counts(Counter(cycle))]
+
+
+def _diagram(one: FileModel, used: dict[int, int], users: dict[int, int]) -> Diagram:
+    """Draw the files that use it most and those that it uses most."""
+    index = one.index
+
+    def most(rows: dict[int, int]) -> list[str]:
+        ordered = sorted(((-times, index.path_of(other)) for other, times in rows.items()))
+        return [path for _, path in ordered[:_MAX_BOXES]]
+
+    me = one.path
+    before, behind = most(users), most(used)
+    names = dict.fromkeys([me, *before, *behind])
+    labels = _labels(list(names))
+    nodes = [Node(name, labels[name], "", name == me, None if name == me else Ref(To.FILE, name)) for name in names]
+    edges = [(name, me, "") for name in before] + [(me, name, "") for name in behind]
+    return Diagram(nodes, edges)
+
+
+def _labels(paths: list[str]) -> dict[str, str]:
+    """Return short names of files; two of the same name are told apart by their folders."""
+    names = Counter(path.rpartition("/")[2] for path in paths)
+    return {
+        path: path.rpartition("/")[2] if names[path.rpartition("/")[2]] == 1 else "/".join(path.split("/")[-2:])
+        for path in paths
+    }
+
+
+def _hierarchy(one: FileModel) -> list[Block]:
+    """List classes with their bases and subclasses in the repository."""
+    items: list[Item] = []
+    for place, symbol in enumerate(one.symbols):
+        if symbol.kind not in TYPE_KINDS:
+            continue
+        above: list[Piece] = [one.ref(base) for base in one.bases.get(place, ())]
+        below = one.subclasses.get(place, [])
+        if not above and not below:
+            continue
+        pieces: list[Piece] = [one.own(place)]
+        if above:
+            pieces += [" ← ", *join_in_sentence(above)]
+        if below:
+            pieces += [f" → {count_noun(len(below), 'subclass', 'subclasses')}"]
+            if len(below) <= _MAX_BOXES:
+                pieces += [": ", *join_in_sentence([one.ref(heir) for heir in below])]
+        items.append(Item(pieces))
+    return [Text([Strong("Class hierarchy")]), *_class_diagram(one), Items(items)] if items else []
+
+
+def _class_diagram(one: FileModel) -> list[Block]:
+    """Draw the class hierarchy, if the book has diagrams and there is enough to draw."""
+    if not one.index.book.draws_diagrams:
+        return []
+    first = one.base + 1
+    classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
+    bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
+    heirs = {identity: one.subclasses.get(place, ()) for place, identity in classes.items()}
+    return class_tree(classes.values(), bases, heirs, one.ref)

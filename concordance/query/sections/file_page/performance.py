@@ -1,16 +1,29 @@
-"""Performance Considerations: findings of the performance rules."""
+"""Performance Considerations: findings of the performance rules, and functions of high complexity."""
 
 from __future__ import annotations
 
-from concordance.base.blocks import Block, Heading
+from concordance.base.blocks import Block, Heading, Item, Items, Line, Piece
 from concordance.base.kinds import Section
 from concordance.query.index.file_model import FileModel
-from concordance.query.sections import observations
+from concordance.query.sections.findings import finding_items, no_findings
 
 TITLE = Section.PERFORMANCE.value
 ORDER = 60
 
+_MIN_COMPLEXITY = 25  # cyclomatic complexity from which a function is reported
+
 
 def blocks(one: FileModel) -> list[Block]:
-    """Return the blocks of the section."""
-    return [Heading(3, ["Performance Notes"]), *observations.performance(one)]
+    """Return findings about performance, and functions of high complexity."""
+    items = finding_items(one, "performance")
+    hot = sorted(
+        ((ways, place) for place, ways in enumerate(one.complexity) if ways >= _MIN_COMPLEXITY),
+        key=lambda row: (-row[0], row[1]),
+    )
+    if hot:
+        pieces: list[Piece] = ["Complex: "]
+        for number, (ways, place) in enumerate(hot):
+            symbol = one.symbols[place]
+            pieces += [", " if number else "", one.own(place), f" (complexity {ways}) ", Line(one.path, symbol.line)]
+        items.append(Item(pieces))
+    return [Heading(3, ["Performance Notes"]), Items(items) if items else no_findings(one, "performance")]

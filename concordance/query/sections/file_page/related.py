@@ -2,15 +2,71 @@
 
 from __future__ import annotations
 
-from concordance.base.blocks import Block, Heading
+from collections.abc import Callable
+
+from concordance.base.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Text, To, join_in_sentence
 from concordance.base.kinds import Section
 from concordance.query.index.file_model import FileModel
-from concordance.query.sections import dependencies
+from concordance.query.search.related_files import Reason, Relation
 
 TITLE = Section.RELATED.value
 ORDER = 90
 
+_MAX_RELATED = 6  # related files that are named
+_MAX_IN_FOLDER = 20  # files of a folder that are listed one by one
+
 
 def blocks(one: FileModel) -> list[Block]:
-    """Return the blocks of the section."""
-    return [Heading(3, ["Related Files"]), *dependencies.related(one)]
+    """Return the files of the same folder, then other related files with their reasons."""
+    index, folder = one.index, one.path.rpartition("/")[0]
+    beside = [path for path in index.files_in(folder) if path != one.path]
+    found: list[Block] = [Heading(3, ["Related Files"])]
+    where: Piece = Mono(folder) if folder else "the root"
+    if beside and len(beside) <= _MAX_IN_FOLDER:
+        refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in beside]
+        found.append(Text(["In ", where, ": ", *join_in_sentence(refs), "."]))
+    elif beside:
+        found.append(
+            Text(
+                [f"{len(beside):,} other files in ", Ref(To.INDEX, folder, "", folder or "the root", bool(folder)), "."]
+            )
+        )
+    related = index.neighbours.of(one.file, index.book.history)  # history changes with every commit: optional
+    rows = [row for row in related if row.reasons != [Reason(Relation.SAME_FOLDER)]][:_MAX_RELATED]
+    if rows:
+        name = one.path.rpartition("/")[2]
+        items = [
+            Item([Ref(To.FILE, row.path, "", _relative_to(row.path, folder)), f" — {_reasons(name, row.reasons)}"])
+            for row in rows
+        ]
+        found.append(Items(items))
+    if len(found) == 1:
+        found.append(Text(["The only file in ", where, "; no related files found."]))
+    return found
+
+
+def _relative_to(path: str, folder: str) -> str:
+    """Return a path relative to a folder, if it is below it."""
+    return path.removeprefix(f"{folder}/") if folder else path
+
+
+def _reasons(name: str, reasons: list[Reason]) -> str:
+    """Return the reasons why a file is related to the one that the page is about."""
+    words = [
+        _WORDINGS[one.why](one) if one.why in _WORDINGS else one.describe(name)
+        for one in reasons
+        if one.why != Relation.SAME_FOLDER
+    ]
+    return "; ".join(words)
+
+
+def _format_times(times: int) -> str:
+    return "" if times == 1 else f" {times}×"
+
+
+_WORDINGS: dict[Relation, Callable[[Reason], str]] = {  # shorter wordings for a page
+    Relation.USED: lambda one: f"used here{_format_times(one.times)}",
+    Relation.USES: lambda one: f"uses this{_format_times(one.times)}",
+    Relation.BOTH: lambda one: f"{one.times} files use both",
+    Relation.CHANGED: lambda one: f"changed together {one.times}×",
+}

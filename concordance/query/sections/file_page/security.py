@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from concordance.base.blocks import Block, Heading
+from concordance.base.blocks import Block, Heading, Items
 from concordance.base.kinds import Section
 from concordance.query.index.file_model import FileModel
-from concordance.query.sections import observations
+from concordance.query.sections.findings import finding_items, no_findings
 
 TITLE = Section.SECURITY.value
 ORDER = 70
 
 
 def blocks(one: FileModel) -> list[Block]:
-    """Return the blocks of the section."""
-    return [Heading(3, ["Security Considerations"]), *observations.security(one)]
+    """Return findings about security."""
+    items = finding_items(one, "security")
+    return [Heading(3, ["Security Considerations"]), Items(items) if items else no_findings(one, "security")]

@@ -16,7 +16,7 @@ from concordance.query.index.updates.reads import shared
 @shared
 def public_names(index: Index) -> PublicNames:
     """Return all public names; pages that look names up in it must record `PUBLIC` with the file's path."""
-    return PublicNames(index.facts.passed(PUBLIC))
+    return PublicNames(index.facts.analysis_result(PUBLIC))
 
 
 def find_public_name(index: Index, path: str, key: str) -> PublicName:
@@ -30,6 +30,6 @@ def public_name(index: Index, path: str, key: str) -> str:
     return find_public_name(index, path, key).dotted
 
 
-def called(index: Index, place: SymbolPlace) -> str:
+def display_name(index: Index, place: SymbolPlace) -> str:
     """Return the name to show for a symbol: its public name, else its qualified name; for a file, its path."""
     return public_name(index, place.path, place.key) or full_name(place)
