@@ -124,7 +124,7 @@ class Book:
                 stages_passes.update(writer, work.file_list_changed, bridges.removed, bridges.added)
                 public_names.update(writer, work.file_list_changed)
             if not fresh:
-                self.linked, self.new_ids = work.linked or set(), writer.moved
+                self.linked, self.moved = work.linked or set(), writer.new_ids
                 self.rows, self.tables = (work.rows, work.c_tables) if self.keeps else (None, None)
             writer.commit({"started": "0"})
         except BaseException:
