@@ -24,6 +24,7 @@ from concordance.base.model import File, FileHistory, Finding
 from concordance.facts import schema
 from concordance.facts.codec import unpack_terms
 from concordance.facts.integrity import checksums
+from concordance.facts.integrity.commit import commit
 from concordance.facts.integrity.failures import FAILURES, is_disk_error, is_disk_full
 from concordance.facts.links import rows as links_rows
 from concordance.facts.links.bridge_rows import BridgeReads
@@ -391,13 +392,13 @@ class StoreWriter:
             made = {"schema": str(schema.VERSION), **schema.id_metadata(self._base, self.fresh)}
             rows = {**meta, **made, **self._write_delta(meta["started"])}.items()
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
-            self._connection.execute("COMMIT")
             if self.fresh:
+                self._connection.execute("COMMIT")
                 self._connection.executescript(schema.INDEXES)
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA optimize")
             else:
-                checksums.add_committed(self.path)
+                commit(self._connection, self.path)
             self._connection.close()
             if self.fresh:
                 # A log of the old database must not be mistaken for a log of this one.
@@ -452,6 +453,5 @@ def renew_times(folder: str, files: Iterable[File]) -> None:
         with closing(schema.connect(path, "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
             put_times(connection, files)
-            connection.execute("COMMIT")
-            checksums.add_committed(path)
+            commit(connection, path)
         checksums.note_verified(path)

@@ -34,7 +34,7 @@ LIST = r"manifest\.json'.*counts"  # the last one: what is written before the fi
 POINTS = {
     "files are read": Point("concordance.facts.cache:Cache.put", after=True),
     "files are put into the store": Point("concordance.facts.write:StoreWriter.put", after=True),
-    "the index says what it will change": Point("concordance.facts.fulltext.index:_keep", after=True),
+    "the index says what it will change": Point("concordance.facts.fulltext.index:_write_note", after=True),
     "one part of the index is written": Point("concordance.facts.fulltext.index:commit", 1, after=True),
     "three parts of the index are written": Point("concordance.facts.fulltext.index:commit", 3, after=True),
     "the index is written": Point("concordance.facts.fulltext.index:TextWriter.finish", after=True),
@@ -51,7 +51,7 @@ POINTS = {
     "the list of pages is written": Point("os:rename", 1, LIST, after=True),
     "the notes of pages would be renamed": Point("os:replace", 1, r"pages-\w+\.db'"),
     "the disk is full for a page": Point("os:rename", 5, r"_docs\.md'", full=True),
-    "the disk is full for the store": Point("concordance.facts.write:StoreWriter._put", full=True),
+    "the disk is full for the store": Point("concordance.facts.write:StoreWriter._insert_files", full=True),
     "the disk is full for the list of pages": Point("os:rename", 1, LIST, full=True),
 }
 

@@ -412,6 +412,33 @@ cli.main()
     assert done.stderr.startswith("concord: stopped")
 
 
+def test_ctrl_c_between_a_commit_and_its_checksums(folder: Path) -> None:
+    """The connection is closed in good order, which moves the log into the database."""
+    text = """
+import os, signal, sys
+from concordance.facts.integrity import checksums
+from concordance.workflow import store_update
+record = checksums.add_committed
+def interrupted(path):
+    os.kill(os.getpid(), signal.SIGINT)
+    record(path)
+if __name__ == "__main__":
+    checksums.add_committed = interrupted
+    try:
+        store_update.build(sys.argv[1], jobs=1)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+    write(folder, {"a.py": "x = 1\n"})
+    build(folder)
+    write(folder, {"a.py": "y = 2\n"})
+    command = [sys.executable, "-c", text, str(folder)]
+    done = subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False)
+    assert done.stdout == "interrupted\n", done.stderr
+    with Facts(str(folder / ".concordance")) as facts:
+        assert [symbol.name for symbol in facts.of("a.py").symbols] == ["y"]
+
+
 def test_ctrl_c_at_any_moment(folder: Path) -> None:
     """From the first process that it starts to its end: no traceback, and a store that answers."""
     crowd(folder, 60, 5)

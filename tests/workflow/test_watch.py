@@ -380,7 +380,7 @@ def test_errors_are_said_once_and_the_work_goes_on(repo: Path, monkeypatch: pyte
             raise KeyboardInterrupt
         (repo / "new.py").write_text("")
 
-    monkeypatch.setattr(builds, "book", failing)
+    monkeypatch.setattr(builds, "write_book", failing)
     monkeypatch.setattr(watch, "RETRY_SECONDS", 0.05)
     current = CurrentBook(
         str(repo), None, Book, 1, lambda step, done, total, word: said.append(word) if step == "say" else None

@@ -20,6 +20,7 @@ import msgspec
 from concordance.base.errors import ConcordanceError, StoreBroken
 from concordance.facts import schema
 from concordance.facts.integrity import checksums
+from concordance.facts.integrity.commit import commit
 from concordance.facts.integrity.failures import FAILURES
 
 Subject = tuple[str, str]  # the kind of a page, and its subject
@@ -252,8 +253,7 @@ class PageReadLog:
         self._renew("shared", shared)
         self._renew("summary", summaries)
         self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
-        run("COMMIT")
-        checksums.add_committed(self.path)
+        commit(self._connection, self.path)
         checksums.note_verified(self.path)
 
     def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
