@@ -43,8 +43,13 @@ class NotRegularFile(OSError):
 
 
 def is_inside(path: str) -> bool:
-    """True if a relative path stays below its folder; the manifest in a repository may contain one that does not."""
-    return "\0" not in path and not any(part in ("", ".", "..") for part in path.split("/"))
+    """True if a relative path can be that of a file and stays below its folder; the manifest in a repository, which
+    anybody may have written, may contain others."""
+    try:
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return possible and not any(part in ("", ".", "..") for part in path.split("/"))
 
 
 def split_trusted(path: str, controlled: Iterable[str]) -> tuple[str, str]:

@@ -40,8 +40,8 @@ Parsed = TypeVar("Parsed")
 class RunnerFiles(Protocol):
     """The files of a repository, for whoever looks up how its tests are run."""
 
-    def text(self, path: str, most: int = ...) -> bytes:
-        """Return the first bytes of a file, or the last if `most` is negative; empty if there is no such file."""
+    def text(self, path: str, limit: int = ...) -> bytes:
+        """Return the first bytes of a file, or the last if `limit` is negative; empty if there is no such file."""
 
     def parsed(self, path: str, parse: Callable[[bytes], Parsed]) -> Parsed:
         """Return what `parse` makes of a file; the result is cached."""

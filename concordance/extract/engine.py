@@ -16,6 +16,7 @@ from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
 from concordance.extract.patterns import find_patterns
 from concordance.extract.reading.draft import Draft
+from concordance.extract.reading.pattern_context import PatternContext
 from concordance.extract.registry import LANGUAGES, readers
 from concordance.extract.terms import terms
 from concordance.extract.text.repetition import Repetition, without_repetition
@@ -91,9 +92,10 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
     comments = Comments(source, draft.comments)
     _attach_comments(source, draft, comments)
     facts = draft.facts()
+    context = PatternContext(draft, facts)
     for by, failed, add in _ADDITIONS:
         try:
-            facts = add(draft, facts)
+            facts = add(context, facts)
         except BrokenPlugin:
             raise
         except Exception as error:  # the file loses what this step adds, and nothing else
@@ -104,16 +106,16 @@ def _complete(source: Source, draft: Draft) -> FileFacts:
     )
 
 
-def _with_findings(draft: Draft, facts: FileFacts) -> FileFacts:
-    return facts._replace(findings=(*facts.findings, *ruleset.findings(draft, facts)))
+def _with_findings(context: PatternContext, facts: FileFacts) -> FileFacts:
+    return facts._replace(findings=(*facts.findings, *ruleset.findings(context)))
 
 
-def _with_bridge_ends(draft: Draft, facts: FileFacts) -> FileFacts:
-    return facts._replace(ends=bridges.find_bridge_ends(draft, facts))
+def _with_bridge_ends(context: PatternContext, facts: FileFacts) -> FileFacts:
+    return facts._replace(ends=bridges.find_bridge_ends(context))
 
 
-def _with_patterns(draft: Draft, facts: FileFacts) -> FileFacts:
-    return facts._replace(patterns=find_patterns(draft, facts))
+def _with_patterns(context: PatternContext, facts: FileFacts) -> FileFacts:
+    return facts._replace(patterns=find_patterns(context))
 
 
 # What plug-ins add to a file's facts: who reports a failure, in which words, and the function that adds it.

@@ -14,8 +14,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from concordance.base import plugins
-from concordance.base.model import Category, FileFacts, Finding, Kind, Rule, Severity, Symbol
-from concordance.extract.reading.draft import Draft
+from concordance.base.model import Category, Finding, Kind, Rule, Severity, Symbol
 from concordance.extract.reading.rule_context import RuleContext
 
 # The ruff rules that are worth a line on a page, each with a reason in our own words.
@@ -271,15 +270,13 @@ def _table(language: str) -> RuleTable:
     return RuleTable({name: tuple(modules) for name, modules in names.items()}, tuple(words))
 
 
-def findings(draft: Draft, facts: FileFacts) -> tuple[Finding, ...]:
+def findings(context: RuleContext) -> tuple[Finding, ...]:
     """Return the findings of our rules in a file."""
-    table = _table(draft.source.language)
-    data = draft.source.data
+    table, facts = _table(context.language), context.facts
     asked = {module: None for name in table.names.keys() & facts.occurrences.names for module in table.names[name]}
-    asked.update((module, None) for word, module in table.words if word in data)
+    asked.update((module, None) for word, module in table.words if word in context.data)
     if not asked:
         return ()
-    context = RuleContext(draft, facts.imports)
     return tuple(sorted({row for module in asked for row in _rule_matches(context, module, facts.symbols)}, key=_place))
 
 

@@ -25,7 +25,7 @@ def readers() -> str:
 def linkers() -> str:
     """Return the version of the code that computes links and analyses from facts."""
     return _digest(
-        ["workflow/stages/link.py", "workflow/stages/bridges.py", "workflow/stages/passes.py"],
+        ["base/paths.py", "workflow/stages/link.py", "workflow/stages/bridges.py", "workflow/stages/passes.py"],
         ["facts", "link", "passes"],
         "",
     )
@@ -34,13 +34,13 @@ def linkers() -> str:
 def pages() -> str:
     """Return the version of the code that makes pages, including languages and bridges, which describe themselves."""
     stage = ["workflow/stages/page_writer.py", "workflow/stages/pages.py"]
-    own = ["base/blocks.py", "base/characters.py", "base/version.py", *stage]
+    own = ["base/blocks.py", "base/characters.py", "base/paths.py", "base/version.py", *stage]
     return _digest(own, ["extract", "link/bridges", "query", "render"], "")
 
 
 def site() -> str:
     """Return the version of the code that makes the site's pages, including the extractors, which colour source."""
-    own = ["base/blocks.py", "base/characters.py", "base/version.py"]
+    own = ["base/blocks.py", "base/characters.py", "base/paths.py", "base/version.py"]
     return _digest(own, ["extract", "link/bridges", "query", "render", "serve"], "")
 
 

@@ -420,11 +420,8 @@ def _variables(flow: Flow) -> dict[int, str]:
 
 def _used_names(flow: Flow) -> tuple[set[str], set[str]]:
     """Return the names that the module uses rather than only re-exports, and those that it writes at its top level."""
-    scopes, names, left = (
-        unpack_column(flow.variable_scope),
-        unpack_column(flow.variable_name),
-        unpack_column(flow.left),
-    )
+    scopes, names = unpack_column(flow.variable_scope), unpack_column(flow.variable_name)
+    left = unpack_column(flow.left)
     used, written = set(), set()
     for user, expression, roles in zip(
         unpack_column(flow.user), unpack_column(flow.used), unpack_column(flow.roles), strict=True

@@ -63,9 +63,8 @@ def book_folder(root: str, out: str | None = None) -> str:
 def _folder(root: str, settings: config_file.Settings, form: str = MARKDOWN) -> str:
     if form != MARKDOWN:
         return os.path.join(store_path(root), "site" if form == HTML else f"book-{form}")
-    return (
-        os.path.join(root, settings.out) if settings.out != config_file.BOOK else os.path.join(store_path(root), "book")
-    )
+    in_store = settings.out == config_file.BOOK
+    return os.path.join(store_path(root), "book") if in_store else os.path.join(root, settings.out)
 
 
 def write_book(
@@ -81,11 +80,8 @@ def write_book(
     """Update a repository's store and write its book or its site, by default as its settings say. `resident` keeps
     state for a process that does this repeatedly; `form` is the name of a format."""
     settings = read_settings(root)
-    where, config, book_options = (
-        out or _folder(root, settings, form),
-        with_jobs(settings, jobs),
-        book_options or settings.book,
-    )
+    where, config = out or _folder(root, settings, form), with_jobs(settings, jobs)
+    book_options = book_options or settings.book
     if book_options.generated and form not in (MARKDOWN, HTML):
         raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
     _check_out(root, where, site=form == HTML)

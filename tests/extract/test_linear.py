@@ -20,6 +20,7 @@ from concordance.base.model import FileFacts
 from concordance.extract import bridges, engine, languages, rules
 from concordance.extract.patterns import find_patterns
 from concordance.extract.reading.draft import Draft
+from concordance.extract.reading.pattern_context import PatternContext
 from concordance.extract.text import highlight
 from concordance.extract.text.repetition import without_repetition
 from concordance.extract.text.source_text import Source
@@ -211,8 +212,8 @@ def test_patterns_of_costly_texts_are_found_in_linear_time(language: str, text: 
     draft = plugins.load(engine.LANGUAGES, language).read(Source(without_repetition(text)[0], language))
     facts = draft.facts()
     began = time.process_time()
-    find_patterns(draft, facts)
-    find_patterns(Draft(Source(text, language)), FileFacts())
+    find_patterns(PatternContext(draft, facts))
+    find_patterns(PatternContext(Draft(Source(text, language)), FileFacts()))
     assert time.process_time() - began < 1
 
 

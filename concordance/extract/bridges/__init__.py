@@ -13,8 +13,7 @@ from types import ModuleType
 from typing import NamedTuple, Protocol
 
 from concordance.base import plugins
-from concordance.base.model import End, FileFacts, Symbol
-from concordance.extract.reading.draft import Draft
+from concordance.base.model import End, Symbol
 from concordance.extract.reading.rule_context import RuleContext
 
 PACKAGE = "concordance.extract.bridges"
@@ -59,15 +58,14 @@ def _plugins_for(language: str) -> tuple[tuple[str, ModuleType, tuple[bytes, ...
     return tuple((n, m, m.WORDS) for n, m in modules if not m.LANGUAGES or language in m.LANGUAGES)
 
 
-def find_bridge_ends(draft: Draft, facts: FileFacts) -> tuple[End, ...]:
+def find_bridge_ends(context: RuleContext) -> tuple[End, ...]:
     """Return the ends that all bridges find in a file."""
-    source, data = draft.source, draft.source.data
+    source, data, facts = context.source, context.data, context.facts
     asked = [
         (name, module) for name, module, words in _plugins_for(source.language) if any(word in data for word in words)
     ]
     if not asked:
         return ()
-    context = RuleContext(draft, facts.imports)
     starts = [symbol.start_line for symbol in facts.symbols]
     found = []
     most = _MAX_ENDS + len(data) // _BYTES_PER_END

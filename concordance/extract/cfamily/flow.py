@@ -42,12 +42,8 @@ from concordance.extract.reading.draft import ROLE_CODES, Draft
 from concordance.extract.reading.flow import FlowBuilder
 
 _SYMBOL, _PARAMETER, _CAST = int(Op.SYMBOL), int(Op.PARAMETER), int(Op.CAST)
-_CALLED, _WRITTEN, _TYPE, _FIRST_USE = (
-    ROLE_CODES[Role.CALL],
-    ROLE_CODES[Role.WRITE],
-    ROLE_CODES[Role.TYPE],
-    ROLE_CODES[Role.CALL],
-)
+_CALLED, _WRITTEN, _TYPE = ROLE_CODES[Role.CALL], ROLE_CODES[Role.WRITE], ROLE_CODES[Role.TYPE]
+_FIRST_USE = _CALLED  # the roles with lower codes define or declare
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION))
 _PLAIN_SEPARATORS = frozenset((b" ", b"& ", b"* ", b" &", b" *", b"&& ", b" const& ", b" const* "))
@@ -87,7 +83,7 @@ class _CFlow:
             self._symbol(symbol, place)
         for place in self.declared:
             self._local(place)
-        self._brought()
+        self._bind_using()
         woven.more = symbol_flags.columns(self.draft, woven.symbols, self._special(), woven.name_index)
 
     # --- names -------------------------------------------------------------------------------
@@ -290,7 +286,7 @@ class _CFlow:
             if row.bases:
                 self._bases(symbol, place)
         elif kind == Kind.TYPE or (kind == Kind.NAMESPACE and "=" in row.signature):
-            woven.relate(symbol, SymbolRelation.TYPE, self._meant(place, scope))
+            woven.relate(symbol, SymbolRelation.TYPE, self._alias_target(place, scope))
 
     def _returned(self, first: int, scope: int) -> int:
         names, data = self.woven.names, self.data
@@ -331,7 +327,7 @@ class _CFlow:
                 use[place] = woven.expression(LOOKUP, names.name[place], scope)
             place += 1
 
-    def _meant(self, place: int, scope: int) -> int:
+    def _alias_target(self, place: int, scope: int) -> int:
         """Return the target of an alias: what follows "=", or what precedes the name in a typedef."""
         match = _BEGINS.match(self.data, self.woven.names.ends[place])
         if match is not None and match[1] == b"=":
@@ -340,7 +336,7 @@ class _CFlow:
         value = self._returned(place, scope)
         return self.woven.left[value] if value else 0
 
-    def _brought(self) -> None:
+    def _bind_using(self) -> None:
         """Bind what `using` brings into a scope."""
         woven, names = self.woven, self.woven.names
         for place in self.using:

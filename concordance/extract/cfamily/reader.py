@@ -14,7 +14,7 @@ from functools import cache, partial
 
 from tree_sitter import Node, Parser, Query
 
-from concordance.base.model import Kind, Role, VariableAccess
+from concordance.base.model import Kind, Language, Role, VariableAccess
 from concordance.extract.cfamily import directives, flow, macro_functions, macros, objective_c
 from concordance.extract.cfamily import (
     repair as cfamily_repair,
@@ -31,7 +31,7 @@ C = "tree_sitter_c"
 CPP = "tree_sitter_cpp"
 CUDA = "tree_sitter_cuda"
 
-ENVIRONMENT = (
+_ENVIRONMENT = (
     VariableAccess("reads", rb"getenv(?:_s)?\s*\(\s*LITERAL\s*\)", b"getenv"),
     VariableAccess("reads", rb"dupenv_s\s*\([^;\"]{0,200},\s*VALUE\s*\)", b"dupenv_s"),
     VariableAccess("sets", rb"\b_?(?:setenv|putenv_s)\s*\(\s*LITERAL\s*,", b"env"),
@@ -39,6 +39,17 @@ ENVIRONMENT = (
         "sets", rb"\b_?putenv\s*\(\s*(?:\(char\s*\*\)\s*|const_cast<char\s*\*>\()?\"(?P<name>[A-Za-z_]\w*)=", b"putenv"
     ),
     VariableAccess("removes", rb"unsetenv\s*\(\s*LITERAL\s*\)", b"unsetenv"),
+)
+# What the languages of this family have in common.
+describe_language = partial(
+    Language,
+    separator="::",
+    has_macros=True,
+    has_prototypes=True,
+    has_semicolons=True,
+    import_verb="includes",
+    environment=_ENVIRONMENT,
+    environment_marks=(b"env", b"ENV", b"Env"),
 )
 
 

@@ -8,20 +8,31 @@ a scope.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Parameter, VariableAccess
+from concordance.base.model import DocMarkup, Kind, Language, Parameter, VariableAccess
+from concordance.extract.ecmascript import test_conventions
 from concordance.extract.ecmascript.modules import note_exports, note_imports
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 _VARIABLE = rb"(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*[\"'`](?P<other>\w+)[\"'`]\s*\])"
-ENVIRONMENT = (
+_ENVIRONMENT = (
     VariableAccess("sets", rb"\bprocess\.env\s*" + _VARIABLE + rb"\s*=(?![=>])"),
     VariableAccess("reads", rb"\bprocess\.env\s*" + _VARIABLE + rb"(?!\w|\s*=(?![=>]))"),
     VariableAccess("reads", rb"\bimport\.meta\.env\s*\.\s*(?P<name>[A-Z]\w*)\b(?!\s*=(?!=))"),
+)
+# What JavaScript and TypeScript have in common.
+describe_language = partial(
+    Language,
+    tests=test_conventions.CONVENTIONS,
+    reexports=True,
+    doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
+    environment=_ENVIRONMENT,
+    environment_marks=(b".env",),
 )
 _WORDS = frozenset(
     ("static", "async", "get", "set", "*", "readonly", "abstract", "declare", "accessor", "const", "override",

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from concordance.base.model import DocMarkup, Language
+from concordance.base.model import DocMarkup
 from concordance.extract.cfamily import reader, test_conventions
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language(
+LANGUAGE = reader.describe_language(
     "c",
     "C",
     extensions=(".c", ".h"),
-    separator="::",
-    has_macros=True,
-    has_prototypes=True,
     tests=test_conventions.CONVENTIONS,
-    has_semicolons=True,
-    import_verb="includes",
     doc_markup=DocMarkup.COMMANDS | DocMarkup.CALL_LINKS | DocMarkup.MEMBERS | DocMarkup.KERNEL_DOC,
     doc_code="c",
-    environment=reader.ENVIRONMENT,
-    environment_marks=(b"env", b"ENV", b"Env"),
 )
 
 

@@ -6,24 +6,18 @@ In: the text of a JavaScript file. Out: a `Draft`. The code shared with TypeScri
 
 from __future__ import annotations
 
-from concordance.base.model import DocMarkup, Language
-from concordance.extract.ecmascript import queries, reader, test_conventions
+from concordance.extract.ecmascript import queries, reader
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language(
+LANGUAGE = reader.describe_language(
     "javascript",
     "JavaScript",
     extensions=(".js", ".mjs", ".cjs", ".jsx"),
     interpreters=("node", "nodejs", "deno", "bun"),
     aliases=("js",),
-    tests=test_conventions.CONVENTIONS,
-    reexports=True,
-    doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
     doc_code="js",
-    environment=reader.ENVIRONMENT,
-    environment_marks=(b".env",),
 )
 
 GRAMMAR = trees.Grammar(

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from concordance.base.model import DocMarkup, Language
+from concordance.base.model import DocMarkup
 from concordance.extract.cfamily import reader, test_conventions
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language(
+LANGUAGE = reader.describe_language(
     "objcpp",
     "Objective-C++",
     extensions=(".mm",),
-    separator="::",
-    has_macros=True,
-    has_prototypes=True,
     aliases=("objective-c++",),
     fence="objective-c++",
     tests=test_conventions.CONVENTIONS,
-    has_semicolons=True,
-    import_verb="includes",
     doc_markup=DocMarkup.COMMANDS | DocMarkup.CALL_LINKS,
     doc_code="objc",
-    environment=reader.ENVIRONMENT,
-    environment_marks=(b"env", b"ENV", b"Env"),
 )
 
 

@@ -9,23 +9,17 @@ from __future__ import annotations
 
 import re
 
-from concordance.base.model import DocMarkup, Language
-from concordance.extract.ecmascript import queries, reader, test_conventions
+from concordance.extract.ecmascript import queries, reader
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
-LANGUAGE = Language(
+LANGUAGE = reader.describe_language(
     "typescript",
     "TypeScript",
     extensions=(".ts", ".mts", ".cts", ".tsx", ".d.ts"),
     aliases=("ts",),
-    tests=test_conventions.CONVENTIONS,
-    reexports=True,
-    doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,
     doc_code="ts",
-    environment=reader.ENVIRONMENT,
-    environment_marks=(b".env",),
 )
 
 

@@ -13,8 +13,7 @@ from functools import cache
 from typing import Protocol
 
 from concordance.base import plugins
-from concordance.base.model import FileFacts, PatternPlace
-from concordance.extract.reading.draft import Draft
+from concordance.base.model import PatternPlace
 from concordance.extract.reading.pattern_context import Finder, PatternContext
 
 PACKAGE = "concordance.extract.patterns"
@@ -38,12 +37,9 @@ def patterns_of_language(language: str) -> tuple[tuple[str, Finder], ...]:
     return tuple(row for module in plugins.every(PACKAGE) for row in module.TABLES.get(language, ()))
 
 
-def find_patterns(draft: Draft, facts: FileFacts) -> tuple[PatternPlace, ...]:
+def find_patterns(context: PatternContext) -> tuple[PatternPlace, ...]:
     """Return the places that show patterns, pattern by pattern, each in the order of the source."""
-    table = patterns_of_language(draft.source.language)
-    if not table:
-        return ()
-    context = PatternContext(draft, facts)
+    table = patterns_of_language(context.language)
     return tuple(place for name, find in table for place in _places(context, name, find))
 
 

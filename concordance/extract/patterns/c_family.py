@@ -233,9 +233,8 @@ def _suites(file: PatternContext) -> Iterator[Place]:
 
 
 def _fixtures(file: PatternContext) -> Iterator[Place]:
-    for place, symbol in file.classes:
-        if any(re.search(r"::Test(?:WithParam\b.*)?$", base) for base in symbol.bases):
-            yield file.symbol(place)
+    for place, _ in file.classes_with_base(re.compile(r"::Test(?:WithParam\b.*)?$").search):
+        yield file.symbol(place)
 
 
 _Row = tuple[str, Finder]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from concordance.base.model import Kind, Symbol
+from concordance.base.model import Kind
 from concordance.extract.reading.pattern_context import Finder, PatternContext, Place
 from concordance.extract.reading.rule_context import Call
 
@@ -137,10 +137,8 @@ def locks(file: PatternContext) -> Iterator[Place]:
 
 
 def unittest_classes(file: PatternContext) -> Iterator[Place]:
-    for place, symbol in file.classes:
-        base = next((base for base in symbol.bases if base.endswith("TestCase")), "")
-        if base:
-            yield file.symbol(place, base)
+    for place, base in file.classes_with_base(lambda base: base.endswith("TestCase")):
+        yield file.symbol(place, base)
 
 
 def parametrised_tests(file: PatternContext) -> Iterator[Place]:
@@ -202,11 +200,8 @@ def _last_part(name: str) -> str:
     return name.partition("[")[0].partition("(")[0].rpartition(".")[2].strip()
 
 
-def _with_base(file: PatternContext, *names: str) -> Iterator[tuple[int, Symbol, str]]:
-    for place, symbol in file.classes:
-        base = next((base for base in symbol.bases if _last_part(base) in names), "")
-        if base:
-            yield place, symbol, base
+def _with_base(file: PatternContext, name: str) -> Iterator[tuple[int, str]]:
+    return file.classes_with_base(lambda base: _last_part(base) == name)
 
 
 def _with_members(file: PatternContext, *names: str) -> Iterator[int]:
@@ -253,7 +248,7 @@ def _enumeration(file: PatternContext) -> Iterator[Place]:
 
 
 def _typed_dict(file: PatternContext) -> Iterator[Place]:
-    return (file.symbol(place) for place, _, _ in _with_base(file, "TypedDict"))
+    return (file.symbol(place) for place, _ in _with_base(file, "TypedDict"))
 
 
 def _abstract(file: PatternContext) -> Iterator[Place]:
@@ -269,11 +264,11 @@ def _abstract(file: PatternContext) -> Iterator[Place]:
 
 
 def _protocol(file: PatternContext) -> Iterator[Place]:
-    return (file.symbol(place) for place, _, _ in _with_base(file, "Protocol"))
+    return (file.symbol(place) for place, _ in _with_base(file, "Protocol"))
 
 
 def _generic(file: PatternContext) -> Iterator[Place]:
-    for place, _, base in _with_base(file, "Generic"):
+    for place, base in _with_base(file, "Generic"):
         yield file.symbol(place, base.partition("[")[2].rstrip("]"))
 
 
@@ -309,7 +304,7 @@ def _container(file: PatternContext) -> Iterator[Place]:
 
 
 def _callable(file: PatternContext) -> Iterator[Place]:
-    return (file.symbol(file.members_of(place)["__call__"]) for place in _with_members(file, "__call__"))
+    return map(file.symbol, file.class_members("__call__"))
 
 
 def _operators(file: PatternContext) -> Iterator[Place]:
@@ -339,15 +334,11 @@ def _lazy_module(file: PatternContext) -> Iterator[Place]:
 
 
 def _dynamic(file: PatternContext) -> Iterator[Place]:
-    for place, _ in file.classes:
-        for name in ("__getattr__", "__getattribute__"):
-            if name in file.members_of(place):
-                yield file.symbol(file.members_of(place)[name])
+    return map(file.symbol, file.class_members("__getattr__", "__getattribute__"))
 
 
 def _subclass_hook(file: PatternContext) -> Iterator[Place]:
-    name = "__init_subclass__"
-    return (file.symbol(file.members_of(place)[name]) for place in _with_members(file, name))
+    return map(file.symbol, file.class_members("__init_subclass__"))
 
 
 def _overload(file: PatternContext) -> Iterator[Place]:
@@ -429,10 +420,8 @@ def _mixin(file: PatternContext) -> Iterator[Place]:
 
 
 def _exceptions(file: PatternContext) -> Iterator[Place]:
-    for place, symbol in file.classes:
-        base = next((base for base in symbol.bases if re.search(r"(?:Error|Exception|Warning)$", base)), "")
-        if base:
-            yield file.symbol(place, f"extends {base}")
+    for place, base in file.classes_with_base(re.compile(r"(?:Error|Exception|Warning)$").search):
+        yield file.symbol(place, f"extends {base}")
 
 
 def _registered(file: PatternContext) -> Iterator[Place]:

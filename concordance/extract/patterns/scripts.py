@@ -81,10 +81,8 @@ def _asynchronous(file: PatternContext) -> Iterator[Place]:
 
 
 def _errors(file: PatternContext) -> Iterator[Place]:
-    for place, symbol in file.classes:
-        base = next((base for base in symbol.bases if re.search(r"(?:Error|Exception)$", base)), "")
-        if base:
-            yield file.symbol(place, f"extends {base}")
+    for place, base in file.classes_with_base(re.compile(r"(?:Error|Exception)$").search):
+        yield file.symbol(place, f"extends {base}")
 
 
 def _go_init(file: PatternContext) -> Iterator[Place]:

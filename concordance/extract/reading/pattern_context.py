@@ -40,8 +40,7 @@ class PatternContext(RuleContext):
     """A file in which patterns are searched."""
 
     def __init__(self, draft: Draft, facts: FileFacts) -> None:
-        super().__init__(draft, facts.imports)
-        self.facts = facts
+        super().__init__(draft, facts)
         self.symbols = facts.symbols
 
     @cached_property
@@ -75,14 +74,26 @@ class PatternContext(RuleContext):
         """Return the members of a symbol by name."""
         return self.members.get(place, {})
 
+    def classes_with_base(self, fits: Callable[[str], object]) -> Iterator[tuple[int, str]]:
+        """Yield each type that has a base that fits, with the first such base."""
+        for place, symbol in self.classes:
+            base = next(filter(fits, symbol.bases), "")
+            if base:
+                yield place, base
+
+    def class_members(self, *names: str) -> Iterator[int]:
+        """Yield the members of types that have one of the given names, type by type."""
+        for place, _ in self.classes:
+            yield from (self.members_of(place)[name] for name in names if name in self.members_of(place))
+
     def symbol(self, place: int, detail: str = "") -> Place:
         """Return a symbol as a place that shows a pattern."""
         return Place(self.symbols[place].line, place, "", detail)
 
-    def in_function(self, line: int, name: str, detail: str = "") -> Place:
-        """Return a line as a place: of the function around it if there is one, otherwise under its own name."""
+    def in_function(self, line: int, name: str) -> Place:
+        """Return a line as a place: a detail of the function around it if there is one, otherwise a name by itself."""
         place = self.function_at(line)
-        return Place(line, place, "", detail or name) if place >= 0 else Place(line, -1, name, detail)
+        return Place(line, place, "", name) if place >= 0 else Place(line, -1, name)
 
     def function_at(self, line: int) -> int:
         """Return the position of the innermost function around a line, -1 if there is none."""

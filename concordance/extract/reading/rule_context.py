@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tree_sitter import Node
 
-from concordance.base.model import Import
+from concordance.base.model import FileFacts
 from concordance.extract.reading.draft import Draft
 
 Value = TypeVar("Value")
@@ -126,12 +126,12 @@ def _repeats(loop: Node, child: Node) -> bool:
 class RuleContext:
     """A file's draft and syntax tree, with the lookups that rules and bridges share."""
 
-    def __init__(self, draft: Draft, imports: tuple[Import, ...]) -> None:
-        self.draft = draft
+    def __init__(self, draft: Draft, facts: FileFacts) -> None:
+        self.draft, self.facts = draft, facts
         self.source = draft.source
         self.data = draft.source.data
         self.language = draft.source.language
-        self.imports = imports
+        self.imports = facts.imports
         self._computed: dict[object, Any] = {}
 
     def once(self, compute: Callable[[RuleContext], Value]) -> Value:

@@ -127,11 +127,15 @@ def schema_of(pieces: bool) -> tantivy.Schema:
     return builder.build()
 
 
+def _utf8_path(path: str) -> str:
+    """Return a path as the library takes it: in UTF-8, whatever the locale is; a store has no other path."""
+    return os.fsencode(path).decode()
+
+
 def open_index(folder: str, pieces: bool) -> tantivy.Index:
     """Open an index on disk; create it if there is none."""
     os.makedirs(folder, exist_ok=True)
-    # The library takes text, in UTF-8 whatever the locale is; `check_store` refuses other paths.
-    index = tantivy.Index(schema_of(pieces), path=os.fsencode(folder).decode())
+    index = tantivy.Index(schema_of(pieces), path=_utf8_path(folder))
     index.register_tokenizer("words", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
     return index
 
@@ -347,8 +351,7 @@ class IndexShard:
     def __init__(self, folder: str) -> None:
         try:
             self._files, self._pieces = (
-                tantivy.Index.open(os.fsencode(os.path.join(folder, part)).decode()).searcher()
-                for part in ("files", "pieces")
+                tantivy.Index.open(_utf8_path(os.path.join(folder, part))).searcher() for part in ("files", "pieces")
             )
         except (OSError, ValueError) as error:
             advice = "Remove that folder and build again: concord build"

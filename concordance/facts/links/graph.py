@@ -17,7 +17,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from concordance.base.model import ROLES, Role, unpack_column
+from concordance.base.model import ROLES, Role, role_bit, unpack_column
 
 _USER = 4  # bits of an edge kind
 _TARGET = 32  # bits of an edge kind and a user's id
@@ -62,7 +62,7 @@ _BY_ROLE = (
 
 def _edge_kinds() -> tuple[EdgeKind, ...]:
     """Return the edge kind of each set of roles, indexed by its bits."""
-    bits = [(1 << ROLES.index(role), way) for role, way in _BY_ROLE]
+    bits = [(role_bit(role), way) for role, way in _BY_ROLE]
     return tuple(next((way for bit, way in bits if roles & bit), EdgeKind.MENTIONS) for roles in range(1 << len(ROLES)))
 
 
@@ -99,7 +99,7 @@ def is_executing(one: int) -> bool:
 
 def remap_edge(one: int, new_ids: Mapping[int, int]) -> int:
     """Return an edge with the current ids of both ends."""
-    target, user = one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
+    target, user = ends_of(one)
     return edge(new_ids.get(target, target), new_ids.get(user, user), one & _WAY)
 
 

@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 from concordance.base.config import Roots
 from concordance.base.errors import Unreadable
 from concordance.base.model import File, ListedFile, Skip
+from concordance.base.paths import parent_folders
 from concordance.collect import walk
 
 _MAX_SETTINGS_BYTES = 4_000_000  # bytes of a configuration file; longer ones are data
@@ -180,11 +181,7 @@ def join_path(folder: str, relative: str) -> str | None:
 
 def enclosing_folders(folder: str) -> list[str]:
     """Return a folder and those around it, innermost first, the root ("") last."""
-    found = [folder]
-    while folder:
-        folder = folder.rpartition("/")[0]
-        found.append(folder)
-    return found
+    return [folder, *parent_folders(folder)]
 
 
 def shared_prefix_length(one: str, other: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concordance.base.model import ROLES, Role
+from concordance.base.model import Role, role_bit
 from concordance.query.answers import Answer, AnswerPage, Row, category_rank, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.references import import_target
@@ -17,7 +17,7 @@ concord importers c10/core/TensorImpl.h --json
 """
 ARGUMENT = "PATH"
 
-_IMPORT = 1 << ROLES.index(Role.IMPORT)
+_IMPORT = role_bit(Role.IMPORT)
 
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:

@@ -315,11 +315,8 @@ class DependencySides:
         For a file that is the same on both, only the doubtful imports were resolved: their targets replace what the
         store says.
         """
-        stored, beside, settled = (
-            self._index.loads.needs,
-            self._comparison.differing_from_store,
-            self._comparison.settled,
-        )
+        stored = self._index.loads.needs
+        beside, settled = self._comparison.differing_from_store, self._comparison.settled
         mine = [
             {path: resolver.needs(path, resolver.tree.language(path), imports) for path, imports in doubtful.items()}
             for resolver in resolvers

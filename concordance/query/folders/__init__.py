@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from heapq import nsmallest
 from typing import NamedTuple
 
 from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
+from concordance.base.paths import parent_folders
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.ledger import Ledger, ledger
@@ -295,13 +296,6 @@ def noun_of(file: File) -> str:
 
 UNWRITTEN_CATEGORIES = frozenset((Category.DATA, Category.VENDORED, Category.GENERATED))
 _COUNTED_AS: dict[str, str] = {Category.EXAMPLE: Category.SOURCE, Category.CONFIGURATION: Category.BUILD}
-
-
-def parent_folders(path: str) -> Iterator[str]:
-    """Yield the folders that contain a path, the nearest first, the root last."""
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _outermost_part(folder: str, mine: list[str]) -> str:

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from concordance.base.model import KINDS, Kind, Term
+from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.updates.store_delta import Aspect, round_to_power
 from concordance.query.answers import split_key
@@ -156,9 +157,7 @@ class Census:
         kinds = self.kinds
         for file in self.files:
             count = sum(1 for kind in kinds[file.base + 1 : file.last + 1] if kind)
-            folder = file.path
-            while folder:
-                folder = folder.rpartition("/")[0]
+            for folder in parent_folders(file.path):
                 found[folder] += count
         return found
 

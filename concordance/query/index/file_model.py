@@ -15,7 +15,6 @@ from typing import NamedTuple
 from concordance.base.blocks import Ref, To
 from concordance.base.model import (
     EXECUTABLE_KINDS,
-    ROLES,
     TYPE_KINDS,
     FileFacts,
     Finding,
@@ -24,6 +23,7 @@ from concordance.base.model import (
     Symbol,
     Target,
     Trust,
+    role_bit,
     unpack_column,
 )
 from concordance.extract.registry import language_of
@@ -33,10 +33,7 @@ from concordance.query.index.findings import active_rules
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import memoised_in_object
 
-_BITS = {role: 1 << place for place, role in enumerate(ROLES)}
-CALL, INHERIT, IMPORT, TYPE, MENTION = (
-    _BITS[role] for role in (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.MENTION)
-)
+CALL, INHERIT, IMPORT, TYPE, MENTION = map(role_bit, (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.MENTION))
 
 
 class UsePair(NamedTuple):

@@ -32,6 +32,7 @@ from concordance.base.model import (
     Symbol,
     Target,
     Trust,
+    role_bit,
     unpack_column,
 )
 from concordance.collect import walk
@@ -286,7 +287,7 @@ class OpenFile:
 
 
 MAX_LINE_LENGTH = 400  # characters of a line that an answer shows; longer lines are usually generated
-_CALL = 1 << ROLES.index(Role.CALL)
+_CALL = role_bit(Role.CALL)
 _DEFINING_ROLES = frozenset(place for place, role in enumerate(ROLES) if role in (Role.DEFINE, Role.DECLARE))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile, Parsed
+from concordance.base.paths import parent_folders
 from concordance.collect import walk
 from concordance.extract.registry import language_of, languages
 from concordance.facts.updates.store_delta import Aspect
@@ -73,9 +74,7 @@ class RunnerCommands:
 
     def nearest(self, path: str, *names: str) -> Iterator[str]:
         """Yield the files with the given names in a file's folder and those above, nearest first."""
-        folder = path
-        while folder:
-            folder = folder.rpartition("/")[0]
+        for folder in parent_folders(path):
             for name in names:
                 inside = f"{folder}/{name}" if folder else name
                 if inside in self._paths:

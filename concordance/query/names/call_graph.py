@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from concordance.base.model import ROLES, Op, Role, Trust, unpack_column
+from concordance.base.model import Op, Role, Trust, role_bit, unpack_column
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import AnswerPage, Row, category_rank, full_name, name_of, page_start, split_key
@@ -19,7 +19,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name
 
 _MAX_SYMBOLS = 32  # symbols with one name above which classes are not looked up
-_CALL = 1 << ROLES.index(Role.CALL)
+_CALL = role_bit(Role.CALL)
 
 
 class CallEnd(NamedTuple):

@@ -36,11 +36,8 @@ class TrailFinder:
         flow = file.flow
         if depth > _MAX_HOPS or not 0 <= expression < len(flow.op):
             return None
-        op, left, right = (
-            flow.op[expression],
-            unpack_column(flow.left)[expression],
-            unpack_column(flow.right)[expression],
-        )
+        op = flow.op[expression]
+        left, right = unpack_column(flow.left)[expression], unpack_column(flow.right)[expression]
         if op == Op.NAME:
             return self._of_variable(file, left, depth + 1)
         if op == Op.MEMBER:

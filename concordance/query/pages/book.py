@@ -65,10 +65,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         chapter = next(one for one in plan(index).ordered if one.name == subject)
         index.reads.note(BELOW, chapter.folder)
         index.reads.note("chapters", chapter.name)
-        title, blocks = (
-            ["Chapter: ", chapter_sections.label_of(index, chapter)],
-            chapter_sections.chapter_blocks(index, chapter),
-        )
+        title = ["Chapter: ", chapter_sections.label_of(index, chapter)]
+        blocks = chapter_sections.chapter_blocks(index, chapter)
     yield Page(Ref(To.BOOK, subject), title, blocks)
 
 

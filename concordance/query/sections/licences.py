@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from concordance.base.paths import parent_folders
 from concordance.query.index.file_model import FileModel
 
 _HEADER_LENGTH = 6000  # characters that are searched for a header
@@ -61,9 +62,7 @@ def licence(one: FileModel) -> Licence | None:
     found = stated_licence("\n".join(lines[:200])[:_HEADER_LENGTH]) if lines else None
     if found is not None:
         return found
-    folder = one.path
-    while folder:
-        folder = folder.rpartition("/")[0]
+    for folder in parent_folders(one.path):
         path = one.index.licences.get(folder)
         if path is not None:
             return Licence(path, 0, path) if path != one.path else None

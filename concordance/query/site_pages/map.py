@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, count_noun
-from concordance.query.folders import Folders, folders, parent_folders
+from concordance.base.paths import parent_folders
+from concordance.query.folders import Folders, folders
 from concordance.query.folders.repository import name_of
 from concordance.query.index.history import commits_by_path, history_note
 from concordance.query.index.repository import Index

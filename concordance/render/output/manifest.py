@@ -68,7 +68,8 @@ def read(out: str) -> Manifest:
     try:
         site = known.get("site") is True
         is_ours = own_output.is_site_file if site else own_output.is_page_of_any_format
-        rows = [(page, *row) for page, row in known["pages"].items() if _is_path(page) and is_ours(page)]
+        listed = {page: row for page, row in known["pages"].items() if confined_folder.is_inside(page)}
+        rows = [(page, *row) for page, row in listed.items() if is_ours(page)]
         if known.get("columns") == _FORMER_SITE:
             rows = [(page, "", *row) for page, *row in rows]
         pages = {row[0]: ManifestPage(*row) for row in rows}
@@ -76,14 +77,6 @@ def read(out: str) -> Manifest:
         return Manifest(pages, bool(known.get("unfinished")), sound, site)
     except (KeyError, TypeError, AttributeError):  # written by another version
         return Manifest({}, True, False)
-
-
-def _is_path(page: str) -> bool:
-    """True if a name in a manifest, which others may have written, can be the path of a file."""
-    try:
-        return b"\0" not in os.fsencode(page)
-    except UnicodeEncodeError:
-        return False
 
 
 def ending(pages: Iterable[str]) -> str:

@@ -174,10 +174,8 @@ class _Level:
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
         sink = (DryRunSink if self.only_compare else PageSink)(self.folder, there)
-        inputs, digest = (
-            self._inputs_digest(index, addresses),
-            folder.pages_digest(before.values()) if there.sound else "",
-        )
+        inputs = self._inputs_digest(index, addresses)
+        digest = folder.pages_digest(before.values()) if there.sound else ""
         chooser = StalePages(index, state.notes, inputs, digest, self.generated)
         astray = sink.modified_pages(before) if folder.must_compare_pages(self.recheck_all) else []
         sink.tidy()  # a run may have been killed before it could mark its beginning

@@ -32,10 +32,7 @@ def _autograd(file: PatternContext) -> Iterator[Place]:
 
 
 def _torch_hooks(file: PatternContext) -> Iterator[Place]:
-    for place, _ in file.classes:
-        for name in ("__torch_function__", "__torch_dispatch__"):
-            if name in file.members_of(place):
-                yield file.symbol(file.members_of(place)[name])
+    return map(file.symbol, file.class_members("__torch_function__", "__torch_dispatch__"))
 
 
 def _stubs(file: PatternContext) -> Iterator[Place]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from concordance.base.model import Category, Term
+from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.updates.store_delta import Aspect, round_to_power
 from concordance.query.answers import split_key
@@ -274,9 +275,8 @@ class CensusUpdate:
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
-        while path and "symbol_counts" in self._computed:
-            path = path.rpartition("/")[0]
-            self._census.symbol_counts[path] += more
+        for folder in parent_folders(path) if "symbol_counts" in self._computed else ():
+            self._census.symbol_counts[folder] += more
 
     def _list(self, renumbered: Sequence[RenumberedFile]) -> None:
         """Update the rows of renumbered files, and of those before their old and new places, whose last ids changed."""
