@@ -113,7 +113,7 @@ ARGUMENT = ""
 
 
 def answer(index, argument, page):
-    paths = sorted((row[1] for row in index.bases), key=lambda path: (-len(path), path))
+    paths = sorted((row[1] for row in index.file_rows), key=lambda path: (-len(path), path))
     return paginate([{"path": path, "length": len(path)} for path in paths], ("path", "length"), page)
 '''
 
@@ -130,7 +130,7 @@ def subjects(index):
 
 
 def pages(index, subject):
-    endings = sorted({row[1].rpartition(".")[2] for row in index.bases})
+    endings = sorted({row[1].rpartition(".")[2] for row in index.file_rows})
     yield Page(Ref(TO, ""), ["Endings of files"], [Items([Item([Mono(ending)]) for ending in endings])])
 '''
 

@@ -356,21 +356,10 @@ def pack_tests(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int
     """Encode the tests of files, by file id: the tests' ids by number of steps, and the number of other tests."""
     return encode_rows(
         {
-            base: ([(steps, pack_column(list(ids))) for steps, ids in near], farther)
-            for base, (near, farther) in rows.items()
+            file: ([(steps, pack_column(list(ids))) for steps, ids in near], farther)
+            for file, (near, farther) in rows.items()
         }
     )
-
-
-def remap_tests(data: bytes, new_ids: Mapping[int, int]) -> bytes:
-    """Return the encoded tests of files, with the current ids of files and tests."""
-    rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
-    for near, _ in rows.values():
-        for place, (steps, column) in enumerate(near):
-            ids = unpack_column(column)
-            if not new_ids.keys().isdisjoint(ids):
-                near[place] = (steps, pack_column([new_ids.get(one, one) for one in ids]))
-    return encode_rows({new_ids.get(base, base): row for base, row in rows.items()})
 
 
 class TestedFiles:
@@ -379,9 +368,9 @@ class TestedFiles:
     def __init__(self, data: bytes) -> None:
         self.rows = msgspec.msgpack.decode(data, type=_Tested) if data else {}
 
-    def of(self, base: int) -> FileTests:
+    def of(self, file: int) -> FileTests:
         """Return the tests of a file by its id."""
-        near, farther = self.rows.get(base, ([], 0))
+        near, farther = self.rows.get(file, ([], 0))
         return FileTests([(one, steps) for steps, column in near for one in unpack_column(column)], farther)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -35,6 +35,7 @@ from concordance.facts.links.bridge_rows import SymbolPlace as SymbolPlace
 from concordance.facts.links.rows import Columns, rows_of
 from concordance.facts.records import FileMacros
 from concordance.facts.store import Store
+from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.store_delta import Aspect
 
 _MAX_FILES = 8
@@ -62,11 +63,11 @@ class Facts(Store):
         row = self._row(query, schema.stored_path(path))
         return File(path, *row[1:]) if row else None
 
-    def file_and_base(self, path: str) -> tuple[File, int] | None:
-        """Return one row of the ledger, and the id of the file as a target; None if there is none."""
-        query = f"SELECT {schema.FILE_COLUMNS}, base FROM file WHERE path = ?"  # noqa: S608
+    def file_and_ids(self, path: str) -> tuple[File, SymbolIds] | None:
+        """Return one row of the ledger, and the ids of the file and its symbols; None if there is none."""
+        query = f"SELECT {schema.FILE_COLUMNS}, id, symbols, ids FROM file WHERE path = ?"  # noqa: S608
         row = self._row(query, schema.stored_path(path))
-        return (File(path, *row[1:-1]), row[-1]) if row else None
+        return (File(path, *row[1:-3]), SymbolIds.unpack(*row[-3:])) if row else None
 
     def of(self, path: str) -> FileFacts:
         """Return a file's facts; empty if it was not read."""
@@ -155,17 +156,22 @@ class Facts(Store):
         packed = self._packed("link", path)
         return self._decoded(unpack_links, packed) if packed is not None else Links()
 
-    def base(self, path: str) -> int:
-        """Return the id of a file as a target, which its symbols' ids follow; 0 if there is no such file."""
-        row = self._row("SELECT base FROM file WHERE path = ?", schema.stored_path(path))
+    def id(self, path: str) -> int:
+        """Return the id of a file; 0 if there is no such file."""
+        row = self._row("SELECT id FROM file WHERE path = ?", schema.stored_path(path))
         return int(row[0]) if row else 0
+
+    def ids(self, path: str) -> SymbolIds:
+        """Return the ids of a file and its symbols; the file's own is 0 if there is no such file."""
+        row = self._row("SELECT id, symbols, ids FROM file WHERE path = ?", schema.stored_path(path))
+        return SymbolIds.unpack(*row) if row else SymbolIds(0, ())
 
     def place(self, identity: int) -> SymbolPlace | None:
         """Return the symbol of an id; for the id of a file, a place with index -1, no name and line 1."""
         row = self._row(f"{SYMBOL} WHERE symbol.id = ?", identity)
         if row:
             return place_of(row)
-        row = self._row("SELECT path, language, category FROM file WHERE base = ?", identity)
+        row = self._row("SELECT path, language, category FROM file WHERE id = ?", identity)
         if row is None:
             return None
         return SymbolPlace(identity, "", "file", schema.path_from(row[0]), -1, 1, False, 1, True, "", row[1], row[2])
@@ -191,10 +197,22 @@ class Facts(Store):
         query = "SELECT DISTINCT name FROM symbol WHERE name >= ? AND name < ? AND length(name) BETWEEN ? AND ?"
         return [row[0] for row in self._rows(query, (first, first + "\U0010ffff", shortest, longest))]
 
-    def bases(self) -> list[tuple[int, str, str, str]]:
-        """Return each file's base, path, language and category, in the order of bases."""
-        rows = self._all("SELECT base, path, language, category FROM file ORDER BY base")
+    def file_rows(self) -> list[tuple[int, str, str, str]]:
+        """Return each file's id, path, language and category, in the order of ids."""
+        rows = self._all("SELECT id, path, language, category FROM file ORDER BY id")
         return [(row[0], schema.path_from(row[1]), row[2], row[3]) for row in rows]
+
+    def symbol_ids(self) -> dict[int, SymbolIds]:
+        """Return the ids of all files and their symbols, by the files' ids."""
+        return {row[0]: SymbolIds.unpack(*row) for row in self._all("SELECT id, symbols, ids FROM file")}
+
+    def owners(self) -> IdOwners[int]:
+        """Return which file each id belongs to."""
+        return IdOwners(self.owners_since(0))
+
+    def owners_since(self, first: int) -> list[tuple[int, int]]:
+        """Return the ranges of ids that begin at or after an id, each with its file."""
+        return self._all("SELECT start, file FROM id_range WHERE start >= ? ORDER BY start", (first,))
 
     def users(self, target: int) -> list[tuple[int, int, int]]:
         """Return what uses a symbol or file: the id of the enclosing symbol (or of the file), roles and the best trust.
@@ -223,15 +241,18 @@ class Facts(Store):
             found += self._all(query, part)
         return found
 
-    def used_from_elsewhere(self, targets: Iterable[int], first: int, last: int) -> set[int]:
-        """Return those symbols that something outside a range of ids uses, with trust unique_name or better."""
+    def used_from_elsewhere(self, targets: Iterable[int], file: int) -> set[int]:
+        """Return those symbols that something outside a file uses, with trust unique_name or better."""
         found: set[int] = set()
+        ranges = self._all("SELECT start, last FROM id_range WHERE file = ?", (file,))
+        outside = " AND ".join(["user NOT BETWEEN ? AND ?"] * len(ranges))
         for part in _parts(targets):
             query = (
                 f"WITH asked (id) AS (VALUES {', '.join(['(?)'] * len(part))}) SELECT id FROM asked WHERE EXISTS "  # noqa: S608
-                "(SELECT 1 FROM used WHERE target = id AND trust >= ? AND user NOT BETWEEN ? AND ?)"
+                f"(SELECT 1 FROM used WHERE target = id AND trust >= ? AND {outside})"
             )
-            found.update(row[0] for row in self._all(query, (*part, Trust.UNIQUE_NAME, first, last)))
+            values = (*part, Trust.UNIQUE_NAME, *chain.from_iterable(ranges))
+            found.update(row[0] for row in self._all(query, values))
         return found
 
     def analysis_result(self, name: str) -> bytes:
@@ -240,8 +261,8 @@ class Facts(Store):
         return bytes(row[0]) if row else b""
 
     def tests(self) -> list[int]:
-        """Return the ids of all tests."""
-        return [row[0] for row in self._rows("SELECT id FROM symbol WHERE test")]
+        """Return the ids of all tests, of each file in the order of the text."""
+        return [row[0] for row in self._rows("SELECT id FROM symbol WHERE test ORDER BY file, place")]
 
     def ranks(self) -> dict[str, float]:
         """Return how central each file is, from 0 to 1."""
@@ -271,12 +292,11 @@ class Facts(Store):
 
     def users_of_file(self, path: str) -> list[tuple[int, int, int, int, int]]:
         """Return the uses of a file or any symbol of it: target, user, roles, trust, and count."""
-        base = self.base(path)
         query = (
-            "SELECT target, user, roles, trust, times FROM used WHERE target >= ? AND target <= "
-            "(SELECT coalesce(max(id), ?) FROM symbol WHERE file = (SELECT id FROM file WHERE base = ?))"
+            "SELECT target, user, roles, trust, times FROM file JOIN id_range ON id_range.file = file.id "
+            "JOIN used ON target BETWEEN start AND last WHERE path = ? ORDER BY target"
         )
-        return self._all(query, (base, base, base))
+        return self._all(query, (schema.stored_path(path),))
 
     def overridden(self, symbol: int) -> list[tuple[int, int]]:
         """Return what a method overrides: ids and trust."""
@@ -286,25 +306,36 @@ class Facts(Store):
         """Return what overrides a method: ids and trust."""
         return [(r[0], r[1]) for r in self._rows("SELECT symbol, trust FROM override WHERE target = ?", (symbol,))]
 
-    def overrides(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return what a range of symbols overrides: pairs of overriding and overridden symbol, without guesses."""
-        return self._pairs("override WHERE trust > 0 AND symbol", first, last)
+    def overrides_of_file(self, file: int) -> list[tuple[int, int]]:
+        """Return what the methods of a file override: pairs of overriding and overridden symbol, without guesses."""
+        return self._pairs("override", "symbol", file, "AND trust > 0")
 
-    def overridings(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return what overrides a range of symbols: pairs as in `overrides`."""
-        return self._pairs("override WHERE trust > 0 AND target", first, last)
+    def overridings_of_file(self, file: int) -> list[tuple[int, int]]:
+        """Return what overrides the methods of a file: pairs as in `overrides_of_file`."""
+        return self._pairs("override", "target", file, "AND trust > 0")
 
-    def bases_of(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return what a range of symbols extends: pairs of a class and a base, in text order."""
-        return self._pairs("extends WHERE symbol", first, last)
+    def bases_of_file(self, file: int) -> list[tuple[int, int]]:
+        """Return what the classes of a file extend: pairs of a class and a base, in text order."""
+        return self._pairs("extends", "symbol", file)
 
-    def subclasses_of(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return what extends a range of symbols: pairs as in `bases_of`."""
-        return self._pairs("extends WHERE target", first, last)
+    def subclasses_of_file(self, file: int) -> list[tuple[int, int]]:
+        """Return what extends the classes of a file: pairs as in `bases_of_file`."""
+        return self._pairs("extends", "target", file)
 
-    def _pairs(self, of: str, first: int, last: int) -> list[tuple[int, int]]:
-        query = f"SELECT symbol, target FROM {of} BETWEEN ? AND ? ORDER BY rowid"  # noqa: S608
-        return self._all(query, (first, last))
+    def bases_of(self, symbol: int) -> list[int]:
+        """Return what a class extends, in text order."""
+        return [row[0] for row in self._rows("SELECT target FROM extends WHERE symbol = ? ORDER BY rowid", (symbol,))]
+
+    def subclasses_of(self, symbol: int) -> list[int]:
+        """Return what extends a class."""
+        return [row[0] for row in self._rows("SELECT symbol FROM extends WHERE target = ?", (symbol,))]
+
+    def _pairs(self, table: str, column: str, file: int, also: str = "") -> list[tuple[int, int]]:
+        query = (
+            f"SELECT symbol, target FROM id_range JOIN {table} ON {column} BETWEEN start AND last "  # noqa: S608
+            f"WHERE file = ? {also} ORDER BY {table}.rowid"
+        )
+        return self._all(query, (file,))
 
     def files_with(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many files each term occurs; terms that do not occur are left out."""
@@ -319,11 +350,6 @@ class Facts(Store):
         """Return all uses with trust via_import or better: pairs of user and target."""
         return self._all("SELECT user, target FROM used WHERE trust >= ?", (Trust.VIA_IMPORT,))
 
-    def used_pairs_into(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the same for a range of targets."""
-        query = "SELECT user, target FROM used WHERE target BETWEEN ? AND ? AND trust >= ?"
-        return self._all(query, (first, last, Trust.VIA_IMPORT))
-
     def used_from(self, path: str) -> set[int]:
         """Return the ids of what a file uses, including its own symbols, with trust via_import or better."""
         query = "SELECT uses FROM linked JOIN file ON linked.file = file.id WHERE path = ?"
@@ -332,20 +358,15 @@ class Facts(Store):
         rows = rows_of(columns) if columns else []
         return {target for target, _, _, trust, _ in rows if trust >= Trust.VIA_IMPORT}
 
-    def sum_of_bases(self) -> int:
-        """Return a number that changes if the base of a file changes."""
-        row = self._row("SELECT sum(base) FROM file")
-        return int(row[0] or 0) if row else 0
-
     def term_files(self) -> list[tuple[str, int]]:
         """Return all terms, with the number of files that contain each."""
         return self._all("SELECT text, files FROM term")
 
     def all_terms(self) -> dict[int, tuple[Term, ...]]:
-        """Return the terms of every file that has any, by the file's base."""
-        rows = self._all("SELECT base, packed FROM facts JOIN file ON facts.file = file.id")
-        found = ((base, self._decoded(unpack_terms, packed)) for base, packed in rows)
-        return {base: terms for base, terms in found if terms}
+        """Return the terms of every file that has any, by the file's id."""
+        rows = self._all("SELECT file, packed FROM facts")
+        found = ((file, self._decoded(unpack_terms, packed)) for file, packed in rows)
+        return {file: terms for file, terms in found if terms}
 
     def terms_of(self, path: str) -> tuple[Term, ...]:
         """Return the terms of a file."""

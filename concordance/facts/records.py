@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from concordance.base.model import File
+from concordance.facts.symbol_ids import SymbolIds
 
 # The macros of one file: name and form of each, as in `extract.macros`; the store does not interpret them.
 FileMacros = tuple[tuple[bytes, str], ...]
@@ -34,7 +35,7 @@ class Linkable(NamedTuple):
     """A file as the linker needs it."""
 
     id: int
-    base: int  # the id of the file as a target; its symbols' ids follow
+    ids: SymbolIds
     path: str
     language: str
     category: str
@@ -45,7 +46,7 @@ class PreviousFile(NamedTuple):
     """A file as it was before an update read it again or found it removed."""
 
     id: int
-    base: int
+    ids: SymbolIds
     path: str
     language: str
     keys: tuple[str, ...]  # keys of its symbols, by place

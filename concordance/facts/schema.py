@@ -2,7 +2,9 @@
 
 A table that mirrors a row type has that type's fields as columns, so a field added to the type becomes a column here.
 Data that is read one file at a time (its facts) is one packed value; data that is looked up (a name, a path) is a row
-with an index. `VERSION` changes when the tables do; a store of another version is rebuilt.
+with an index. Files and symbols share one sequence of ids (`symbol_ids`): `id_range` has the ranges of each file,
+and `file.ids` the ids of its symbols where they are not consecutive. `VERSION` changes when the tables do; a store of
+another version is rebuilt.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from urllib.parse import quote
 from concordance.base import confined_folder
 from concordance.base.model import File, FileHistory
 
-VERSION = 10
+VERSION = 11
 GENERATED = "generated"  # folder inside a store, for the store of the program's own pages
 _TIMES, _ALWAYS = 4, 100_000  # limits on ids: relative to the number after the first build, and in addition to that
 
@@ -35,7 +37,7 @@ LINK_TABLE_NAMES = ("link", "linked", "led", "mention", "asks", "used", "missed"
 LINK_TABLES = """
 CREATE TABLE link (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE linked (file INTEGER PRIMARY KEY, imports BLOB, named INTEGER, resolved INTEGER, uses BLOB, rest BLOB);
-CREATE TABLE led (file INTEGER PRIMARY KEY, base INTEGER, included BLOB, files BLOB, loads BLOB, edges BLOB);
+CREATE TABLE led (file INTEGER PRIMARY KEY, included BLOB, loads BLOB, edges BLOB);
 CREATE TABLE mention (file INTEGER PRIMARY KEY, names BLOB);
 CREATE TABLE asks (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE used (target INTEGER, user INTEGER, roles INTEGER, trust INTEGER, times INTEGER);
@@ -53,7 +55,8 @@ CREATE INDEX IF NOT EXISTS extends_target ON extends (target)
 
 TABLES = f"""{LINK_TABLES};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE file (id INTEGER PRIMARY KEY, base INTEGER, rank REAL, {_columns(File)});
+CREATE TABLE file (id INTEGER PRIMARY KEY, symbols INTEGER, ids BLOB, rank REAL, {_columns(File)});
+CREATE TABLE id_range (start INTEGER PRIMARY KEY, last INTEGER, file INTEGER);
 CREATE TABLE facts (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE flow (file INTEGER PRIMARY KEY, packed BLOB);
 CREATE TABLE ends (file INTEGER PRIMARY KEY, packed BLOB);
@@ -70,7 +73,7 @@ CREATE TABLE macro (file INTEGER PRIMARY KEY, packed BLOB);
 # Created after the rows of a first build: filling a sorted index row by row costs several times more.
 INDEXES = f"""{LINK_INDEXES};
 CREATE UNIQUE INDEX IF NOT EXISTS file_path ON file (path);
-CREATE INDEX IF NOT EXISTS file_base ON file (base);
+CREATE INDEX IF NOT EXISTS id_range_file ON id_range (file);
 CREATE INDEX IF NOT EXISTS symbol_name ON symbol (name);
 CREATE INDEX IF NOT EXISTS symbol_file ON symbol (file);
 CREATE INDEX IF NOT EXISTS symbol_test ON symbol (id) WHERE test;
@@ -143,5 +146,5 @@ def id_metadata(top: int, fresh: bool) -> dict[str, str]:
 
 
 def is_outgrown(meta: Mapping[str, str]) -> bool:
-    """True if so many ids were abandoned, by files that got new ones, that a rebuilt store would be much smaller."""
+    """True if so many ids belong to removed files and symbols that a rebuilt store would be much smaller."""
     return int(meta.get("top", "0")) > _TIMES * int(meta.get("first top", "0")) + _ALWAYS

@@ -10,7 +10,6 @@ from __future__ import annotations
 import glob
 import os
 import sqlite3
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -31,6 +30,7 @@ from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.links.reads import LinkReads
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import ExtractedFile, FileMacros, Linkable, PreviousFile
+from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.store_delta import Aspect, StoreDelta, StoredFile, round_to_power
 
 
@@ -54,11 +54,9 @@ class StoreWriter:
         ] = []  # links of relinked files, before and after
         self.relinked: set[int] = set()  # ids of those files whose links changed
         self.asks_other = False  # True if the names that a file looks for in other languages changed
-        self.new_ids: dict[int, int] = {}  # old ids to new ids, of symbols and files whose id changed
-        self._old_bases: list[tuple[int, str]] = []  # with the paths of their files, ascending
-        self._new_bases: list[tuple[int, str]] = []  # the same, of this update
-        self._next = 1
-        self._base = 1
+        self._paths: dict[int, str] = {}  # by id, also of files that this update removes
+        self._removed: list[int] = []  # ids of removed files
+        self._next = 1  # the next id
         self._open: sqlite3.Connection | None = None
         with self._guarded():
             if fresh:
@@ -86,15 +84,13 @@ class StoreWriter:
         self._open = schema.connect(self.target, "rw")
         run = self._connection.execute
         run("PRAGMA synchronous = NORMAL")
-        known = [(row.base, row.id, row.path) for row in rows] if rows is not None else [
-            (base, one, schema.path_from(path)) for base, one, path in run("SELECT base, id, path FROM file").fetchall()
+        known = [(row.path, row.id) for row in rows] if rows is not None else [
+            (schema.path_from(path), identity) for path, identity in run("SELECT path, id FROM file").fetchall()
         ]  # fmt: skip
-        self._ids = {path: identity for _, identity, path in known}
-        self._old_bases = sorted((base, path) for base, _, path in known)
-        self._next = max(self._ids.values(), default=0) + 1
-        (base,) = self._connection.execute("SELECT max(base) FROM file").fetchone()
-        (symbol,) = self._connection.execute("SELECT max(id) FROM symbol").fetchone()
-        self._base = max(base or 0, symbol or 0) + 1
+        self._ids = dict(known)
+        self._paths = {identity: path for path, identity in known}
+        (last,) = run("SELECT value FROM meta WHERE key = 'top'").fetchone()
+        self._next = int(last)
 
     def put(self, readings: Iterable[ExtractedFile]) -> None:
         """Write files, replacing what was stored for them; their macros are written by `put_macros`."""
@@ -108,42 +104,57 @@ class StoreWriter:
             identity = self._ids.get(path)
             before, rank = None, None
             if identity is None:
-                identity = self._ids[path] = self._next
-                self._next += 1
+                ids = self._new_ids(path, len(reading.symbols))
+                identity = ids.file
                 self.added.add(path)
-                base = self._new_base(path, len(reading.symbols))
             else:
                 before = self._stored_file(identity)
                 had = self._forget(identity, before)
-                # As long as its symbols are the same, so are their ids, and links to them stay valid.
-                keys = tuple(symbol[7] for symbol in reading.symbols)
-                base = had.base if had.keys == keys else self._new_base(path, len(keys))
+                ids = self._kept_ids(had, [symbol[7] for symbol in reading.symbols])
                 rank = had.rank
                 self.retested |= had.is_other({s[7]: (s[1], s[8]) for s in reading.symbols})
             row = reading.file
             if not self.fresh:
                 self.delta.compare_file(path, before, StoredFile(row, reading.packed, reading.symbols))
-            files.append((identity, base, rank, schema.stored_path(path), *row[1:]))
+            files.append((identity, len(ids), ids.pack(), rank, schema.stored_path(path), *row[1:]))
             if reading.packed:
                 facts.append((identity, reading.packed))
             if reading.flow:
                 flows.append((identity, reading.flow))
             if reading.ends:
                 ends.append((identity, reading.ends))
-            symbols += [(base + 1 + s[2], s[0], s[1], identity, *s[2:]) for s in reading.symbols]
+            symbols += [(ids.of(s[2]), s[0], s[1], identity, *s[2:]) for s in reading.symbols]
             self.terms.update(reading.terms)
         run = self._connection.executemany
-        run(f"INSERT INTO file (id, base, rank, {schema.FILE_COLUMNS}) VALUES (?, ?, ?, {schema.FILE_MARKS})", files)  # noqa: S608
+        columns, marks = f"id, symbols, ids, rank, {schema.FILE_COLUMNS}", f"?, ?, ?, ?, {schema.FILE_MARKS}"
+        run(f"INSERT INTO file ({columns}) VALUES ({marks})", files)  # noqa: S608
         run("INSERT INTO facts VALUES (?, ?)", facts)
         run("INSERT INTO flow VALUES (?, ?)", flows)
         run("INSERT INTO ends VALUES (?, ?)", ends)
         run("INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", symbols)
 
-    def _new_base(self, path: str, symbols: int) -> int:
-        base = self._base
-        self._new_bases.append((base, path))
-        self._base += 1 + symbols
-        return base
+    def _new_ids(self, path: str, symbols: int) -> SymbolIds:
+        """Give ids to a new file and its symbols."""
+        identity = self._ids[path] = self._next
+        self._paths[identity] = path
+        self._take_ids(identity, 1 + symbols)
+        return SymbolIds(identity, range(identity + 1, self._next))
+
+    def _kept_ids(self, had: PreviousFile, keys: list[str]) -> SymbolIds:
+        """Return the ids of a file that was read again: those that its symbols had, and others for new symbols."""
+        if keys == list(had.keys):
+            return had.ids
+        known = dict(zip(had.keys, had.ids, strict=True))
+        new = iter(self._take_ids(had.id, sum(key not in known for key in keys)))
+        return SymbolIds(had.id, [known[key] if key in known else next(new) for key in keys])
+
+    def _take_ids(self, file: int, count: int) -> range:
+        """Reserve ids for a file."""
+        taken = range(self._next, self._next + count)
+        if taken:
+            self._next = taken.stop
+            self._connection.execute("INSERT INTO id_range VALUES (?, ?, ?)", (taken.start, taken.stop - 1, file))
+        return taken
 
     def renew(self, files: Iterable[File]) -> None:
         """Write the times of files whose content is unchanged."""
@@ -159,6 +170,7 @@ class StoreWriter:
                 self.delta.compare_file(path, known, None)
                 self._forget(identity, known)
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
+                self._removed.append(identity)
 
     def _stored_file(self, identity: int) -> StoredFile:
         """Return a file as stored."""
@@ -180,11 +192,12 @@ class StoreWriter:
         if stored.packed:
             self.terms.subtract({term.text for term in unpack_terms(stored.packed)})
         others = "(SELECT packed FROM flow WHERE file = id), (SELECT packed FROM ends WHERE file = id)"
-        query = f"SELECT base, rank, {others} FROM file WHERE id = ?"  # noqa: S608
-        base, rank, flow, ends = run(query, (identity,)).fetchone()
+        query = f"SELECT symbols, ids, rank, {others} FROM file WHERE id = ?"  # noqa: S608
+        count, listed, rank, flow, ends = run(query, (identity,)).fetchone()
+        ids = SymbolIds.unpack(identity, count, listed)
         keys, kinds = tuple(row[7] for row in stored.symbols), tuple((row[1], bool(row[8])) for row in stored.symbols)
         form = (file.category, file.skip, file.note)
-        had = PreviousFile(identity, base, file.path, file.language, keys, kinds, flow or b"", form, rank, ends or b"")
+        had = PreviousFile(identity, ids, file.path, file.language, keys, kinds, flow or b"", form, rank, ends or b"")
         run("DELETE FROM file WHERE id = ?", (identity,))
         for table in ("facts", "flow", "ends", "remark", "symbol"):
             run(f"DELETE FROM {table} WHERE file = ?", (identity,))  # noqa: S608
@@ -245,41 +258,20 @@ class StoreWriter:
 
     def _record_links(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
         """Record what relinking a file changed; a removed file no longer has pages of its own."""
-        self.delta.compare_links(self._paths.get(file, ""), before, after, self.new_ids, self.owner)
+        self.delta.compare_links(self._paths[file], before, after, self.owner)
         self.link_changes.append((before, after))
         if before != after:
             self.relinked.add(file)
 
     @cached_property
-    def _paths(self) -> dict[int, str]:
-        """Paths of files by id; computed when all files are written."""
-        return {identity: path for path, identity in self._ids.items()}
+    def owners(self) -> IdOwners[int]:
+        """The files of all ids, including those of removed files; computed when all files are written."""
+        with self._guarded():
+            return IdOwners(self._connection.execute("SELECT start, file FROM id_range ORDER BY start").fetchall())
 
     def owner(self, identity: int) -> str:
-        """Return the file that an id belongs to, or belonged to before this update."""
-        return self._owner(identity)[1]
-
-    def base_now(self, identity: int) -> int:
-        """Return the current base of the file that an id belongs to; 0 if the file was removed."""
-        base, path = self._owner(identity)
-        return self.new_ids.get(base, base) if path in self._ids else 0
-
-    def is_base(self, base: int) -> bool:
-        """True if a file currently has this base."""
-        return self._owner(base)[0] == self.base_now(base) == base
-
-    def _owner(self, identity: int) -> tuple[int, str]:
-        known = self._new_bases if self._new_bases and identity >= self._new_bases[0][0] else self._old_bases
-        return known[bisect_right(known, identity, key=lambda row: row[0]) - 1]
-
-    def move(self, files: Iterable[int]) -> None:
-        """Update the ids that the given files link to (`new_ids`)."""
-        with self._guarded():
-            links_rows.retarget(self._connection, self.new_ids)
-            for file in files:
-                parts = links_rows.remap_part(self._connection, file, self.new_ids)
-                if parts is not None:
-                    self.link_changes.append(parts)
+        """Return the path of the file that an id belongs to, or belonged to before this update."""
+        return self._paths[self.owners[identity]]
 
     def put_analysis(self, name: str, packed: bytes) -> None:
         """Write the result of a whole-repository analysis, replacing the old one."""
@@ -294,7 +286,7 @@ class StoreWriter:
     @property
     def top(self) -> int:
         """A number above all ids of files and symbols."""
-        return self._base
+        return self._next
 
     def ledger(self) -> list[File]:
         """Return every file, including what is not committed yet."""
@@ -302,19 +294,19 @@ class StoreWriter:
             rows = self._connection.execute(f"SELECT {schema.FILE_COLUMNS} FROM file").fetchall()  # noqa: S608
         return [File(schema.path_from(row[0]), *row[1:]) for row in rows]
 
-    def bases(self) -> list[tuple[int, int, str, str, str]]:
-        """Return every file's base, id, path, language and category, in the order of bases."""
+    def files(self) -> list[tuple[int, str, str, str]]:
+        """Return every file's id, path, language and category, in the order of ids."""
         with self._guarded():
-            query = "SELECT base, id, path, language, category FROM file ORDER BY base"
+            query = "SELECT id, path, language, category FROM file ORDER BY id"
             rows = self._connection.execute(query).fetchall()
-        return [(row[0], row[1], schema.path_from(row[2]), row[3], row[4]) for row in rows]
+        return [(row[0], schema.path_from(row[1]), row[2], row[3]) for row in rows]
 
     def linkable(self, known: list[Linkable] | None = None) -> list[Linkable]:
         """Return the files as the linker needs them, in path order, including what is not committed yet.
 
         `known` are the files before this update, if none was added or removed.
         """
-        columns = "id, base, path, language, category"
+        columns = "id, symbols, ids, path, language, category"
         run = self._connection.execute
         with self._guarded():
             if known is None:
@@ -323,10 +315,10 @@ class StoreWriter:
             else:
                 query = f"SELECT {columns}, (SELECT length(packed) FROM flow WHERE file = id) FROM file WHERE id = ?"  # noqa: S608
                 some = [run(query, (had.id,)).fetchone() for had in self.before.values()]
-                rows, sizes = [row[:5] for row in some], {row[0]: row[5] or 0 for row in some}
+                rows, sizes = [row[:6] for row in some], {row[0]: row[6] or 0 for row in some}
         made = [
-            Linkable(one, base, schema.path_from(path), language, category, sizes.get(one, 0))
-            for one, base, path, language, category in rows
+            Linkable(one, SymbolIds.unpack(one, *ids), schema.path_from(path), language, category, sizes.get(one, 0))
+            for one, *ids, path, language, category in rows
         ]
         now = {row.id: row for row in made}
         return made if known is None else [now.get(row.id, row) for row in known]
@@ -389,7 +381,8 @@ class StoreWriter:
                 sorted(changed) if self.fresh else changed,
             )
             self._connection.execute("DELETE FROM term WHERE files <= 0")
-            made = {"schema": str(schema.VERSION), **schema.id_metadata(self._base, self.fresh)}
+            self._connection.executemany("DELETE FROM id_range WHERE file = ?", [(one,) for one in self._removed])
+            made = {"schema": str(schema.VERSION), **schema.id_metadata(self._next, self.fresh)}
             rows = {**meta, **made, **self._write_delta(meta["started"])}.items()
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
             if self.fresh:

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar, cast
 from concordance.base.model import Bridge, End, ForeignName, Links, Occurrences, Trust, unpack_column
 from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.read import SymbolPlace
+from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.link.paths.tree import Tree
 from concordance.link.python.module_finder import ModuleFinder
 
@@ -25,7 +26,7 @@ class BridgeFile(NamedTuple):
     """A file of the repository."""
 
     id: int
-    base: int
+    ids: SymbolIds
     path: str
     language: str
     category: str
@@ -41,7 +42,7 @@ class StatedEnd(NamedTuple):
     @property
     def id(self) -> int:
         """The id of the symbol around it, or of its file."""
-        return self.file.base + 1 + self.end.symbol
+        return self.file.ids.of(self.end.symbol)
 
     def to(
         self, target: int, trust: Trust, by: str, name: str = "", role: str = "", more: tuple[tuple[str, str], ...] = ()
@@ -142,11 +143,15 @@ class BridgeContext:
 
     def file_containing(self, identity: int) -> BridgeFile:
         """Return the file that contains an id."""
-        return self._by_base[bisect_right(self._by_base, identity, key=lambda row: row.base) - 1]
+        return self._by_id[self._owners[identity]]
 
     @cached_property
-    def _by_base(self) -> list[BridgeFile]:
-        return sorted(self.files, key=lambda row: row.base)
+    def _owners(self) -> IdOwners[int]:
+        return self._reads.owners()
+
+    @cached_property
+    def _by_id(self) -> dict[int, BridgeFile]:
+        return {row.id: row for row in self.files}
 
     def targets_of(self, one: StatedEnd) -> list[LinkedName]:
         """Return the linker's targets of the name at the position of an end, best first."""

@@ -47,9 +47,9 @@ def pack_run_edges(
 
 def _run_at_load(file: LoadedFlow) -> set[int]:
     """Return the ids of what runs when the file is loaded: the file itself, and its classes outside functions."""
-    found = {file.base}
+    found = {file.file_id}
     for symbol, around in enumerate(file.symbol_parent):
-        if file.base + around in found and file.kind(symbol) not in FUNCTIONS:
+        if file.id(around - 1) in found and file.kind(symbol) not in FUNCTIONS:
             found.add(file.id(symbol))
     return found
 
@@ -69,7 +69,7 @@ def _only_before_dot(file: LoadedFlow, resolved: list[NameTarget]) -> set[tuple[
     only: dict[tuple[int, int], bool] = {}
     for user, used, times in rows:
         for target in targets.get(used, ()):
-            key = target, file.base + user
+            key = target, file.id(user - 1)
             only[key] = only.get(key, True) and before.get((user, used), 0) >= times
     return {key for key, passed in only.items() if passed}
 
@@ -83,9 +83,9 @@ def _language_neutral_edges(file: LoadedFlow) -> Iterator[Edge]:
         if around:
             kind = file.kind(around - 1)
             if kind in FUNCTIONS:
-                yield file.id(symbol), file.base + around, EdgeKind.HOLDS
+                yield file.id(symbol), file.id(around - 1), EdgeKind.HOLDS
             elif kind in TYPE_KINDS and name in ("constructor", file.names[file.symbol_name[around - 1]]):
-                yield file.id(symbol), file.base + around, EdgeKind.MAKES
+                yield file.id(symbol), file.id(around - 1), EdgeKind.MAKES
         if name.startswith(_GTEST_MACROS):
             yield from _gtest_fixture(file, symbol, name)
 
@@ -128,7 +128,7 @@ def loaded_files(world: LinkWorld, file: LoadedFlow, targets: list[NameTarget]) 
             owner, symbol = world.owner(named[place])
             number = owner.number if symbol < 0 else number
         if number is not None and number != file.number:
-            ids[world.files[number].base] = None
+            ids[world.files[number].id] = None
     return list(ids)
 
 

@@ -109,7 +109,7 @@ class Invalidation:
         had, number = self.before.get(path), self.world.number.get(path)
         if had is not None and had.flow:
             file = LoadedFlow(
-                -1, Linkable(had.id, had.base, path, had.language, "", len(had.flow)), unpack_flow(had.flow)
+                -1, Linkable(had.id, had.ids, path, had.language, "", len(had.flow)), unpack_flow(had.flow)
             )
             self._links[path] = self.stored.links(had.id)
             self._old[path] = FileVersion(
@@ -283,14 +283,7 @@ class Invalidation:
             self._add_names(
                 c, (file.names[file.left[value]] for value in file.related_expressions(symbol, SymbolRelation.OFFERS))
             )
-        new = self._new.get(file.path)
-        if new is None or new.file is not file:
-            self._add_ids(file.id(symbol) for symbol in symbols)
-        elif file.path in self._old:  # the stored links have the ids of the old version
-            places = {symbol: path for path, (symbol, _) in new.interface.values.items()}
-            old = self._old[file.path]
-            had = [old.interface.values.get(places[symbol]) for symbol in symbols]
-            self._add_ids(old.file.id(one[0]) for one in had if one is not None)
+        self._add_ids(file.id(symbol) for symbol in symbols)
 
     def _dependencies(self, number: int) -> DefinitionDependencies:
         if number not in self._dependencies_by_file:
@@ -400,8 +393,8 @@ class DefinitionDependencies:
             parts = [self._symbols + symbol] if symbol >= 0 else []
         elif op == Op.PARAMETER:
             parts = self._of_parameter(point, left, right)
-        own = range(file.base + 1, file.base + 1 + len(file.symbol_kind))
-        return [*parts, *(self._symbols + one - own.start for one in self.links.get(point, ()) if one in own)]
+        own = [one for one in self.links.get(point, ()) if one in file.ids and one != file.file_id]
+        return [*parts, *(self._symbols + file.ids.place(one) for one in own)]
 
     def _of_parameter(self, point: int, function: int, place: int) -> list[int]:
         file = self.file
@@ -454,8 +447,8 @@ class DefinitionDependencies:
         wanted = frozenset(ids)
         if wanted:
             queue += [use for use, targets in self.links.items() if not wanted.isdisjoint(targets)]
-            first = self.file.base + 1
-            queue += [self._symbols + one - first for one in wanted if 0 <= one - first < len(self.file.symbol_kind)]
+            ids = self.file.ids
+            queue += [self._symbols + ids.place(one) for one in wanted if one in ids and one != ids.file]
         found = set(queue)
         while queue:
             for point in self._used_in.get(queue.pop(), ()):

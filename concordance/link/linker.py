@@ -24,7 +24,6 @@ from concordance.base.model import (
     unpack_column,
 )
 from concordance.facts.codec import pack, pack_asks, pack_targets
-from concordance.facts.links.graph import targets_of
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
 from concordance.link import implicit_runs
@@ -117,9 +116,8 @@ class Linker:
         edges = implicit_runs.pack_run_edges(file, found, rows, names)
         loads = pack_column(implicit_runs.loaded_files(self.world, file, found))
         return LinkedFile(
-            row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, row.base, loads, extends,
+            row.id, pack(links), uses, missed, overrides, edges, len(file.op), resolved, loads, extends,
             self.import_targets_digest(number), mentioned_name_digests(file),
-            self._files(found, uses, edges, overrides, extends, loads),
             self._included(names, number), self._foreign_names(names, file, found),
         )  # fmt: skip
 
@@ -134,17 +132,7 @@ class Linker:
         included: Callable[[int], list[int]] | None = getattr(names, "included", None)
         if included is None:
             return None
-        return array("I", [self.world.files[other].base for other in included(number)]).tobytes()
-
-    def _files(
-        self, targets: list[NameTarget], uses: tuple[bytes, ...], edges: bytes, overrides: list[tuple[int, int, int]],
-        extends: list[tuple[int, int]], loads: bytes,
-    ) -> bytes:  # fmt: skip
-        """Return the bases of all files that this one refers to."""
-        ids = {row.target for row in targets}
-        ids.update(unpack_column(uses[0]) if uses else (), targets_of(edges), unpack_column(loads))
-        ids.update((row[1] for row in overrides), (row[1] for row in extends))
-        return array("I", sorted({self.world.base(one) for one in ids})).tobytes()
+        return array("I", [self.world.files[other].id for other in included(number)]).tobytes()
 
     def _uses(
         self, file: LoadedFlow, resolved: list[NameTarget]
@@ -160,7 +148,7 @@ class Linker:
         uses: dict[tuple[int, int], tuple[int, int, int]] = {}
         missed: dict[str, tuple[int, int]] = {}
         flow = file.flow
-        base = file.base
+        id_of, whole = file.id, file.file_id
         rows = zip(*map(unpack_column, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
         for user, used, roles, times in rows:
             if used not in targets:
@@ -170,7 +158,7 @@ class Linker:
                     missed[name] = (calls + times if roles & _CALL else calls, all_ + times)
                 continue
             for row in targets[used]:
-                key = (row.target, base + user)
+                key = (row.target, id_of(user - 1))
                 had = uses.get(key)
                 if had is None or bool(had[1]) < bool(row.trust):
                     uses[key] = (roles, int(row.trust), times)
@@ -180,10 +168,10 @@ class Linker:
             for path in target.paths[:1]:
                 number = self.world.number.get(path)
                 if number is not None:
-                    key = (self.world.files[number].base, base)
+                    key = (self.world.files[number].id, whole)
                     roles, trust, times = uses.get(key, (0, 0, 0))
                     uses[key] = (roles | _IMPORT, max(trust, int(Trust.VIA_IMPORT)), times)
-        pairs = [pair for pair in uses if pair != (base, base)]
+        pairs = [pair for pair in uses if pair != (whole, whole)]
         columns = zip(*((*pair, *uses[pair]) for pair in pairs), strict=True)
         return tuple(pack_column(list(column)) for column in columns), missed
 

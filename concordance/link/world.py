@@ -6,7 +6,6 @@ Unpacked flows are cached, because the imports of most files lead to the same fe
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from concordance.base.model import KINDS, Flow, Import, Kind, Op, SymbolRelation, Target, Trust, unpack_column
 from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.records import Linkable
+from concordance.facts.symbol_ids import IdOwners
 from concordance.link.paths.tree import Tree
 
 _MAX_UNPACKED_BYTES = (
@@ -44,7 +44,8 @@ class LoadedFlow:
     """One file's flow, unpacked into lists."""
 
     def __init__(self, number: int, row: Linkable, flow: Flow) -> None:
-        self.number, self.base, self.path, self.language = number, row.base, row.path, row.language
+        self.number, self.file_id, self.ids = number, row.id, row.ids
+        self.path, self.language = row.path, row.language
         self.flow = flow
         self.names = flow.names
         self.op = flow.op
@@ -77,8 +78,8 @@ class LoadedFlow:
         return KINDS[self.symbol_kind[symbol]]
 
     def id(self, symbol: int) -> int:
-        """Return a symbol's id in the repository."""
-        return self.base + 1 + symbol
+        """Return a symbol's id in the repository; -1 stands for the file."""
+        return self.ids.ids[symbol] if symbol >= 0 else self.file_id
 
     def free_name(self, expression: int) -> str:
         """Return the name that an expression ends in if this file does not bind it, else ""."""
@@ -248,18 +249,15 @@ class LinkWorld:
         return self._resolve.get(language)
 
     @cached_property
-    def _bases(self) -> list[tuple[int, int]]:
-        return sorted((row.base, number) for number, row in enumerate(self.files))
+    def _owners(self) -> IdOwners[int]:
+        """The numbers of files, by their ids and those of their symbols."""
+        return IdOwners(sorted((first, number) for number, row in enumerate(self.files) for first in row.ids.starts()))
 
-    def base(self, identity: int) -> int:
-        """Return the base (the first id) of the file that contains an id."""
-        return self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1][0]
-
-    def number_of_base(self, base: int) -> int:
-        """Return the number of the file that has a base."""
-        return self._bases[bisect_right(self._bases, (base, len(self.files))) - 1][1]
+    def number_of_id(self, identity: int) -> int:
+        """Return the number of the file that an id belongs to."""
+        return self._owners[identity]
 
     def owner(self, identity: int) -> tuple[LoadedFlow, int]:
-        """Return the file that contains an id, and the symbol's index in it (-1: the file itself)."""
-        base, number = self._bases[bisect_right(self._bases, (identity, len(self.files))) - 1]
-        return self.load(number), identity - base - 1
+        """Return the file that an id belongs to, and the symbol's index in it (-1: the file itself)."""
+        number = self._owners[identity]
+        return self.load(number), self.files[number].ids.place(identity)

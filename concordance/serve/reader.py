@@ -137,7 +137,7 @@ def warm_up(index: Index, site: Site) -> Iterator[object]:
     yield index.ranks, index.categories
     yield index.keys
     yield site.answer("index.html")
-    some = [row[1] for row in index.bases][:: len(index.bases) // 3 + 1]
+    some = [row[1] for row in index.file_rows][:: len(index.file_rows) // 3 + 1]
     for path in some:
         yield site.answer(f"{site.addresses.stem(path)}_docs.html")
     for kind in ("folder", "keywords", "subtree", "letters"):

@@ -30,7 +30,7 @@ _MAX_DEFINITIONS = 20  # most definitions of one name that are shown
 def render_pages(index: Index, subject: str, out: str) -> list[Row]:
     """Return the requested pages: path, address and text of each."""
     index.book = replace(index.book, source=False)
-    addresses = Addresses([row[1] for row in index.bases], index.root, out, plain_files(index))
+    addresses = Addresses([row[1] for row in index.file_rows], index.root, out, plain_files(index))
     rows: list[Row] = []
     for page in _requested_pages(index, subject, addresses):
         text = markdown.render(page, addresses).text

@@ -8,7 +8,7 @@ import pytest
 
 from concordance.link import invalidation
 from tests.support.madeup import Repository
-from tests.support.relinked import Book
+from tests.support.relinked import Book, ids
 
 PYTHON = {
     "pkg/__init__.py": "from .base import *\nfrom .tools import make as build\n",
@@ -138,8 +138,13 @@ def test_who_asks_for_a_name_is_linked_again(tmp_path: Path) -> None:
 
 
 def test_ids_stay_as_long_as_the_symbols_do(tmp_path: Path) -> None:
+    """Neither a new symbol before others nor a removed file gives anything else another id."""
     book = Book(tmp_path, PYTHON)
-    book.edit(_changed(PYTHON, "pkg/tools.py", "return 1", "return 2"))
-    assert not book.moved
+    before = ids(tmp_path / "kept")
     book.edit(_changed(PYTHON, "pkg/tools.py", "def other", "def third(): pass\n\n\ndef other"))
-    assert book.moved
+    after = ids(tmp_path / "kept")
+    assert after.pop("pkg/tools.py#third") > max(before.values())
+    assert after == before
+    book.edit({path: text for path, text in PYTHON.items() if path != "alone.py"})
+    assert ids(tmp_path / "kept").items() < before.items()
+    assert not book.differences()

@@ -25,6 +25,7 @@ from concordance.facts.links.graph import (
     pack_pairs,
     unpack_pairs,
 )
+from concordance.facts.symbol_ids import IdOwners
 from concordance.passes import test_reach
 from concordance.passes.clusters import find_clusters
 from concordance.passes.cycles import strongly_connected_components
@@ -89,7 +90,7 @@ def test_the_graph_gives_users_and_walks_back() -> None:
 def test_the_graph_between_files() -> None:
     edges = [edge(11, 2, EdgeKind.CALLS), edge(12, 2, EdgeKind.CALLS), edge(12, 3, EdgeKind.READS), edge(13, 12, EdgeKind.CALLS), edge(3, 2, EdgeKind.CALLS)]
     graph = LinkGraph(join_graph([pack_edges(edges)], 20))
-    pairs = graph.files([1, 10])
+    pairs = graph.files(IdOwners([(1, 1), (10, 10)]))
     assert pairs == [(1, 10, 3)]
     assert unpack_pairs(pack_pairs(pairs)) == pairs
 
@@ -316,7 +317,7 @@ def test_a_whole_file_is_a_test_in_javascript(folder: Path) -> None:
     program.write(folder, {"a.js": "export function f() { return 1 }\n", "a.test.js": "import { f } from './a.js'\nf()\n"})
     with concordance.open(folder) as repository:
         index = repository._index
-        assert index.tests_of("a.js").near == [(index.base_of("a.test.js"), 1)]
+        assert index.tests_of("a.js").near == [(index.file_id("a.test.js"), 1)]
 
 
 # --- what a change may break

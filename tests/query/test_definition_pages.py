@@ -121,10 +121,10 @@ def test_who_has_a_page(made: Made) -> None:
     assert {"Tree", "Tree.grow", "Oak", "Oak.grow"} <= keys
     assert not {"unused", "Tree.fall"} & keys
     assert symbols_with_pages(made.index, "leaf.cpp")  # declared in a header that others use
-    for _, path, _, _ in made.index.bases:
+    for _, path, _, _ in made.index.file_rows:
         paged = symbols_with_pages(made.index, path)
         for place in range(len(made.index.open_file(path).symbols)):
-            assert has_page(made.index, made.index.base_of(path) + 1 + place) == (place in paged), (path, place)
+            assert has_page(made.index, made.index.open_file(path).ids.of(place)) == (place in paged), (path, place)
     assert made.site.answer("tree.py_defs/def-unused.html") is None
     assert made.site.answer("tree.py_defs/def-nothing.html") is None
 

@@ -33,7 +33,7 @@ class Shown:
         store_update.build(str(root))
         self.repository = api.Repository(root, update=False)
         self.index = Index(Facts(str(root / ".concordance")), str(root), Book(source=False))
-        self.paths = [row[1] for row in self.index.bases]
+        self.paths = [row[1] for row in self.index.file_rows]
         self.addresses = SiteAddresses(self.paths, str(root), str(root / ".concordance/book"))
 
     def page(self, path: str, part: int = 1) -> Read:

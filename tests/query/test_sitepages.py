@@ -126,7 +126,7 @@ def test_the_map_counts_every_line(grown: Path) -> None:
     assert {tile.label for tile in inside} == {"b", "in/"}
     read = webpages.Read(html.render(page, addresses).html)
     assert not read.wrong and {"./a_docs.html", "pkg/map.html"} <= set(read.hrefs)
-    text = markdown.render(page, SiteAddresses([row[1] for row in index.bases], str(grown), str(grown / "x")).in_markdown()).text
+    text = markdown.render(page, SiteAddresses([row[1] for row in index.file_rows], str(grown), str(grown / "x")).in_markdown()).text
     assert "[`pkg/`]" in text and "| 10 lines |" in text
     index.facts.close()
 

@@ -82,7 +82,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_page_of_the_sample_is_whole(sample: Path) -> None:
     index, addresses = webpages.opened(sample)
-    paths = [row[1] for row in index.bases]
+    paths = [row[1] for row in index.file_rows]
     book = Addresses(paths, str(sample), str(sample / "book"))
     seen: dict[str, webpages.Read] = {}
     for kind, page in webpages.pages(index):

@@ -11,6 +11,7 @@ from concordance.extract.cfamily import macros
 from concordance.facts.codec import pack, unpack_links
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable
+from concordance.facts.symbol_ids import SymbolIds
 from concordance.link.linker import Linker
 from concordance.link.paths.tree import Tree
 
@@ -29,14 +30,15 @@ class Repository:
             path: engine.extract(text, language, table if language in told else None)
             for path, (language, text) in sorted(files.items())
         }
-        rows, ledger, base = [], [], 1
+        rows, ledger, number = [], [], 1
         flows: dict[int, bytes] = {}
-        for number, (path, facts) in enumerate(self.facts.items(), 1):
+        for path, facts in self.facts.items():
             language, text = files[path]
             flows[number] = pack(facts.flow) if facts.flow is not None else b""
-            rows.append(Linkable(number, base, path, language, Category.SOURCE, len(flows[number])))
+            ids = SymbolIds.unpack(number, len(facts.symbols), None)
+            rows.append(Linkable(number, ids, path, language, Category.SOURCE, len(flows[number])))
             ledger.append(File(path, language, Category.SOURCE, "", "utf-8", len(text), 1, "", "", "", 0))
-            base += 1 + len(facts.symbols)
+            number += 1 + len(facts.symbols)
         self.rows, self._root, self._ledger, self._flows = rows, str(root), ledger, flows
         self.numbers = [number for number, row in enumerate(rows) if row.size]
         self.links = self.link([self.numbers[::-1] if backwards else self.numbers])
@@ -52,8 +54,8 @@ class Repository:
 
     def said(self, identity: int) -> str:
         """An id for people: path#key, or the path of a file."""
-        row = max((row for row in self.rows if row.base <= identity), key=lambda row: row.base)
-        place = identity - row.base - 1
+        row = max((row for row in self.rows if row.id <= identity), key=lambda row: row.id)
+        place = row.ids.place(identity)
         return row.path if place < 0 else f"{row.path}#{self.facts[row.path].symbols[place].key}"
 
     def at(self, path: str, line: int, column: int) -> list[str]:

@@ -56,7 +56,6 @@ class Book:
         self.files: dict[str, str] = {}
         self.known: dict[tuple[str, str], ExtractedFile] = {}
         self.linked: set[str] = set()  # by the last edit
-        self.moved: dict[int, int] = {}
         (home / "scratch").mkdir(parents=True)
         (home / "kept").mkdir()
         extract.save_macros(str(home / "scratch"), macros.merge([]))
@@ -124,12 +123,20 @@ class Book:
                 stages_passes.update(writer, work.file_list_changed, bridges.removed, bridges.added)
                 public_names.update(writer, work.file_list_changed)
             if not fresh:
-                self.linked, self.moved = work.linked or set(), writer.new_ids
+                self.linked = work.linked or set()
                 self.rows, self.tables = (work.rows, work.c_tables) if self.keeps else (None, None)
             writer.commit({"started": "0"})
         except BaseException:
             writer.abandon()
             raise
+
+
+def ids(folder: Path) -> dict[str, int]:
+    """The ids of files and symbols, by path and key."""
+    with closing(sqlite3.connect(folder / "index.db")) as run:
+        found = {str(schema.path_from(path)): one for one, path in run.execute("SELECT id, path FROM file")}
+        query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"
+        return found | {f"{schema.path_from(path)}#{key}": one for one, path, key in run.execute(query)}
 
 
 def _raise(path: str, reason: str) -> None:
@@ -139,7 +146,7 @@ def _raise(path: str, reason: str) -> None:
 def said(folder: Path) -> dict[str, list[Any]]:
     """All that a store says of links, by paths and keys."""
     with closing(sqlite3.connect(folder / "index.db")) as run, Facts(str(folder)) as facts:
-        names = {base: str(schema.path_from(path)) for base, path in run.execute("SELECT base, path FROM file")}
+        names = {one: str(schema.path_from(path)) for one, path in run.execute("SELECT id, path FROM file")}
         query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"
         names |= {one: f"{schema.path_from(path)}#{key}" for one, path, key in run.execute(query)}
         ask = run.execute

@@ -54,8 +54,8 @@ def dump(folder: Path) -> dict[str, Any]:
 
 def _names(connection: sqlite3.Connection) -> dict[int, str]:
     """What each id stands for; that of a file for the file itself."""
-    rows = connection.execute("SELECT base, path FROM file").fetchall()
-    found = {base: str(schema.path_from(path)) for base, path in rows}
+    rows = connection.execute("SELECT id, path FROM file").fetchall()
+    found = {identity: str(schema.path_from(path)) for identity, path in rows}
     query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"
     for identity, path, key in connection.execute(query).fetchall():
         found[identity] = f"{schema.path_from(path)}#{key}"
@@ -107,7 +107,7 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
     graph = LinkGraph(facts.analysis_result("graph"))
     users = {names[one]: sorted((named(user), way) for user, way in graph.users(one)) for one in names}
     tested = TestedFiles(facts.analysis_result("tests"))
-    bases = {base: path for base, path, *_ in facts.bases()}
+    files = {row[0]: row[1] for row in facts.file_rows()}
     return {
         "graph": {name: rows for name, rows in users.items() if rows},
         "stray edges": len(graph) - sum(map(len, users.values())),
@@ -119,8 +119,8 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
             (named(key), [named(one) for one in ring]) for key, ring in unpack_clusters(facts.analysis_result("clusters"))
         ],
         "tests": {
-            path: ([(named(one), steps) for one, steps in tested.of(base).near], tested.of(base).farther)
-            for base, path in bases.items()
+            path: ([(named(one), steps) for one, steps in tested.of(file).near], tested.of(file).farther)
+            for file, path in files.items()
         },
         "ranks": facts.ranks(),
         "bridges": [

@@ -78,7 +78,7 @@ class Read(HTMLParser):
 def opened(root: Path) -> tuple[Index, SiteAddresses]:
     """The index of a repository as the site has it, and its addresses."""
     index = Index(Facts(str(root / FOLDER)), str(root), Book(source=False, history=True, draws_diagrams=True))
-    paths = [row[1] for row in index.bases]
+    paths = [row[1] for row in index.file_rows]
     return index, SiteAddresses(paths, str(root), str(root / FOLDER / "book"), plain_files(index))
 
 

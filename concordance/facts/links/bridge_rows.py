@@ -16,6 +16,7 @@ import msgspec
 from concordance.base.model import Bridge, End, ForeignName, Links, Occurrences
 from concordance.facts import schema
 from concordance.facts.codec import unpack_asks, unpack_ends, unpack_links, unpack_named, unpack_names
+from concordance.facts.symbol_ids import IdOwners, SymbolIds
 
 SYMBOL = (
     "SELECT symbol.id, name, kind, path, place, line, declaration, col, public, symbol.key, language, category "
@@ -126,11 +127,17 @@ class BridgeReads:
             row = self._run.execute("SELECT packed FROM link WHERE file = ?", (file,)).fetchone()
         return unpack_links(row[0]) if row else Links()
 
-    def files(self) -> list[tuple[int, int, str, str, str]]:
-        """Return every file's id, base, path, language and category, in path order."""
+    def files(self) -> list[tuple[int, SymbolIds, str, str, str]]:
+        """Return every file's id, its symbols' ids, its path, language and category, in path order."""
         with self._guarded():
-            rows = self._run.execute("SELECT id, base, path, language, category FROM file").fetchall()
-        return sorted(((r[0], r[1], schema.path_from(r[2]), r[3], r[4]) for r in rows), key=lambda row: row[2])
+            rows = self._run.execute("SELECT id, symbols, ids, path, language, category FROM file").fetchall()
+        found = ((r[0], SymbolIds.unpack(*r[:3]), schema.path_from(r[3]), r[4], r[5]) for r in rows)
+        return sorted(found, key=lambda row: row[2])
+
+    def owners(self) -> IdOwners[int]:
+        """Return which file each id belongs to."""
+        with self._guarded():
+            return IdOwners(self._run.execute("SELECT start, file FROM id_range ORDER BY start").fetchall())
 
 
 # --- symbols with their position

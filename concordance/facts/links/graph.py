@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from concordance.base.model import ROLES, Role, role_bit, unpack_column
+from concordance.facts.symbol_ids import IdOwners, owner_by_id
 
 _USER = 4  # bits of an edge kind
 _TARGET = 32  # bits of an edge kind and a user's id
@@ -86,32 +87,14 @@ def unpack_edges(edges: bytes) -> Iterator[tuple[int, int, int]]:
         yield one >> _TARGET, (one >> _USER) & ((1 << _TARGET - _USER) - 1), one & _WAY
 
 
-def targets_of(edges: bytes) -> set[int]:
-    """Return the ids that the edges of one file point to."""
-    halves = array("I", edges)
-    return set(halves[1::2] if _LITTLE else halves[::2])
-
-
 def is_executing(one: int) -> bool:
     """True if an edge means that something is executed or loaded."""
     return one & _WAY <= EdgeKind.LOADS
 
 
-def remap_edge(one: int, new_ids: Mapping[int, int]) -> int:
-    """Return an edge with the current ids of both ends."""
-    target, user = ends_of(one)
-    return edge(new_ids.get(target, target), new_ids.get(user, user), one & _WAY)
-
-
 def ends_of(one: int) -> tuple[int, int]:
     """Return the target and the user of an edge."""
     return one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
-
-
-def remap_targets(edges: bytes, new_ids: Mapping[int, int]) -> bytes:
-    """Return the edges of one file with its targets replaced."""
-    every, low = array("Q", edges), (1 << _TARGET) - 1
-    return pack_edges([new_ids.get(one >> _TARGET, one >> _TARGET) << _TARGET | one & low for one in every])
 
 
 def join_graph(parts: Iterable[bytes], top: int) -> bytes:
@@ -228,19 +211,16 @@ class LinkGraph:
                 if one & _WAY == way:
                     yield target, one >> _USER
 
-    def files(self, bases: Sequence[int]) -> list[Pair]:
-        """Return the edges between files, given the ids of the files in ascending order."""
+    def files(self, owners: IdOwners[int]) -> list[Pair]:
+        """Return the edges between files."""
         top = len(self._starts) - 1
-        owner = array("I", [0]) * (bases[0] if bases else 0)
-        ends = [*bases[1:], top]
-        for base, end in zip(bases, ends, strict=False):
-            owner.extend(array("I", [base]) * (end - base))
-        pairs: list[Pair] = []
-        for base, end in zip(bases, ends, strict=False):
-            stretch = self._users[self._starts[base] : self._starts[end]]
-            times = Counter([owner[one >> _USER] for one in stretch])
-            pairs += [(user, base, count) for user, count in times.items() if user != base]
-        return pairs
+        owner = owner_by_id(owners, top)
+        ends = [*owners.starts[1:], top]
+        times: dict[int, Counter[int]] = {}
+        for start, end, file in zip(owners.starts, ends, owners.owners, strict=False):  # without files there is one end
+            stretch = self._users[self._starts[start] : self._starts[end]]
+            times.setdefault(file, Counter()).update([owner[one >> _USER] for one in stretch])
+        return [(user, file, n) for file, users in times.items() for user, n in users.items() if user != file]
 
 
 def pack_pairs(pairs: Iterable[Pair]) -> bytes:
@@ -260,26 +240,16 @@ def unpack_pairs(packed: bytes) -> list[Pair]:
     return list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True))
 
 
-def remap_pairs(packed: bytes, new_ids: Mapping[int, int]) -> bytes:
-    """Return pairs of files with the current ids of files."""
-    numbers = array("I", packed)
-    for place in [place for place, one in enumerate(numbers) if one in new_ids]:
-        if place % 3 < 2:
-            numbers[place] = new_ids[numbers[place]]
-    return numbers.tobytes()
-
-
 class Pairs:
     """Sorted pairs of files, from which some can be removed and added without touching the others."""
 
     def __init__(self, packed: bytes) -> None:
         self._numbers = array("I", packed)
 
-    def take(self, users: Collection[int], either: Collection[int]) -> list[Pair]:
-        """Remove and return the pairs that have one of the users or one of the targets."""
+    def take(self, users: Collection[int]) -> list[Pair]:
+        """Remove and return the pairs that have one of the users."""
         numbers = self._numbers
-        ends = zip(numbers[::3], numbers[1::3], strict=True)
-        places = [place for place, (user, target) in enumerate(ends) if user in users or target in either]
+        places = [place for place, user in enumerate(numbers[::3]) if user in users]
         found = [(numbers[3 * place], numbers[3 * place + 1], numbers[3 * place + 2]) for place in places]
         left, done = array("I"), 0
         for place in places:

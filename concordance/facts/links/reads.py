@@ -9,8 +9,6 @@ import os
 import sqlite3
 import tempfile
 import weakref
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
@@ -19,6 +17,7 @@ from concordance.base.model import EXECUTABLE_KINDS, Links
 from concordance.facts.codec import FileOutline, unpack_links, unpack_outline
 from concordance.facts.links import rows as links_rows
 from concordance.facts.links.graph import LinkGraph
+from concordance.facts.symbol_ids import IdOwners
 
 _MAX_PARAMETERS = 500
 
@@ -26,7 +25,6 @@ _MAX_PARAMETERS = 500
 class FileRow(NamedTuple):
     """The fields of a file's ledger row that the linker needs."""
 
-    base: int
     language: str
     form: tuple[str, ...]  # as in `PreviousFile`
 
@@ -43,10 +41,10 @@ class LinkReads:
 
     def row(self, file: int) -> FileRow | None:
         """Return a file's ledger row; None if there is none."""
-        query = "SELECT base, language, category, skip, note FROM file WHERE id = ?"
+        query = "SELECT language, category, skip, note FROM file WHERE id = ?"
         with self._guarded():
             row = self._run.execute(query, (file,)).fetchone()
-        return FileRow(row[0], row[1], tuple(row[2:])) if row else None
+        return FileRow(row[0], tuple(row[1:])) if row else None
 
     def flow(self, file: int) -> bytes:
         """Return a file's encoded flow; empty if it has none."""
@@ -69,7 +67,7 @@ class LinkReads:
             return dict(self._run.execute(query, listed))
 
     def included(self) -> dict[int, bytes]:
-        """Return by C-family file the bases of the files that it included, in four bytes each."""
+        """Return by C-family file the ids of the files that it included, in four bytes each."""
         with self._guarded():
             return dict(self._run.execute("SELECT file, included FROM led WHERE included IS NOT NULL"))
 
@@ -115,13 +113,8 @@ class LinkReads:
                 self._mentions = self._run.execute("SELECT file, names FROM mention").fetchall()
         return list(links_rows.files_holding(self._mentions, names))
 
-    def files_linked_to(self, bases: Iterable[int]) -> set[int]:
-        """Return the files that linked in any way to the files with the given base ids."""
-        with self._guarded():
-            return set(links_rows.files_holding(self._run.execute("SELECT file, files FROM led"), bases))
-
     def files_linked_to_symbols(self, ids: Iterable[int]) -> set[int]:
-        """Return the files that linked to the given symbols, by name or otherwise; takes the old ids."""
+        """Return the files that linked to the given symbols, by name or otherwise."""
         wanted = sorted(ids)
         graph = LinkGraph(self.analysis_result("graph"))
         found = {user for target in wanted for user, _ in graph.users(target)}
@@ -135,11 +128,9 @@ class LinkReads:
         return self._files(found)
 
     def _files(self, ids: Iterable[int]) -> set[int]:
-        """Return the files of the given symbols; the files must have been linked."""
         with self._guarded():
-            rows = self._run.execute("SELECT base, file FROM led ORDER BY base").fetchall()
-        bases = array("I", [row[0] for row in rows])
-        return {rows[bisect_right(bases, one) - 1][1] for one in ids}
+            owners = IdOwners[int](self._run.execute("SELECT start, file FROM id_range ORDER BY start").fetchall())
+        return {owners[one] for one in ids}
 
     def analysis_result(self, name: str) -> bytes:
         """Return the packed result of a whole-repository analysis."""
@@ -148,21 +139,22 @@ class LinkReads:
         return bytes(row[0]) if row else b""
 
     def edges_and_loads(self) -> tuple[list[bytes], dict[int, bytes]]:
-        """Return the edges of all files, and the files that each file loads, by its base."""
+        """Return the edges of all files, and the files that each file loads."""
         with self._guarded():
-            rows = self._run.execute("SELECT edges, base, loads FROM led").fetchall()
+            rows = self._run.execute("SELECT edges, file, loads FROM led").fetchall()
         return [row[0] for row in rows], {row[1]: row[2] for row in rows}
 
     def loads(self) -> dict[int, bytes]:
-        """Return the files that each file loads, by its base."""
+        """Return the files that each file loads."""
         with self._guarded():
-            return dict(self._run.execute("SELECT base, loads FROM led"))
+            return dict(self._run.execute("SELECT file, loads FROM led"))
 
     def runnable(self) -> tuple[list[int], list[int]]:
-        """Return the ids of all executable symbols, and of those that are tests."""
+        """Return the ids of all executable symbols, and of the tests among them, by file in the order of the text."""
         kinds = ", ".join(f"'{kind}'" for kind in sorted(EXECUTABLE_KINDS))
         with self._guarded():
-            rows = self._run.execute(f"SELECT id, test FROM symbol WHERE kind IN ({kinds})").fetchall()  # noqa: S608
+            query = f"SELECT id, test FROM symbol WHERE kind IN ({kinds}) ORDER BY file, place"  # noqa: S608
+            rows = self._run.execute(query).fetchall()
         return [row[0] for row in rows], [row[0] for row in rows if row[1]]
 
     def expression_counts(self) -> tuple[int, int]:

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from concordance.base.model import Links, pack_column, unpack_column
+from concordance.base.model import unpack_column
 from concordance.facts import schema
-from concordance.facts.codec import pack, unpack_asks, unpack_links
-from concordance.facts.links.graph import remap_targets
+from concordance.facts.codec import unpack_asks
 
 Columns = tuple[bytes, ...]
 
@@ -32,13 +31,11 @@ class LinkedFile(NamedTuple):
     edges: bytes  # packed edges, as in `graph`
     named: int  # expressions that name something …
     resolved: int  # … and how many of them are resolved
-    base: int  # the id of the file as a target
     loads: bytes  # the ids of the files that it loads, packed
     extends: list[tuple[int, int]]  # class, base
     imports: bytes = b""  # a digest of where its imports lead
     mentions: bytes = b""  # digests of the names that it looks for in other files, ascending
-    files: bytes = b""  # the bases of the files that it links to in any way
-    included: bytes | None = None  # C family: the bases of the files that it includes, in order
+    included: bytes | None = None  # C family: the ids of the files that it includes, in order
     asks: bytes = b""  # the names that other languages may define, encoded
 
 
@@ -100,8 +97,8 @@ def _insert_links(run: sqlite3.Connection, row: LinkedFile) -> None:
     run.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (row.file, row.links))
     told = (row.file, row.imports, row.named, row.resolved, encode(row.uses), rest)
     run.execute("INSERT OR REPLACE INTO linked VALUES (?, ?, ?, ?, ?, ?)", told)
-    leads = (row.file, row.base, row.included, row.files, row.loads, row.edges)
-    run.execute("INSERT OR REPLACE INTO led VALUES (?, ?, ?, ?, ?, ?)", leads)
+    leads = (row.file, row.included, row.loads, row.edges)
+    run.execute("INSERT OR REPLACE INTO led VALUES (?, ?, ?, ?)", leads)
     run.execute("INSERT OR REPLACE INTO mention VALUES (?, ?)", (row.file, row.mentions))
     _insert_foreign_names(run, row)
 
@@ -133,7 +130,7 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
         told = (row.imports, row.named, row.resolved, row.file)
         run.execute("UPDATE linked SET imports = ?, named = ?, resolved = ? WHERE file = ?", told)
         run.execute("UPDATE mention SET names = ? WHERE file = ?", (row.mentions, row.file))
-        run.execute("UPDATE led SET files = ?, included = ? WHERE file = ?", (row.files, row.included, row.file))
+        run.execute("UPDATE led SET included = ? WHERE file = ?", (row.included, row.file))
         _insert_foreign_names(run, row)
     else:
         _insert_links(run, row)
@@ -143,9 +140,11 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
 
 def foreign_names_changed(run: sqlite3.Connection, row: LinkedFile) -> bool:
     """True if the names that a file looks for in other languages changed, or the symbols in it that do so."""
-    had = run.execute("SELECT packed, base FROM asks JOIN led USING (file) WHERE file = ?", (row.file,)).fetchone()
-    was = [(one.name, one.user - had[1], one.roles) for one in unpack_asks(had[0])] if had else []
-    now = [(one.name, one.user - row.base, one.roles) for one in unpack_asks(row.asks)] if row.asks else []
+    had = run.execute("SELECT packed FROM asks WHERE file = ?", (row.file,)).fetchone()
+    was, now = (
+        [(one.name, one.user, one.roles) for one in unpack_asks(packed)] if packed else []
+        for packed in (had[0] if had else b"", row.asks)
+    )
     return was != now
 
 
@@ -187,54 +186,6 @@ def _miss(run: sqlite3.Connection, old: Mapping[str, tuple[int, int]], new: Mapp
         "uses = uses + excluded.uses", rows,
     )  # fmt: skip
     run.executemany("DELETE FROM missed WHERE name = ? AND uses <= 0", [row[:1] for row in rows])
-
-
-def retarget(run: sqlite3.Connection, new_ids: Mapping[int, int]) -> None:
-    """Update the targets in all indexed rows to their current ids."""
-    pairs = [(new, old) for old, new in new_ids.items()]
-    for table in ("used", "override", "extends"):
-        run.executemany(f"UPDATE {table} SET target = ? WHERE target = ?", pairs)  # noqa: S608
-
-
-def remap_part(run: sqlite3.Connection, file: int, new_ids: Mapping[int, int]) -> tuple[FileLinks, FileLinks] | None:
-    """Update the targets in the stored part of a file to their current ids; return it before and after."""
-    had = read_part(run, file)
-    if had is None:
-        return None
-    links = unpack_links(had.links)
-    targets = _with_new_ids(links.target, new_ids)
-    uses = (_with_new_ids(had.uses[0], new_ids), *had.uses[1:]) if had.uses else had.uses
-    rest = StoredFlow(
-        had.rest.missed, [(one, new_ids.get(target, target), trust) for one, target, trust in had.rest.overrides],
-        [(one, new_ids.get(target, target)) for one, target in had.rest.extends],
-    )  # fmt: skip
-    new = FileLinks(
-        pack(_with_targets(links, targets)),
-        uses,
-        rest,
-        remap_targets(had.edges, new_ids),
-        _with_new_ids(had.loads, new_ids),
-    )
-    columns = run.execute("SELECT files, included FROM led WHERE file = ?", (file,)).fetchone()
-    there, included = (
-        [new_ids.get(base, base) for base in array("I", one)] if one is not None else None for one in columns
-    )
-    encode = msgspec.msgpack.encode
-    run.execute("UPDATE link SET packed = ? WHERE file = ?", (new.links, file))
-    run.execute("UPDATE linked SET uses = ?, rest = ? WHERE file = ?", (encode(new.uses), encode(new.rest), file))
-    files = array("I", sorted(there or ())).tobytes()
-    leads = (new.edges, new.loads, files, array("I", included).tobytes() if included is not None else None, file)
-    run.execute("UPDATE led SET edges = ?, loads = ?, files = ?, included = ? WHERE file = ?", leads)
-    return had, new
-
-
-def _with_targets(links: Links, targets: bytes) -> Links:
-    return links._replace(target=targets)
-
-
-def _with_new_ids(column: bytes, new_ids: Mapping[int, int]) -> bytes:
-    """Return a column with ids replaced."""
-    return pack_column([new_ids.get(one, one) for one in unpack_column(column)])
 
 
 def files_holding(rows: Iterable[tuple[int, bytes]], numbers: Iterable[int]) -> Iterator[int]:

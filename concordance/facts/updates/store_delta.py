@@ -7,13 +7,13 @@ it was made is still current. Reporting too much costs an unnecessary page; repo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
 
-from concordance.base.model import File, Links, unpack_column
-from concordance.facts.codec import unpack_links, unpack_terms
+from concordance.base.model import File
+from concordance.facts.codec import unpack_terms
 from concordance.facts.links.graph import unpack_edges
 from concordance.facts.links.rows import FileLinks, rows_of
 
@@ -101,46 +101,36 @@ class StoreDelta:
             self.add(Aspect.WORDS, [path])
         self.add(Aspect.SYMBOLS_NAMED, [name for _, name, *_ in _names(before) ^ _names(after)])
 
-    def compare_links(
-        self, path: str, before: FileLinks, after: FileLinks, new_ids: Mapping[int, int], owner: Callable[[int], str]
-    ) -> None:
-        """Compare the links of a file with its previous ones, whose ids may have changed (`new_ids`).
-
-        `owner` returns the file that an id belongs to.
-        """
+    def compare_links(self, path: str, before: FileLinks, after: FileLinks, owner: Callable[[int], str]) -> None:
+        """Compare the links of a file with its previous ones; `owner` returns the file that an id belongs to."""
         if before == after:
             return
-        if _resolved(before, new_ids) != _resolved(after, {}):
+        if _resolved(before) != _resolved(after):
             self.add(Aspect.RESOLVED, [path])
-        was, now = set(_uses(before, new_ids)), set(_uses(after, {}))
+        was, now = set(_uses(before)), set(_uses(after))
         if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # target and trust
             self.add(Aspect.USES, [path])
-        targets = {row[0] for row in {*was, *_edges(before, new_ids)} ^ {*now, *_edges(after, {})}}
+        targets = {row[0] for row in {*was, *_edges(before)} ^ {*now, *_edges(after)}}
         self.add(Aspect.USED_BY, {owner(target) for target in targets})
 
 
-def _uses(part: FileLinks, new_ids: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+def _uses(part: FileLinks) -> Iterator[tuple[int, ...]]:
     """Yield which symbols of a file use, override or extend what."""
-    for target, user, *more in rows_of(part.uses):
-        yield new_ids.get(target, target), new_ids.get(user, user), *more
+    yield from rows_of(part.uses)
     for one, target, *more in part.rest.overrides:
-        yield new_ids.get(target, target), new_ids.get(one, one), -1, *more
+        yield target, one, -1, *more
     for one, target in part.rest.extends:
-        yield new_ids.get(target, target), new_ids.get(one, one), -2
+        yield target, one, -2
 
 
-def _edges(part: FileLinks, new_ids: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+def _edges(part: FileLinks) -> Iterator[tuple[int, ...]]:
     for target, user, way in unpack_edges(part.edges):
-        yield new_ids.get(target, target), new_ids.get(user, user), -3, way
+        yield target, user, -3, way
 
 
-def _resolved(part: FileLinks, new_ids: Mapping[int, int]) -> object:
-    """Return what a file's own names refer to, in a form that can be compared."""
-    links = unpack_links(part.links) if part.links else Links()
-    targets = [new_ids.get(one, one) for one in unpack_column(links.target)]
-    overrides = [(new_ids.get(one, one), new_ids.get(target, target)) for one, target, _ in part.rest.overrides]
-    extends = [(new_ids.get(one, one), new_ids.get(target, target)) for one, target in part.rest.extends]
-    return links._replace(target=b""), targets, overrides, extends
+def _resolved(part: FileLinks) -> object:
+    """Return what a file's own names refer to."""
+    return part.links, [row[:2] for row in part.rest.overrides], part.rest.extends
 
 
 def _words(stored: StoredFile) -> list[tuple[str, int, str]]:

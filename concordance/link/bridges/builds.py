@@ -56,7 +56,7 @@ def _target_files(context: BridgeContext, paths: Paths, stated: list[StatedEnd],
         for file, trust, by in _files(paths, one) if _how(one) != "without" else ():
             if file not in without and file not in seen and file != one.file.path:
                 seen.add(file)
-                row = one.to(context.file_of[file].base, trust, by)
+                row = one.to(context.file_of[file].id, trust, by)
                 yield row._replace(source=target) if target else row
 
 

@@ -24,11 +24,11 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
             continue
         name = f"{context.module_of(one.file.path)}.{one.end.name}"
         known.setdefault(name, one)
-        yield one.to(one.file.base, Trust.EXACT, "defined here", name=name, more=one.end.more)
+        yield one.to(one.file.id, Trust.EXACT, "defined here", name=name, more=one.end.more)
     for name in sorted(known.keys() & context.foreign_names.keys()):
         for ask in context.foreign_names[name]:
             role = Role.IMPORT if ask.roles & _IMPORT else Role.MENTION if ask.roles & _CALL else Role.READ
-            yield Bridge("cython", "asks", name, ask.user, -1, known[name].file.base, Trust.VIA_IMPORT, _BY, role)
+            yield Bridge("cython", "asks", name, ask.user, -1, known[name].file.id, Trust.VIA_IMPORT, _BY, role)
     for row in context.files if known else ():
         if row.path.endswith(STUBS_AND_TEMPLATES):
             module = context.module_of(row.path.removesuffix(".in"))
@@ -36,7 +36,7 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
                 found = known.get(f"{module}.{symbol.key.partition('+')[0]}")
                 if found is not None:
                     name = f"{module}.{found.end.name}"
-                    yield Bridge("cython", "declares", name, symbol.id, -1, found.file.base, Trust.VIA_IMPORT, _BY)
+                    yield Bridge("cython", "declares", name, symbol.id, -1, found.file.id, Trust.VIA_IMPORT, _BY)
     for one in context.ends("cython", "declares"):
         yield from _functions(context, one)
 

@@ -44,7 +44,7 @@ def _path(context: BridgeContext, one: StatedEnd) -> DocumentedName | None:
         path = join_path(home, one.end.text)
         row = context.file_of.get(path) if path is not None else None
         if row is not None:
-            return DocumentedName(row.base, Trust.EXACT, "path")
+            return DocumentedName(row.id, Trust.EXACT, "path")
     return None
 
 
@@ -104,7 +104,7 @@ class DocumentedNames:
     def module(self, dotted: str) -> DocumentedName | None:
         """Return the module of a name."""
         path = self._modules.get(dotted)
-        return DocumentedName(self._row(path).base, Trust.EXACT, "module of this name") if path is not None else None
+        return DocumentedName(self._row(path).id, Trust.EXACT, "module of this name") if path is not None else None
 
     def resolve(self, dotted: str) -> DocumentedName | None:
         """Return the target of a dotted name; None if it is not known.

@@ -27,7 +27,7 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for one in context.ends("runs"):
         for path, trust, by in found.scripts_named(one):
             if path != one.file.path:
-                yield one.to(context.file_of[path].base, trust, by, role=Role.CALL)
+                yield one.to(context.file_of[path].id, trust, by, role=Role.CALL)
 
 
 class _Files:

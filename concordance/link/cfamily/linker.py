@@ -57,7 +57,7 @@ class CFamilyLinker:
         self.state, self.table, self.includes = state, state.table, state.includes
         self.resolver = ExpressionResolver(world, self.table, self.includes)
         self._members_by_name: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
-        self._bases = [row.base + 1 for row in world.files]
+        self._ids = [row.ids.ids for row in world.files]
 
     def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; for each expression, the best first."""
@@ -156,7 +156,7 @@ class CFamilyLinker:
         )
 
     def _id(self, code: int) -> int:
-        return self._bases[code >> SHIFT] + (code & MASK)
+        return self._ids[code >> SHIFT][code & MASK]
 
     def _add_targets(self, use: int, codes: Sequence[int], trust: Trust, by: str, rows: list[NameTarget]) -> None:
         rows += [NameTarget(use, self._id(code), trust, by) for code in codes[:_MAX_TARGETS]]

@@ -52,13 +52,13 @@ class UnresolvedNames:
                     self._name_in_stub(resolved[used]) if used in resolved else self._name(file, used, resolved)
                 )
             if names[used]:
-                key = (names[used], file.base + user)
+                key = (names[used], file.id(user - 1))
                 had = foreign.get(key, (0, 0))
                 foreign[key] = (had[0] | roles, had[1] + times)
         for symbol, used in self._aliases(file):
             name = self._name_in_stub(resolved[used]) if used in resolved else self._name(file, used, resolved)
             if name:
-                key = (name, file.base + symbol)
+                key = (name, file.id(symbol - 1))
                 foreign[key] = (foreign.get(key, (0, 0))[0] | _CALL, foreign.get(key, (0, 1))[1])
         return [ForeignName(name, user, roles, times) for (name, user), (roles, times) in sorted(foreign.items())]
 
@@ -81,9 +81,8 @@ class UnresolvedNames:
 
     def _name_in_stub(self, target: int) -> str:
         """Return the full name of a target that is only declared: a symbol of a stub; else ""."""
-        base = self._world.base(target)
-        row = self._world.files[self._world.number_of_base(base)]
-        if target == base or not row.path.endswith(STUBS):
+        row = self._world.files[self._world.number_of_id(target)]
+        if target == row.id or not row.path.endswith(STUBS):
             return ""
         owner, symbol = self._world.owner(target)
         parts = []

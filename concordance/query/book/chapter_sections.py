@@ -45,7 +45,7 @@ from concordance.query.folders.terms import distinctive_terms
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import BELOW, RENUMBERED, memoised, shared_while, untouched
+from concordance.query.index.updates.reads import BELOW, memoised, shared_while, untouched
 
 _TYPES = TYPE_KINDS | {Kind.TYPE}
 _MAX_KEY_DEFINITIONS = 24  # key definitions listed
@@ -204,13 +204,13 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 # --- further reading
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
 def _documents_by_path(index: Index) -> dict[str, list[str]]:
     """Return, by path, the documents that name a file."""
     found: dict[str, list[str]] = {}
-    for base, path, _, category in index.bases:
-        for target in index.neighbours.all_uses.get(base, ()) if category == Category.DOCUMENTATION else ():
-            found.setdefault(index.path_of_base(target), []).append(path)
+    for file, path, _, category in index.file_rows:
+        for target in index.neighbours.all_uses.get(file, ()) if category == Category.DOCUMENTATION else ():
+            found.setdefault(index.path_of_file(target), []).append(path)
     return found
 
 

@@ -26,7 +26,7 @@ from concordance.facts.updates.store_delta import Aspect
 from concordance.query.folders import UNWRITTEN_CATEGORIES, Folder, folders
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import RENUMBERED, incremental, shared_while, unrecorded_copy, untouched
+from concordance.query.index.updates.reads import incremental, shared_while, unrecorded_copy, untouched
 
 _SHARES: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.5, Category.EXAMPLE: 0.5, Category.CONFIGURATION: 0.5,
@@ -219,11 +219,11 @@ def _kind(folder: Folder) -> str:
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
 def _uses_between_folders(index: Index) -> Counter[tuple[str, str]]:
     """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
-    homes = {base: path.rpartition("/")[0] for base, path, _, _ in index.bases}
-    prose = {base for base, _, _, category in index.bases if category == Category.DOCUMENTATION}
+    homes = {file: path.rpartition("/")[0] for file, path, _, _ in index.file_rows}
+    prose = {file for file, _, _, category in index.file_rows if category == Category.DOCUMENTATION}
     return Counter(
         (homes[user], homes[target])
         for user, targets in index.neighbours.all_uses.items() if user not in prose

@@ -35,10 +35,9 @@ class KeyDefinition(NamedTuple):
 
 def symbol_by_id(index: Index, one: int) -> SymbolHead | None:
     """Return the definition with an id, None if it does not exist."""
-    path = index.path_of(one)
+    path, place = index.order_of(one)
     symbols = outline(index, path).symbols
-    place = one - index.base_of(path) - 1
-    return symbols[place] if 0 <= place < len(symbols) else None
+    return symbols[place] if place >= 0 else None
 
 
 def key_definitions_of_folder(index: Index, folder: Folder, limit: int) -> list[KeyDefinition]:
@@ -50,7 +49,7 @@ def key_definitions_of_files(index: Index, paths: Iterable[str], limit: int) -> 
     """Return the definitions in the given files that most files use."""
     names, used = index.census.names, folders(index).used_in
     rows = [row for path in paths for row in used.get(path, ())]
-    rows.sort(key=lambda row: (-row[0], names[row[1]], index.path_of(row[1]), row[1]))
+    rows.sort(key=lambda row: (-row[0], names[row[1]], *index.order_of(row[1])))
     return _rows(index, rows, limit)
 
 
@@ -62,8 +61,8 @@ def _rows(index: Index, rows: Iterable[tuple[int, int]], limit: int) -> list[Key
             continue
         if symbol.declaration and symbol.kind in TYPE_KINDS:
             continue  # a forward declaration; the type is defined elsewhere
-        path = index.path_of(one)
-        words = _words(index, f"{one - index.base_of(path) - 1} {path}")
+        path, place = index.order_of(one)
+        words = _words(index, f"{place} {path}")
         found[symbol.name] = KeyDefinition(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
         if len(found) == limit:
             break

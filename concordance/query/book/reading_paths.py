@@ -52,7 +52,7 @@ def time_in_words(minutes: int) -> str:
 def reading_path(index: Index, paths: Sequence[str], limit: int = _MAX_STEPS) -> list[ReadingStep]:
     """Return the most central files of the given folders, as far as possible each after those that it uses."""
     chosen = folders(index).most_central(paths, limit)
-    bases = {index.base_of(path): place for place, path in enumerate(chosen)}
+    bases = {index.file_id(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
     for base, place in bases.items():
         for target, times in index.neighbours.uses.get(base, {}).items():

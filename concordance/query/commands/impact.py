@@ -61,14 +61,14 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
     found: dict[int, None] = {}
     for path, stretches in lines.items():
         if index.facts.file(path) is not None:
-            base = index.facts.base(path)
-            symbols = index.open_file(path).symbols
+            file = index.open_file(path)
+            symbols, ids = file.symbols, file.ids
             for first, last in stretches:
                 at = [n for n, one in enumerate(symbols) if one.start_line <= last and first <= one.end_line]
                 around = {symbols[n].parent for n in at}  # left out: only the innermost symbol counts as changed
-                found.update((base + 1 + n, None) for n in at if n not in around)
+                found.update((ids.of(n), None) for n in at if n not in around)
                 if not at:
-                    found[base] = None
+                    found[ids.file] = None
     names = [display_name(index, place) for place in places(index, list(found)[:6]).values()]
     more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
     said = f"changed since the last commit: {', '.join(names[:5])}{more}"
@@ -77,8 +77,8 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
 
 def symbols_of_file(index: Index, file: File) -> list[int]:
     """Return the ids of a file and of everything it defines."""
-    base = index.facts.base(file.path)
-    return [base, *(one.id for one in index.facts.symbols_in(file.path))]
+    ids = index.facts.ids(file.path)
+    return [ids.file, *ids]
 
 
 def with_members_and_owners(index: Index, starts: Collection[int]) -> list[int]:
@@ -105,7 +105,8 @@ def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
             walk.steps.setdefault(below, (1, start, int(EdgeKind.INHERITS)))
     order = index.tests.get
     met = ((one, step[0]) for one, step in walk.steps.items() if step[0] and one not in own)
-    rows = sorted(ReachedSymbol(steps, order(one, -1), one, one) for one, steps in met)
+    rows = [ReachedSymbol(steps, order(one, -1), one, one) for one, steps in met]
+    rows.sort(key=lambda row: (row.steps, row.order, index.order_of(row.id)))
     tests = [row for row in rows if row.order >= 0][:FIRST_TESTS]
     first = {row.id for row in tests}
     return ReachedSymbols([*tests, *(row for row in rows if row.id not in first)], walk)
@@ -156,7 +157,7 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
         for one in shown
     ]
     if not found and argument is not None:
-        note = f"no uses of {argument} found: {len(index.bases):,} files searched"
+        note = f"no uses of {argument} found: {len(index.file_rows):,} files searched"
     if not walk.whole:
         ended = f"the search stopped after {MAX_EDGES:,} uses: anything farther away is not listed"
         note = f"{note}; {ended}" if note else ended

@@ -23,12 +23,12 @@ _IMPORT = role_bit(Role.IMPORT)
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per import statement."""
     file = index.file(argument)
-    users = index.facts.users(index.facts.base(file.path))
+    users = index.facts.users(index.facts.id(file.path))
     paths = {index.path_of(user) for user, roles, _ in users if roles & _IMPORT}
     rows: list[Row] = []
     for path in sorted(paths, key=lambda path: (category_rank(index.category_of(path)), path)):
         rows += _in_file(index, path, file.path)
-    note = "" if rows else f"no imports of {file.path} found: {len(index.bases):,} files searched"
+    note = "" if rows else f"no imports of {file.path} found: {len(index.file_rows):,} files searched"
     return paginate(rows, ("path", "line", "names"), page)._replace(note=note)
 
 

@@ -93,7 +93,7 @@ def _starts(index: Index, argument: str) -> list[int]:
     """Return the ids of a name or file and of what it contains."""
     meant = resolve_subject(index, argument)
     if isinstance(meant, File):
-        return [index.facts.base(meant.path), *functions_in(index, meant)]
+        return [index.facts.id(meant.path), *functions_in(index, meant)]
     return with_members(index, meant)
 
 

@@ -24,5 +24,5 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         {"path": one.path, "reasons": [reason.describe(name) for reason in one.reasons], "score": one.score}
         for one in index.neighbours.of(file)
     ]
-    note = "" if rows else f"no files related to {file.path} found: {len(index.bases):,} files searched"
+    note = "" if rows else f"no files related to {file.path} found: {len(index.file_rows):,} files searched"
     return paginate(rows, ("path", "score", "reasons"), page)._replace(note=note)

@@ -80,7 +80,7 @@ def _rows(index: Index, reached: list[tuple[ReachedSymbol, GraphWalk]]) -> list[
 
 def _by_import(index: Index, file: File, category: Category, page: AnswerPage) -> Answer:
     """Return the test files that import a file, for a file none of whose symbols a test was found to run."""
-    users = index.graph.users(index.facts.base(file.path))
+    users = index.graph.users(index.facts.id(file.path))
     paths = {index.path_of(user) for user, way in users if way == EdgeKind.IMPORTS}
     rows: list[Row] = [
         {

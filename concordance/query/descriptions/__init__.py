@@ -143,7 +143,7 @@ def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
 
 def _users(index: Index, path: str) -> list[str]:
     """Return the files that use a file, sorted by path."""
-    return sorted(map(index.path_of_base, index.neighbours.users.get(index.base_of(path), ())))
+    return sorted(map(index.path_of_file, index.neighbours.users.get(index.file_id(path), ())))
 
 
 def _imports(file: File, facts: FileOutline) -> list[Piece]:
@@ -235,11 +235,11 @@ def _suites(facts: FileOutline) -> list[str]:
 
 def file_under_test(index: Index, path: str) -> tuple[str, bool]:
     """Return the file that a test file tests, and whether their names match; "" if no file stands out."""
-    uses = index.neighbours.uses.get(index.base_of(path), {})
+    uses = index.neighbours.uses.get(index.file_id(path), {})
     stem = stem_of(path).lower()
     rows = []
     for target, times in uses.items():
-        other = index.path_of_base(target)
+        other = index.path_of_file(target)
         if not other or index.category_of(other) not in _ABOUT or "test" in other.rpartition("/")[0]:
             continue
         alike = stem_of(other).lower() == stem

@@ -61,17 +61,17 @@ def _is_switch(symbol: SymbolHead) -> bool:
 
 def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     """Return the definitions worth naming, the most used first: the public ones, or all if there are none."""
-    base = index.base_of(file.path)
+    ids = index.facts.ids(file.path)
     rows = [
         (place, symbol) for place, symbol in top_level_symbols(facts)
         if not symbol.declaration and not _is_switch(symbol) and not symbol.name.startswith("__")
     ]  # fmt: skip
     rows = [row for row in rows if row[1].public] or rows
-    last, uses = base + len(facts.symbols), {}
+    uses: dict[int, int] = {}
     index.reads.note(Aspect.USED_BY, file.path)
     for place, _ in rows:
-        users = index.graph.users(base + 1 + place)
-        uses[place] = len(users) + 100 * sum(not base <= user <= last for user, _ in users)
+        users = index.graph.users(ids.of(place))
+        uses[place] = len(users) + 100 * sum(user not in ids for user, _ in users)
     return sorted(rows, key=lambda row: (-uses[row[0]], row[0]))
 
 

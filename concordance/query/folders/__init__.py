@@ -20,7 +20,6 @@ from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.ledger import Ledger, ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import (
-    RENUMBERED,
     incremental,
     memoised,
     shared_while,
@@ -85,7 +84,7 @@ class _MostUsed(NamedTuple):
     folders: dict[str, UsedDefinitions]  # at most `_MAX_DEFINITIONS` each
 
 
-@shared_while(untouched(Aspect.USED_BY, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.SYMBOLS_NAMED, Aspect.DISPLAY_NAMES))
 def _most_used(index: Index) -> _MostUsed:
     """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
     declaration count as uses of the definition."""
@@ -98,12 +97,12 @@ def _most_used(index: Index) -> _MostUsed:
             meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPE_KINDS]
             if meant:
                 times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
-    paths = {one: index.path_of(one) for one in times_of}
+    order = {one: index.order_of(one) for one in times_of}
     rows = [(times, one) for one, times in times_of.items() if names[one] != "main"]  # no file uses another's `main`
-    rows.sort(key=lambda row: (-row[0], names[row[1]], paths[row[1]], row[1]))
+    rows.sort(key=lambda row: (-row[0], names[row[1]], *order[row[1]]))
     files: dict[str, list[int]] = {}  # positions in `rows`
     for place, (_, one) in enumerate(rows):
-        files.setdefault(paths[one], []).append(place)
+        files.setdefault(order[one][0], []).append(place)
     best: dict[str, list[int]] = {folder: [] for folder in index.folders}
     for path, places in files.items():
         best[path.rpartition("/")[0]] += places[:_MAX_DEFINITIONS]
@@ -115,18 +114,18 @@ def _most_used(index: Index) -> _MostUsed:
     return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MAX_TYPES], *told)
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
 def _scores(index: Index) -> dict[str, float]:
     """Return how central each file is: its rank plus a bonus for the number of its users. By rank alone, a file that a
     single central file uses would count as central too, but readers do not look for it."""
-    users, base_of = index.neighbours.all_users, index.base_of
+    users, file_id = index.neighbours.all_users, index.file_id
     return {
-        path: rank + math.log2(1 + len(users.get(base_of(path), ()))) / 10
+        path: rank + math.log2(1 + len(users.get(file_id(path), ()))) / 10
         for path, rank in unrecorded_copy(index.ranks).items()
     }
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
 def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
     """Return a cache for `Folders.around`."""
     return {}
@@ -213,9 +212,9 @@ class Folders:
         index, neighbours = self._index, self._index.neighbours
         sets: list[set[int]] = [set(), set(), set(), set()]
         for file in self.below(path):
-            base, is_test = index.base_of(file), self._files[file].category == Category.TEST
-            sets[is_test].update(neighbours.all_uses.get(base, ()))
-            sets[2 + is_test].update(neighbours.all_users.get(base, ()))
+            one, is_test = index.file_id(file), self._files[file].category == Category.TEST
+            sets[is_test].update(neighbours.all_uses.get(one, ()))
+            sets[2 + is_test].update(neighbours.all_users.get(one, ()))
         tests = self._tests
         uses = (sets[0] - tests) | sets[1]
         users = sets[2] | (sets[3] & tests)
@@ -223,7 +222,7 @@ class Folders:
 
     @cached_property
     def _tests(self) -> set[int]:
-        return {base for base, _, _, category in self._index.bases if category == Category.TEST}
+        return {one for one, _, _, category in self._index.file_rows if category == Category.TEST}
 
     def _by_part(self, path: str, others: set[int]) -> Counter[str]:
         """Count files outside of a folder by the part of the repository they are in."""
@@ -231,7 +230,7 @@ class Folders:
         found: Counter[str] = Counter()
         parts: dict[str, str] = {}  # by folder; "" if the file itself is the part
         for other in others:
-            there = self._index.path_of_base(other)
+            there = self._index.path_of_file(other)
             if there.startswith(start):
                 continue
             folder = there.rpartition("/")[0]

@@ -17,7 +17,7 @@ from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import RENUMBERED, memoised, shared_while, untouched
+from concordance.query.index.updates.reads import memoised, shared_while, untouched
 from concordance.query.sections.owner_notes import describe_owner
 
 _MAX_PATHS = 5
@@ -115,15 +115,15 @@ def _command(index: Index, path: str) -> list[str]:
     return [command] if command else []
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES, RENUMBERED))
+@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
 def _builders_by_path(index: Index) -> dict[str, list[int]]:
     """Return, by path, the ids of the build files and targets that name a file."""
-    builds = {base for base, _, _, category in index.bases if category == Category.BUILD}
+    builds = {file for file, _, _, category in index.file_rows if category == Category.BUILD}
     uses = index.neighbours.all_uses
     found = {}
-    for target in {one for base in builds for one in uses.get(base, ())}:
+    for target in {one for file in builds for one in uses.get(file, ())}:
         users = {user for user, _ in index.graph.users(target)}
-        found[index.path_of_base(target)] = [one for one in users if index.base_of(index.path_of(one)) in builds]
+        found[index.path_of_file(target)] = [one for one in users if index.file_id(index.path_of(one)) in builds]
     return found
 
 

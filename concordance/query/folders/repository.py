@@ -185,7 +185,7 @@ def central_files(index: Index) -> Table:
     """Return a table of the most central files, with how many files use each."""
     rows: list[list[Pieces]] = []
     for path in folders(index).central("", _CENTRAL):
-        users = len(index.neighbours.users.get(index.base_of(path), ()))
+        users = len(index.neighbours.users.get(index.file_id(path), ()))
         rows.append([[Ref(To.FILE, path)], [f"{users:,}"], describe(index, path)])
     return Table(["File", "Used by files", "What it is"], rows)
 

@@ -34,7 +34,7 @@ def _file_terms(index: Index, path: str) -> list[Term]:
     if index.category_of(path) in UNWRITTEN_CATEGORIES:
         return []
     spread, common = index.census.files_per_term, max(8, index.census.file_count_band // _COMMON_TERM_SHARE)
-    terms = index.census.terms.get(index.base_of(path), ())
+    terms = index.census.terms.get(index.file_id(path), ())
     rows = [term for term in terms if term.kind in ("phrase", "acronym") and spread.get(term.text, 1) <= common]
     return sorted(rows, key=lambda term: (-term.times, term.text))[:_OF_FILE]
 
@@ -92,8 +92,8 @@ def _best(files: Counter[str], spread: Mapping[str, int], least: int) -> list[st
 def acronyms(index: Index) -> dict[str, list[tuple[str, str, int]]]:
     """Return all acronyms that are spelled out somewhere, with their expansions, paths and lines, in path order."""
     found: dict[str, list[tuple[str, str, int]]] = {}
-    for base, terms in sorted(index.census.terms.items(), key=lambda row: index.path_of_base(row[0])):
+    for base, terms in sorted(index.census.terms.items(), key=lambda row: index.path_of_file(row[0])):
         for term in terms:
             if term.stands_for:
-                found.setdefault(term.text, []).append((term.stands_for, index.path_of_base(base), term.line))
+                found.setdefault(term.text, []).append((term.stands_for, index.path_of_file(base), term.line))
     return found

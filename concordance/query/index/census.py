@@ -12,60 +12,89 @@ from bisect import bisect_left
 from collections import Counter
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from concordance.base.model import KINDS, Kind, Term
 from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
+from concordance.facts.symbol_ids import IdOwners, SymbolIds, owner_by_id
 from concordance.facts.updates.store_delta import Aspect, round_to_power
 from concordance.query.answers import split_key
 from concordance.query.index.updates.reads import ReadRecorder
 
 
 class CensusFile(NamedTuple):
-    """A file with its id (`base`) and the last id of its symbols."""
+    """A file with its id."""
 
     path: str
-    base: int
-    last: int
+    id: int
+
+
+class IdTables(Protocol):
+    """What the census needs of the index: its tables by id."""
+
+    facts: Facts
+    reads: ReadRecorder
+
+    @property
+    def paths_by_id(self) -> dict[int, str]:
+        """The path of each file, by the file's id."""
+
+    @property
+    def owners(self) -> IdOwners[int]:
+        """The files of all ids."""
+
+    @property
+    def symbol_ids(self) -> dict[int, SymbolIds]:
+        """The ids of every file's symbols, by the file's id."""
+
+    @property
+    def keys(self) -> list[str]:
+        """The key of each symbol, by id."""
+
+    @property
+    def kinds(self) -> bytearray:
+        """The kind of each symbol, by id."""
 
 
 class Census:
     """All names of a repository."""
 
-    def __init__(
-        self,
-        facts: Facts,
-        bases: list[tuple[int, str, str, str]],
-        keys: list[str],
-        kinds: bytearray,
-        reads: ReadRecorder,
-    ) -> None:
-        """`bases` are the rows of all files; `keys` and `kinds` are those of all symbols, by id."""
-        self.facts, self.bases, self._keys, self._kinds, self.reads = facts, bases, keys, kinds, reads
+    def __init__(self, tables: IdTables) -> None:
+        self._tables = tables
+
+    @property
+    def facts(self) -> Facts:
+        """The store."""
+        return self._tables.facts
+
+    def path_of(self, identity: int) -> str:
+        """Return the path of the file that an id belongs to."""
+        return self._tables.paths_by_id[self._tables.owners[identity]]
 
     # --- symbols
 
     @cached_property
     def names(self) -> list[str]:
         """The name of each symbol, by id."""
-        return [split_key(key)[-1] if key else "" for key in self._keys]
+        return [split_key(key)[-1] if key else "" for key in self._tables.keys]
 
     @cached_property
     def kinds(self) -> list[str]:
         """The kind of each symbol, by id; "" for ids that are not symbols."""
         words = [kind.value for kind in KINDS]
-        return [words[kind] if key else "" for key, kind in zip(self._keys, self._kinds, strict=True)]
+        columns = zip(self._tables.keys, self._tables.kinds, strict=True)
+        return [words[kind] if key else "" for key, kind in columns]
 
     @cached_property
     def files(self) -> list[CensusFile]:
         """All files, in the order of paths."""
-        return sorted(census_files(self.bases, len(self.names)))
+        return sorted(CensusFile(path, identity) for identity, path in self._tables.paths_by_id.items())
 
     def symbols(self, file: CensusFile) -> list[int]:
-        """Return the ids of a file's symbols, in the order of the text."""
-        kinds = self.kinds
-        return [identity for identity in range(file.base + 1, file.last + 1) if kinds[identity]]
+        """Return the ids of a file's symbols that have names, in the order of the text."""
+        keys = self._tables.keys
+        return [identity for identity in self._tables.symbol_ids[file.id] if keys[identity]]
 
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
@@ -79,14 +108,14 @@ class Census:
 
     def only(self, name: str) -> int:
         """Return the only code symbol with this name; 0 if there is none or more than one."""
-        self.reads.note(Aspect.SYMBOLS_NAMED, name)
+        self._tables.reads.note(Aspect.SYMBOLS_NAMED, name)
         kinds = self.kinds
         meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _CODE_KINDS]
         return meant[0] if len(meant) == 1 else 0
 
     def has_code(self, name: str) -> bool:
         """True if a code symbol has this name."""
-        self.reads.note(Aspect.SYMBOLS_NAMED, name)
+        self._tables.reads.note(Aspect.SYMBOLS_NAMED, name)
         return any(self.kinds[identity] in _CODE_KINDS for identity in self.by_name.get(name, ()))
 
     # --- uses
@@ -94,15 +123,13 @@ class Census:
     @cached_property
     def external_uses(self) -> dict[int, array[int]]:
         """The files and symbols of other files that each file uses, each once; by the user file's id, sorted by id."""
-        owner = array("I", [0]) * len(self.names)
-        for file in self.files:
-            owner[file.base : file.last + 1] = array("I", [file.base]) * (file.last + 1 - file.base)
-        found: dict[int, set[int]] = {file.base: set() for file in self.files}
-        top = len(owner)
+        top = len(self.names)
+        owner = owner_by_id(self._tables.owners, top)
+        found: dict[int, set[int]] = {file.id: set() for file in self.files}
         for user, target in self.facts.used_pairs():
             if user < top and target < top and owner[user] != owner[target]:
                 found[owner[user]].add(target)
-        return {base: array("I", sorted(targets)) for base, targets in found.items()}
+        return {file: array("I", sorted(targets)) for file, targets in found.items()}
 
     @cached_property
     def used_by(self) -> Counter[int]:
@@ -154,20 +181,10 @@ class Census:
     def symbol_counts(self) -> Counter[str]:
         """The number of symbols below each folder."""
         found: Counter[str] = Counter()
-        kinds = self.kinds
         for file in self.files:
-            count = sum(1 for kind in kinds[file.base + 1 : file.last + 1] if kind)
             for folder in parent_folders(file.path):
-                found[folder] += count
+                found[folder] += len(self.symbols(file))
         return found
-
-
-def census_files(bases: list[tuple[int, str, str, str]], top: int) -> list[CensusFile]:
-    """Return files with their ranges of ids, in the order of ids; `top` is one more than the largest id."""
-    ends = [*(row[0] - 1 for row in bases[1:]), top - 1]
-    return [
-        CensusFile(row[1], row[0], end) for row, end in zip(bases, ends, strict=False)
-    ]  # empty if there are no files
 
 
 _CODE_KINDS = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}

@@ -7,8 +7,6 @@ page there.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from concordance.base.model import EXECUTABLE_KINDS, KINDS, TYPE_KINDS, Kind, Trust
 from concordance.extract.registry import language_of
 from concordance.query.index.repository import Index
@@ -20,26 +18,25 @@ PAGE_KINDS = (EXECUTABLE_KINDS | TYPE_KINDS | {Kind.OPERATOR}) - {Kind.MACRO}
 @memoised(64)
 def symbol_users(index: Index, path: str) -> list[tuple[int, int]]:
     """Return the uses of a file with trust unique_name or better: (symbol's position, -1 for the file; user's id)."""
-    base = index.base_of(path)
-    rows = index.facts.users_of_file(path)
-    return [(target - base - 1, user) for target, user, _, trust, _ in rows if trust >= Trust.UNIQUE_NAME]
+    ids, rows = index.facts.ids(path), index.facts.users_of_file(path)
+    return [(ids.place(target), user) for target, user, _, trust, _ in rows if trust >= Trust.UNIQUE_NAME]
 
 
 @memoised(64)
 def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
     """Return the positions of a file's symbols that have pages of their own."""
     file = index.open_file(path)
-    base, last = file.base, file.base + len(file.symbols)
+    ids = file.ids
     places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in PAGE_KINDS]
-    own = index.facts.used_from_elsewhere((base + 1 + place for place in places), base, last)
-    found = {one - base - 1 for one in own}
+    own = index.facts.used_from_elsewhere((ids.of(place) for place in places), ids.file)
+    found = {ids.place(one) for one in own}
     if language_of(file.file.language).has_prototypes:
         declared: dict[int, list[int]] = {}
         for place in places:
             if place not in found and not file.symbols[place].declaration:
                 for one in index.namesakes(file.symbols[place].key, True):
                     declared.setdefault(one, []).append(place)
-        there = index.facts.used_from_elsewhere(declared, base, last)
+        there = index.facts.used_from_elsewhere(declared, ids.file)
         found.update(place for one in there for place in declared[one])
     return frozenset(found)
 
@@ -49,10 +46,8 @@ def has_page(index: Index, identity: int) -> bool:
     path = index.path_of(identity)
     if not index.keys[identity] or KINDS[index.kinds[identity]] not in PAGE_KINDS:
         return False
-    number = bisect_right(index.starts, identity)
-    first = index.starts[number - 1]
-    last = index.starts[number] - 1 if number < len(index.starts) else len(index.keys)
-    found = index.facts.used_from_elsewhere((identity,), first, last)
+    file = index.owners[identity]
+    found = index.facts.used_from_elsewhere((identity,), file)
     if not found and language_of(index.language_of(path)).has_prototypes and not index.declared[identity]:
-        found = index.facts.used_from_elsewhere(index.namesakes(index.keys[identity], True), first, last)
+        found = index.facts.used_from_elsewhere(index.namesakes(index.keys[identity], True), file)
     return bool(found)

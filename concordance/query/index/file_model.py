@@ -51,7 +51,7 @@ class FileModel:
     def __init__(self, index: Index, path: str) -> None:
         self.index, self.path, self.reads = index, path, index.reads
         self.opened = index.open_file(path)
-        self.file, self.base = self.opened.file, self.opened.base
+        self.file, self.ids = self.opened.file, self.opened.ids
 
     @cached_property
     def facts(self) -> FileFacts:
@@ -96,18 +96,18 @@ class FileModel:
         """
         found: dict[int, list[UsePair]] = {}
         self.index.reads.note(Aspect.USED_BY, self.path)
-        base, symbols = self.base, self.symbols
-        last = base + len(symbols)
+        ids = self.ids
         for target, user, roles, trust, times in self.index.facts.users_of_file(self.path):
-            place = self.definition_of_declaration.get(target - base - 1, target - base - 1)
+            place = ids.place(target)
+            place = self.definition_of_declaration.get(place, place)
             if trust < Trust.UNIQUE_NAME or user == target:
                 continue
-            if base < user <= last and place >= 0 and self._is_inside(user - base - 1, place):
+            if place >= 0 and user in ids and self._is_inside(ids.place(user), place):
                 continue
             found.setdefault(place, []).append(UsePair(user, roles, trust, times))
         self._record_names(use.id for uses in found.values() for use in uses)
         for uses in found.values():  # ids are in the order of reading, which varies; paths do not
-            uses.sort(key=lambda use: self._order(use.id))
+            uses.sort(key=lambda use: self.index.order_of(use.id))
         return found
 
     def _is_inside(self, inner: int, outer: int) -> bool:
@@ -134,7 +134,7 @@ class FileModel:
         )
         for user, used, roles, often in columns:
             link = best.get(used)
-            if link is None or link[0] == self.base + user:
+            if link is None or link[0] == self.ids.of(user - 1):
                 continue
             inside = found.setdefault(user - 1, {})
             had = inside.get(link[0])
@@ -154,8 +154,8 @@ class FileModel:
     def bases(self) -> dict[int, list[int]]:
         """The ids of the classes that its classes extend, by position, in the order of the text."""
         found: dict[int, list[int]] = {}
-        for symbol, target in self.index.facts.bases_of(*self._own):
-            found.setdefault(symbol - self.base - 1, []).append(target)
+        for symbol, target in self.index.facts.bases_of_file(self.ids.file):
+            found.setdefault(self.ids.place(symbol), []).append(target)
         return found
 
     @property
@@ -163,24 +163,20 @@ class FileModel:
     def subclasses(self) -> dict[int, list[int]]:
         """The ids of the classes that extend its classes, by position."""
         self.index.reads.note(Aspect.USED_BY, self.path)
-        return self._by_place((target, symbol) for symbol, target in self.index.facts.subclasses_of(*self._own))
+        return self._by_place((target, symbol) for symbol, target in self.index.facts.subclasses_of_file(self.ids.file))
 
     @cached_property
     def overridden(self) -> dict[int, list[int]]:
         """The ids of the methods that its methods override, by position."""
-        return self._by_place(self.index.facts.overrides(*self._own))
+        return self._by_place(self.index.facts.overrides_of_file(self.ids.file))
 
     @property
     @memoised_in_object
     def overriding(self) -> dict[int, list[int]]:
         """The ids of the methods that override its methods, by position."""
         self.index.reads.note(Aspect.USED_BY, self.path)
-        return self._by_place((target, symbol) for symbol, target in self.index.facts.overridings(*self._own))
-
-    @property
-    def _own(self) -> tuple[int, int]:
-        """The ids of its first and its last symbol."""
-        return self.base + 1, self.base + len(self.symbols)
+        rows = self.index.facts.overridings_of_file(self.ids.file)
+        return self._by_place((target, symbol) for symbol, target in rows)
 
     def _by_place(self, pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
         """Group ids by the position of the symbol of this file that they are paired with, in the order of paths.
@@ -189,13 +185,10 @@ class FileModel:
         """
         found: dict[int, list[int]] = {}
         for own, other in pairs:
-            found.setdefault(own - self.base - 1, []).append(other)
+            found.setdefault(self.ids.place(own), []).append(other)
         for others in found.values():
-            others.sort(key=self._order)
+            others.sort(key=self.index.order_of)
         return found
-
-    def _order(self, identity: int) -> tuple[str, int]:
-        return self.index.path_of(identity), identity
 
     @property
     @memoised_in_object
@@ -277,7 +270,7 @@ class FileModel:
 
     def is_own(self, identity: int) -> bool:
         """True if an id belongs to this file or one of its symbols."""
-        return self.base <= identity <= self.base + len(self.symbols)
+        return identity in self.ids
 
     def ref(self, identity: int) -> Ref:
         """Return a link to the definition or file with this id."""

@@ -69,7 +69,7 @@ def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
         return list(Counter(one.by for one in said.findings(path) if one.by in known or one.by == SYNTAX).items())
 
     found: dict[str, Counter[str]] = {}
-    for path, rows in index.summaries.of("findings", sorted(row[1] for row in index.bases), counted).items():
+    for path, rows in index.summaries.of("findings", sorted(row[1] for row in index.file_rows), counted).items():
         for rule, times in rows:
             found.setdefault(rule, Counter())[path] = times
     return found

@@ -38,6 +38,7 @@ from concordance.base.model import (
 from concordance.collect import walk
 from concordance.facts.codec import FileScopes, SymbolHead, unpack_names
 from concordance.facts.read import Facts
+from concordance.facts.symbol_ids import SymbolIds
 
 
 class LinkedTarget(NamedTuple):
@@ -60,8 +61,8 @@ class NamePlace(NamedTuple):
 class OpenFile:
     """One file of the repository, decoded on demand."""
 
-    def __init__(self, facts: Facts, root: str, file: File, base: int) -> None:
-        self.file, self.path, self.base = file, file.path, base
+    def __init__(self, facts: Facts, root: str, file: File, ids: SymbolIds) -> None:
+        self.file, self.path, self.ids = file, file.path, ids
         self._facts, self._root = facts, root
 
     @cached_property

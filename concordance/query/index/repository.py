@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
@@ -27,6 +26,7 @@ from concordance.facts.fulltext.index import IndexShard, open_shards
 from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
+from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.store_delta import Aspect, round_to_power
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
@@ -89,7 +89,7 @@ class Index:
         return file
 
     def _no_file(self, path: str, inside: str) -> UnknownPath:
-        paths = [row[1] for row in self.bases]
+        paths = [row[1] for row in self.file_rows]
         if inside == "." or any(other.startswith(f"{inside}/") for other in paths):
             return UnknownPath(f"{path} is a folder", "Name a file in it")
         name = path.rpartition("/")[2]
@@ -107,7 +107,7 @@ class Index:
         self.reads.note(Aspect.RESOLVED, path)
         found = self.open_files.pop(path, None)
         if found is None:
-            row = self.facts.file_and_base(path)
+            row = self.facts.file_and_ids(path)
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
             found = OpenFile(self.facts, self.root, *row)
@@ -119,32 +119,42 @@ class Index:
     # --- the whole repository
 
     @cached_property
-    def bases(self) -> list[tuple[int, str, str, str]]:
-        """Each file's id (its base), path, language and category, in the order of ids."""
-        return self.facts.bases()
+    def file_rows(self) -> list[tuple[int, str, str, str]]:
+        """Each file's id, path, language and category, in the order of ids."""
+        return self.facts.file_rows()
 
     @cached_property
-    def by_base(self) -> dict[int, str]:
+    def paths_by_id(self) -> dict[int, str]:
         """The path of each file, by the file's id."""
-        return {row[0]: row[1] for row in self.bases}
+        return {row[0]: row[1] for row in self.file_rows}
 
-    def path_of_base(self, identity: int) -> str:
+    def path_of_file(self, identity: int) -> str:
         """Return the path of the file with this id; "" if it is the id of a symbol."""
-        return self.by_base.get(identity, "")
+        return self.paths_by_id.get(identity, "")
 
     @cached_property
-    def starts(self) -> list[int]:
-        """The ids of all files, ascending; a file's symbols have the ids that follow its own."""
-        return [row[0] for row in self.bases]
+    def owners(self) -> IdOwners[int]:
+        """The files of all ids."""
+        return self.facts.owners()
 
     def path_of(self, identity: int) -> str:
         """Return the path of the file that an id belongs to, be it a symbol's or the file's own."""
-        return self.bases[bisect_right(self.starts, identity) - 1][1]
+        return self.paths_by_id[self.owners[identity]]
+
+    @cached_property
+    def symbol_ids(self) -> dict[int, SymbolIds]:
+        """The ids of every file's symbols, by the file's id."""
+        return self.facts.symbol_ids()
+
+    def order_of(self, identity: int) -> tuple[str, int]:
+        """A sort key for the order of paths and of the text, which unlike that of ids does not vary."""
+        file = self.owners[identity]
+        return self.paths_by_id[file], self.symbol_ids[file].place(identity)
 
     @SharedProperty
     def categories(self) -> dict[str, str]:
         """The category of each file (source, test, documentation, …), by path."""
-        return RecordedTable(self.reads, Aspect.DISPLAY_NAMES, {row[1]: row[3] for row in self.bases})
+        return RecordedTable(self.reads, Aspect.DISPLAY_NAMES, {row[1]: row[3] for row in self.file_rows})
 
     def category_of(self, path: str) -> str:
         """Return the category of a file."""
@@ -152,7 +162,7 @@ class Index:
 
     @cached_property
     def _languages(self) -> dict[str, str]:
-        return {row[1]: row[2] for row in self.bases}
+        return {row[1]: row[2] for row in self.file_rows}
 
     def language_of(self, path: str) -> str:
         """Return the language of a file."""
@@ -161,9 +171,9 @@ class Index:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {row[1]: row[0] for row in self.bases}
+        return {row[1]: row[0] for row in self.file_rows}
 
-    def base_of(self, path: str) -> int:
+    def file_id(self, path: str) -> int:
         """Return the id of a file."""
         return self._ids[path]
 
@@ -230,7 +240,7 @@ class Index:
     def _symbol_columns(self) -> tuple[list[str], bytearray, bytearray]:
         """The keys, kinds and declaration flags of all symbols, by id; files have ids too, with empty keys."""
         rows = self.facts.symbol_keys()
-        top = max(max((row[0] for row in rows), default=0), max(self.starts, default=0)) + 1
+        top = int(self.facts.meta()["top"])
         keys, kinds, declared = [""] * top, bytearray(top), bytearray(top)
         for identity, key, kind, is_declared in rows:
             keys[identity] = key
@@ -265,7 +275,7 @@ class Index:
     @SharedProperty
     def census(self) -> Census:
         """The tables over all names."""
-        return Census(self.facts, self.bases, self.keys, self.kinds, self.reads)
+        return Census(self)
 
     @SharedProperty
     def alphabet(self) -> Alphabet:
@@ -281,30 +291,31 @@ class Index:
     def layers(self) -> dict[str, Layer]:
         """Each file's layer: the length of the chains of its dependencies and of its dependents."""
         rows = unpack_layers(self.facts.analysis_result("layers")).items()
-        return RecordedTable(self.reads, "layers", {self.by_base[one]: Layer(*row) for one, row in rows})
+        return RecordedTable(self.reads, "layers", {self.paths_by_id[one]: Layer(*row) for one, row in rows})
 
     @SharedProperty
     def cycles(self) -> dict[str, tuple[str, ...]]:
         """The import cycle of each file that is in one; deferred imports do not count."""
-        rings = [tuple(self.by_base[one] for one in row) for row in unpack_cycles(self.facts.analysis_result("cycles"))]
+        rows = unpack_cycles(self.facts.analysis_result("cycles"))
+        rings = [tuple(self.paths_by_id[one] for one in row) for row in rows]
         return RecordedTable(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
     @SharedProperty
     def loads(self) -> LoadGraph:
         """Which file needs which when it is loaded."""
-        return LoadGraph(unpack_pairs(self.facts.analysis_result("loads")), self.by_base)
+        return LoadGraph(unpack_pairs(self.facts.analysis_result("loads")), self.paths_by_id)
 
     @SharedProperty
     def clusters(self) -> dict[str, FileCluster]:
         """The cluster of each file that is in one: files that use one another more than others."""
-        rows = clusters_by_path(unpack_clusters(self.facts.analysis_result("clusters")), self.by_base)
+        rows = clusters_by_path(unpack_clusters(self.facts.analysis_result("clusters")), self.paths_by_id)
         return RecordedTable(self.reads, "clusters", rows)
 
     @SharedProperty
     def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
-        prose = {row[0] for row in self.bases if row[3] == Category.DOCUMENTATION}
+        prose = {row[0] for row in self.file_rows if row[3] == Category.DOCUMENTATION}
         pairs = [pair for pair in unpack_pairs(self.facts.analysis_result("pairs")) if pair[0] not in prose]
-        return folder_edges(pairs, self.by_base)
+        return folder_edges(pairs, self.paths_by_id)
 
     def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
         """Return how many pairs of files connect each two files or subfolders directly in a folder, by (user, used).
@@ -336,7 +347,7 @@ class Index:
     def tests_of(self, path: str) -> FileTests:
         """Return the tests that reach a file: the near ones with their steps, and a count of those farther away."""
         self.reads.note("tests", path)
-        return self._test_table.of(self.base_of(path))
+        return self._test_table.of(self.file_id(path))
 
     @SharedProperty
     def graph(self) -> LinkGraph:
@@ -353,7 +364,7 @@ class Index:
     def tests_in(self) -> dict[str, list[int]]:
         """The tests of each file that has any, in the order of lines."""
         found: dict[str, list[int]] = {}
-        for identity in sorted(self.facts.tests()):
+        for identity in self.facts.tests():
             found.setdefault(self.path_of(identity), []).append(identity)
         return found
 
@@ -367,7 +378,7 @@ class Index:
     @SharedProperty
     def neighbours(self) -> Neighbours:
         """The files that are related to each file."""
-        return Neighbours(self.facts, self.by_base, self.reads)
+        return Neighbours(self.facts, self.paths_by_id, self.reads)
 
     @SharedProperty
     def runners(self) -> RunnerCommands:
@@ -392,7 +403,7 @@ class Index:
     @cached_property
     def counts(self) -> Counter[str]:
         """The number of files of each language."""
-        return Counter(row[2] for row in self.bases)
+        return Counter(row[2] for row in self.file_rows)
 
     def searched(self, language: str) -> str:
         """Return a note about how many files of a language were searched."""

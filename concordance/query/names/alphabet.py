@@ -6,7 +6,7 @@ terms that changed are computed.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -23,7 +23,7 @@ class Alphabet:
         self._files: dict[str, list[str]] = {}
         self._long_forms: dict[str, Counter[str]] = {}  # by acronym, how often each long form is given
         for file in census.files:
-            for term in census.terms.get(file.base, ()):
+            for term in census.terms.get(file.id, ()):
                 if term.kind != "name":
                     self._files.setdefault(term.text, []).append(file.path)
                 if term.stands_for:
@@ -92,11 +92,10 @@ class Alphabet:
 
     def _sizes(self, names: Iterable[str], concepts: Iterable[str]) -> dict[str, int]:
         """Estimate the lengths of the entries of the given names and concepts."""
-        bases, by_name = self._census.bases, self._census.by_name
-        starts = [row[0] for row in bases]
+        path_of, by_name = self._census.path_of, self._census.by_name
         sizes: dict[str, int] = {}
         for name in names:
-            paths = [bases[bisect_right(starts, one) - 1][1] for one in by_name[name]]
+            paths = [path_of(one) for one in by_name[name]]
             if len(paths) > 4 * MAX_FILES:
                 sizes[name] = 60 * len({path.rpartition("/")[0] for path in paths})
             else:

@@ -70,7 +70,7 @@ def _defined(name: str, one: VariablePlace, kind: str) -> Row:
 def use_rows(index: Index, name: str, least: int) -> list[Row]:
     """Return all places except declarations."""
     found = [one for one in variable_places(index, name) if one.row.says != "declares" and one.row.trust >= least]
-    around = index.facts.places(one.row.source for one in found if not index.path_of_base(one.row.source))
+    around = index.facts.places(one.row.source for one in found if not index.path_of_file(one.row.source))
     rows: list[Row] = []
     for one in found:
         symbol = around.get(one.row.source)

@@ -106,12 +106,12 @@ class Usage(NamedTuple):
 def count_usage(one: FileModel) -> dict[int, Usage]:
     """Return how often each symbol of a file is used, by position."""
     found: dict[int, Usage] = {}
-    path_of, first, last = one.index.path_of, one.base, one.base + len(one.symbols)
+    path_of, ids = one.index.path_of, one.ids
     for place, uses in one.users.items():
         here = 0
         there: Counter[str] = Counter()
         for identity, _, _, times in uses:
-            if first <= identity <= last:
+            if identity in ids:
                 here += times
             else:
                 there[path_of(identity)] += times

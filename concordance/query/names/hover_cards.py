@@ -6,7 +6,6 @@ is one thing: a use that resolves to both is counted once.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import NamedTuple
 
 from concordance.base.model import Kind, Trust
@@ -62,8 +61,8 @@ def _shorten(words: str, longest: int) -> str:
 
 def _count_uses(one: FileModel) -> dict[int, tuple[int, int]]:
     """Return the number of uses and of using files of each symbol, by position."""
-    index, base = one.index, one.base
-    rows = [(target - base - 1, target, *row) for target, *row in index.facts.users_of_file(one.path)]
+    index, ids = one.index, one.ids
+    rows = [(ids.place(target), target, *row) for target, *row in index.facts.users_of_file(one.path)]
     if language_of(one.file.language).has_prototypes:
         others = {other: place for place, other in one.counterparts.items()}
         rows += [(others[target], target, *row) for target, *row in index.facts.users_of(others)]
@@ -72,8 +71,8 @@ def _count_uses(one: FileModel) -> dict[int, tuple[int, int]]:
         if trust >= Trust.UNIQUE_NAME:
             users = best.setdefault(place, {})
             users[user] = max(users.get(user, 0), times)
-    starts = index.starts
+    owners = index.owners
     return {
-        place: (sum(users.values()), len({bisect_right(starts, user) for user in users}))
+        place: (sum(users.values()), len({owners[user] for user in users}))
         for place, users in best.items()
     }

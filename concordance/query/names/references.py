@@ -7,7 +7,6 @@ files on the requested page of the answer are opened.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -85,19 +84,18 @@ def using_files(index: Index, symbols: Collection[SymbolPlace], least: int) -> l
     own = {symbol.path for symbol in symbols}
     sure: dict[int, bool] = {}
     times: dict[int, int] = {}
-    starts = index.starts
     for user, _, trust, often in index.facts.uses(symbol.id for symbol in symbols):
         if trust >= least:
-            file = bisect_right(starts, user) - 1
+            file = index.owners[user]
             times[file] = times.get(file, 0) + often
             if trust:
                 sure[file] = True
 
     def key(file: int) -> tuple[object, ...]:
-        _, path, _, category = index.bases[file]
-        return file not in sure, path not in own, category_rank(category), -times[file], path
+        path = index.paths_by_id[file]
+        return file not in sure, path not in own, category_rank(index.category_of(path)), -times[file], path
 
-    return [(index.bases[file][1], times[file]) for file in sorted(times, key=key)]
+    return [(index.paths_by_id[file], times[file]) for file in sorted(times, key=key)]
 
 
 def uses_in_file(file: OpenFile, targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
@@ -123,7 +121,7 @@ def import_target(index: Index, target: Target | None, named: int) -> str:
     `from a import b` refers to the file of `b` if `b` is a module, and to that of `a` if `b` is a name in it.
     """
     if named:
-        path = index.path_of_base(named)
+        path = index.path_of_file(named)
         if path:
             return path
     return target.paths[0] if target is not None and target.paths else ""

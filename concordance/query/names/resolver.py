@@ -127,9 +127,9 @@ def _by_id(index: Index, question: str) -> list[Resolution]:
         if near:
             hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}"
         raise UnknownName(f"{path} has no definition of {key}", hint)
-    base = index.facts.base(path)
-    found = index.facts.places(base + 1 + place for place in places)
-    return [Resolution(found[base + 1 + place], Trust.EXACT, "id") for place in places if base + 1 + place in found]
+    ids = index.facts.ids(path)
+    found = index.facts.places(ids.of(place) for place in places)
+    return [Resolution(found[ids.of(place)], Trust.EXACT, "id") for place in places if ids.of(place) in found]
 
 
 # --- by name
@@ -233,9 +233,10 @@ def _modules(index: Index, parts: list[str], separator: str) -> list[_Match]:
     """Return files whose dotted module name ends with these parts, in languages with this separator, best first."""
     found = []
     for whole, number in _by_last_part(index).get(parts[-1], ()) if parts else ():
-        base, path, language, category = index.bases[number]
+        identity, path, language, category = index.file_rows[number]
         if separator_of(language) == separator and _ends(whole, parts):
-            found.append(_Match(SymbolPlace(base, "", "file", path, -1, 1, False, 1, True, "", language, category), 0))
+            place = SymbolPlace(identity, "", "file", path, -1, 1, False, 1, True, "", language, category)
+            found.append(_Match(place, 0))
     return _sorted(found)
 
 
@@ -364,9 +365,9 @@ def _module_of(path: str) -> list[str]:
 
 @shared
 def _by_last_part(index: Index) -> dict[str, list[tuple[list[str], int]]]:
-    """Return the files that are modules by the last part of their dotted names: (whole name, position in `bases`)."""
+    """Return the files that are modules by the last part of their dotted names: whole name, position in `file_rows`."""
     found: dict[str, list[tuple[list[str], int]]] = {}
-    for number, (_, path, language, _) in enumerate(index.bases):
+    for number, (_, path, language, _) in enumerate(index.file_rows):
         parts = _module_of(path) if language in _MODULAR else []
         if parts:
             found.setdefault(parts[-1], []).append((parts, number))

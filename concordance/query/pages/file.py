@@ -48,7 +48,7 @@ _PER_SYMBOL = 280  # characters that a page spends on one symbol, on average
 
 def subjects(index: Index) -> list[str]:
     """Return every file of the ledger."""
-    return [row[1] for row in index.bases]
+    return [row[1] for row in index.file_rows]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:

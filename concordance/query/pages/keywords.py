@@ -57,7 +57,7 @@ _CODE_SPAN = re.compile(r"`([^`]+)`")
 
 def subjects(index: Index) -> list[str]:
     """Return every file of the ledger."""
-    return [row[1] for row in index.bases]
+    return [row[1] for row in index.file_rows]
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:

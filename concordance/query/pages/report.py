@@ -67,7 +67,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     number, total = int(subject or 1), _count(index)
     index.reads.note(Aspect.PATHS, WHOLE_TABLE)
     if subject:
-        paths = sorted(row[1] for row in index.bases)[(number - 2) * _ROWS : (number - 1) * _ROWS]
+        paths = sorted(row[1] for row in index.file_rows)[(number - 2) * _ROWS : (number - 1) * _ROWS]
         files = [index.files[path] for path in paths]
         title = [f"Verification Report, part {number} of {total}"]
         back = Text([Ref(To.REPORT, "", "", "part 1", False)])
@@ -86,7 +86,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 def _count(index: Index) -> int:
     """Return how many parts the report has: a ledger that is too long gets parts of its own."""
-    return 1 if len(index.bases) <= _ROWS else 1 + -(-len(index.bases) // _ROWS)
+    return 1 if len(index.file_rows) <= _ROWS else 1 + -(-len(index.file_rows) // _ROWS)
 
 
 def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
@@ -306,7 +306,7 @@ def _rate_totals(index: Index) -> _RateTotals:
 @shared
 def resolution_rates(index: Index) -> ResolutionRates:
     """Return how many names and imports of the repository were resolved, by language."""
-    languages = {row[1]: row[2] for row in index.bases}
+    languages = {row[1]: row[2] for row in index.file_rows}
     _rate_totals(index).renew(languages, index.summaries.of("rates", sorted(languages), partial(_file_rates, index)))
     return _rate_totals(index).rates()
 

@@ -91,7 +91,7 @@ def _places(index: Index, rule: Rule) -> list[Block]:
     """Return the files with findings, folder by folder, and how many there are in each."""
     files = findings_by_rule(index).get(rule.id, Counter())
     if not files:
-        read = sum(index.counts[name] for name in rule.languages) if rule.languages else len(index.bases)
+        read = sum(index.counts[name] for name in rule.languages) if rule.languages else len(index.file_rows)
         return [Text([f"No findings; {count_noun(read, 'file')} searched."])]
     by_folder: dict[str, list[str]] = {}
     for path in files:

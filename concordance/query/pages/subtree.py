@@ -124,11 +124,11 @@ def _subfolder_counts(index: Index, folder: str, below: list[CensusFile]) -> lis
 def _used_outside(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
     """Return the definitions outside of the subtree that it uses most."""
     census = index.census
-    inside = {file.base for file in below}
+    inside = {file.id for file in below}
     inside.update(ids)
     counts: Counter[int] = Counter()
     for file in below:
-        counts.update(census.external_uses[file.base])
+        counts.update(census.external_uses[file.id])
     rows = most_used_table(
         index, [one for one in counts if one not in inside], counts, min(_MAX_RANKED, 5 + len(ids) // 20)
     )
@@ -142,7 +142,7 @@ def _concepts(index: Index, below: list[CensusFile], ids: list[int]) -> list[Blo
     files: dict[str, int] = {}
     stands_for: dict[str, str] = {}
     for file in below:
-        for text, kind, number, _, meaning in census.terms.get(file.base, ()):
+        for text, kind, number, _, meaning in census.terms.get(file.id, ()):
             if kind != "name":
                 times[text] = times.get(text, 0) + number
                 files[text] = files.get(text, 0) + 1

@@ -69,18 +69,14 @@ def ancestors_of(index: Index, identity: int) -> list[Ancestor]:
     left = [identity]
     while left and len(far) <= _MAX_ANCESTORS:
         now = left.pop(0)
-        direct[now] = [base for _, base in index.facts.bases_of(now, now) if not index.path_of_base(base)]
+        direct[now] = [base for base in index.facts.bases_of(now) if not index.path_of_file(base)]
         for base in direct[now]:
             if base not in far:
                 far[base] = far[now] + 1
                 left.append(base)
     language = language_of(index.language_of(index.path_of(identity)))
     order = _resolution_order(direct, identity, ()) if language.orders_bases else None
-    found = []
-    for base in order[1:] if order else list(far)[1:]:
-        path = index.path_of(base)
-        found.append(Ancestor(base, far[base], path, base - index.base_of(path) - 1))
-    return found
+    return [Ancestor(base, far[base], *index.order_of(base)) for base in (order[1:] if order else list(far)[1:])]
 
 
 def _resolution_order(direct: Mapping[int, list[int]], one: int, below: tuple[int, ...]) -> list[int] | None:
@@ -144,7 +140,7 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
     index = one.index
     taken = {one.symbols[member].name for member in one.children.get(place, [])}
     rows = []
-    for base in ancestors_of(index, one.base + 1 + place):
+    for base in ancestors_of(index, one.ids.of(place)):
         file = index.open_file(base.path)
         names: dict[str, Symbol] = {}
         for symbol in file.symbols:
@@ -171,8 +167,8 @@ def bases(one: FileModel, place: int) -> Iterator[Block]:
 
 def subclass_blocks(one: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that extend a class."""
-    index, identity = one.index, one.base + 1 + place
-    found = sorted({heir for heir, _ in index.facts.subclasses_of(identity, identity)}, key=_by_path(index))
+    index, identity = one.index, one.ids.of(place)
+    found = sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)
     if found:
         yield Heading(2, ["Subclasses"])
         below = _below(index, identity)
@@ -185,7 +181,7 @@ def _bases(one: FileModel, place: int) -> Iterator[Block]:
     index, symbol = one.index, one.symbols[place]
     known = {split_key(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
     rows = [
-        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, one.base + 1 + place)
+        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, one.ids.of(place))
     ]
     for said in symbol.bases:
         bare = said.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
@@ -206,7 +202,7 @@ def _below(index: Index, identity: int) -> int:
     left = [identity]
     while left:
         now = left.pop()
-        for heir, _ in index.facts.subclasses_of(now, now):
+        for heir in index.facts.subclasses_of(now):
             if heir not in seen and heir != identity:
                 seen.add(heir)
                 left.append(heir)
@@ -215,10 +211,10 @@ def _below(index: Index, identity: int) -> int:
 
 def hierarchy_diagram(one: FileModel, place: int) -> Iterator[Block]:
     """Yield a diagram of a class with its ancestors and direct subclasses."""
-    index, identity = one.index, one.base + 1 + place
+    index, identity = one.index, one.ids.of(place)
     every = [identity, *(base.id for base in ancestors_of(index, identity))]
-    bases = {now: [base for _, base in index.facts.bases_of(now, now) if base in every] for now in every}
-    heirs = {identity: sorted({heir for heir, _ in index.facts.subclasses_of(identity, identity)}, key=_by_path(index))}
+    bases = {now: [base for base in index.facts.bases_of(now) if base in every] for now in every}
+    heirs = {identity: sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)}
     drawn = class_tree([identity], bases, heirs, lambda other: definition_link(index, other))
     if drawn:
         yield Heading(2, ["Class hierarchy"])
@@ -235,18 +231,14 @@ def overrides(one: FileModel, places: Sequence[SymbolPlace]) -> Iterator[Block]:
     under = {symbol for place in places for symbol, trust in index.facts.overriding(place.id) if trust}
     if over:
         yield Heading(2, ["Overrides"])
-        yield Items([Item([definition_link(index, one)]) for one in sorted(over, key=_by_path(index))])
+        yield Items([Item([definition_link(index, one)]) for one in sorted(over, key=index.order_of)])
     if under:
         yield Heading(2, ["Overridden by"])
         yield Text([f"{count_noun(len(under), 'definition')}."])
-        yield list_by_file(index, sorted(under, key=_by_path(index)))
+        yield list_by_file(index, sorted(under, key=index.order_of))
 
 
 # --- lists
-
-
-def _by_path(index: Index) -> Callable[[int], tuple[str, int]]:
-    return lambda identity: (index.path_of(identity), identity)
 
 
 def list_by_file(index: Index, ids: Iterable[int]) -> Items:

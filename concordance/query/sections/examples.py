@@ -11,14 +11,12 @@ the code block. Brackets are counted and nothing is parsed: the lines were writt
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Category, Import, Kind, Role, Symbol, Trust
 from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import language_of
-from concordance.facts.updates.store_delta import Aspect
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, MENTION, TYPE, FileModel, model_of
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
@@ -128,23 +126,23 @@ def _ordered(one: FileModel) -> list[int]:
 
 def _sites(one: FileModel, place: int) -> list[ExampleSite]:
     """Return the files that use a symbol in an instructive way, best first."""
-    starts, bases = one.index.starts, one.index.bases
+    index = one.index
     wanted = _INFORMATIVE_ROLES.get(one.symbols[place].kind, ~IMPORT)
     best: dict[int, tuple[int, int]] = {}
     for use in one.users.get(place, ()):
         if use.roles & wanted:
-            number = bisect_right(starts, use.id) - 1
+            file = index.owners[use.id]
             sure = (Trust.EXACT - use.trust, int(not use.roles & CALL))
-            if number not in best or sure < best[number]:
-                best[number] = sure
+            if file not in best or sure < best[file]:
+                best[file] = sure
     found = []
-    for number, (doubt, calls) in best.items():
-        base, path, language, category = bases[number]
+    for file, (doubt, calls) in best.items():
+        path = index.paths_by_id[file]
+        language, category = index.language_of(path), index.category_of(path)
         kind = _kind_of(category, language)
-        if base == one.base or kind is None:
+        if path == one.path or kind is None:
             continue
-        one.index.reads.note(Aspect.DISPLAY_NAMES, path)
-        size = one.index.weight_of(path)
+        size = index.weight_of(path)
         foreign = language != one.file.language and category != Category.DOCUMENTATION
         found.append(ExampleSite(kind[0] + foreign + 4 * (size > _LARGE), doubt, calls, size, path))
     return sorted(found)[:8]
@@ -209,7 +207,7 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], limit: i
     lines = file.lines()
     if lines is None:
         return
-    targets = {one.base + 1 + place: place for place in places}
+    targets = {one.ids.of(place): place for place in places}
     spots: dict[int, list[tuple[int, int, int]]] = {}
     for spot, claim in uses_in_file(file, frozenset(targets), Trust.UNIQUE_NAME).items():
         where = file.position_of(spot)

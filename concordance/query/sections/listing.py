@@ -227,7 +227,7 @@ class _Names:
     def _own_place(self, place: int) -> SymbolPlace:
         symbol, file = self.file.symbols[place], self.file
         return SymbolPlace(
-            file.base + 1 + place, symbol.name, symbol.kind, file.path, place, symbol.line, symbol.declaration,
+            file.ids.of(place), symbol.name, symbol.kind, file.path, place, symbol.line, symbol.declaration,
             symbol.col, symbol.public, symbol.key, file.file.language, file.file.category,
         )  # fmt: skip
 
@@ -239,9 +239,9 @@ class _Names:
     @cached_property
     def tested(self) -> Counter[int]:
         """The number of tests that use each symbol, by position; a test does not count as its own user."""
-        tests, base = self.index.tests, self.file.base
+        tests, ids = self.index.tests, self.file.ids
         rows = symbol_users(self.index, self.file.path)
-        return Counter(place for place, user in set(rows) if user in tests and user != base + 1 + place)
+        return Counter(place for place, user in set(rows) if user in tests and user != ids.of(place))
 
     # uses
 
@@ -259,13 +259,12 @@ class _Names:
         """The symbols and files that names of this file refer to."""
         index = self.index
         wanted = {claim.target for claims in self._claims.values() for claim in claims}
-        files = {one for one in wanted if one in index.by_base}
-        base, last = self.file.base, self.file.base + len(self.file.symbols)
-        own = {one for one in wanted if base < one <= last}
+        files = {one for one in wanted if one in index.paths_by_id}
+        own = {one for one in wanted - files if one in self.file.ids}
         found = index.facts.places(wanted - files - own)
-        found.update((one, self._own_place(one - base - 1)) for one in own)
+        found.update((one, self._own_place(self.file.ids.place(one))) for one in own)
         for one in files:
-            path = index.by_base[one]
+            path = index.paths_by_id[one]
             language, category = index.language_of(path), index.category_of(path)
             found[one] = SymbolPlace(one, "", "file", path, -1, 1, False, 1, True, "", language, category)
         return found

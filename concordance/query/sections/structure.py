@@ -291,7 +291,7 @@ class Structure:
 
     def _is_listed_use(self, use: UsePair) -> bool:
         """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
-        return use.roles != IMPORT and use.id != self.about.base
+        return use.roles != IMPORT and use.id != self.about.ids.file
 
     def _from(self, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
@@ -306,7 +306,7 @@ class Structure:
         return pieces
 
     def _own_user(self, use: UsePair) -> Piece:
-        return "the file when it is loaded" if use.id == self.about.base else self.about.ref(use.id)
+        return "the file when it is loaded" if use.id == self.about.ids.file else self.about.ref(use.id)
 
     def _elsewhere(self, users: list[UsePair]) -> list[Piece]:
         """Return users in other files: by name if there are few, by file if those are few, else by folder."""
@@ -361,4 +361,4 @@ def _short_signature(symbol: Symbol) -> str:
 
 def plain_files(index: Index) -> frozenset[str]:
     """Return the files whose definitions have no anchors of their own."""
-    return frozenset(row[1] for row in index.bases if language_of(row[2]).is_keyed)
+    return frozenset(row[1] for row in index.file_rows if language_of(row[2]).is_keyed)

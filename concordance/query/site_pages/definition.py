@@ -66,7 +66,7 @@ _NAMESAKES = 20  # other definitions of the same name listed
 
 def subjects(index: Index) -> Iterator[str]:
     """Yield every definition that has a page."""
-    for path in sorted(row[1] for row in index.bases):
+    for path in sorted(row[1] for row in index.file_rows):
         symbols = index.open_file(path).symbols
         for place in sorted(symbols_with_pages(index, path)):
             yield f"{path}#{symbols[place].key}"
@@ -93,7 +93,7 @@ def part(index: Index, subject: str, number: int) -> Page | None:
 class _Definition:
     def __init__(self, one: FileModel, place: int) -> None:
         self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
-        here = one.index.facts.place(one.base + 1 + place)
+        here = one.index.facts.place(one.ids.of(place))
         self.places: list[SymbolPlace] = cached_counterparts(one.index, here) if here is not None else []
         self.name = display_name(one.index, self.places[0])
         self.files = _split_pages(using_files(one.index, self.places, Trust.UNIQUE_NAME))
@@ -146,7 +146,7 @@ class _Definition:
             where += [" under ", Mono(symbol.condition)]
         yield Item(where)
         if symbol.parent >= 0:
-            yield Item([Strong("In"), ": ", definition_link(self.index, one.base + 1 + symbol.parent)])
+            yield Item([Strong("In"), ": ", definition_link(self.index, one.ids.of(symbol.parent))])
         for other in self.places[1:]:
             word = "Also declared" if other.declaration else "Also defined"
             yield Item([Strong(word), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
@@ -246,7 +246,7 @@ class _Definition:
             for place, claim in uses_in_file(file, targets, Trust.UNIQUE_NAME).items():
                 spot = file.position_of(place)
                 around = file.around(spot.scope)
-                scope: Sequence[Piece] = [ref_of(self.index, file.base + 1 + around)] if around >= 0 else []
+                scope: Sequence[Piece] = [ref_of(self.index, file.ids.of(around))] if around >= 0 else []
                 trust = f"{claim.trust.name.lower().replace('_', ' ')}, {claim.by}"
                 text = file.line(spot.line)
                 shown: Piece = Mono(text) if text else "the file has changed since it was read"

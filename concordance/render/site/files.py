@@ -228,14 +228,14 @@ class Site:
         for folder in sorted(found):
             if folder:
                 found[folder.rpartition("/")[0]][0].append(folder)
-        for row in sorted(row[1] for row in self.index.bases):
+        for row in sorted(row[1] for row in self.index.file_rows):
             found[row.rpartition("/")[0]][1].append(row)
         return found
 
 
 def open_site(index: Index, out: str, live: bool = False, api: bool = False, more: tuple[str, ...] = ()) -> Site:
     """Open the site of an index; `out` is the folder of its book, needed only for addresses."""
-    addresses = SiteAddresses([row[1] for row in index.bases], index.root, out, plain_files(index))
+    addresses = SiteAddresses([row[1] for row in index.file_rows], index.root, out, plain_files(index))
     return Site(index, addresses, live, api, more)
 
 

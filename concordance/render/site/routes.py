@@ -48,7 +48,7 @@ class SiteRoutes:
     @cached_property
     def _files(self) -> dict[str, str]:
         """Files of the repository by the beginning of their pages' names."""
-        return {self.addresses.stem(row[1]): row[1] for row in self.index.bases}
+        return {self.addresses.stem(row[1]): row[1] for row in self.index.file_rows}
 
     @cached_property
     def _folders(self) -> dict[str, str]:

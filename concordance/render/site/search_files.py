@@ -145,7 +145,7 @@ class _Lines:
 
 def _of_files(index: Index) -> Iterator[Name]:
     by_name: dict[str, list[str]] = {}
-    for row in index.bases:
+    for row in index.file_rows:
         by_name.setdefault(row[1].rpartition("/")[2], []).append(row[1])
     for name, paths in by_name.items():
         best = sorted(paths, key=lambda path: (-_file_score(index, path), path))

@@ -2,14 +2,12 @@
 
 In: the ends that files declare, and the names that they look up in other languages. Out: `Bridge` rows, in an order
 that does not depend on the order in which files were read, and edges for bridges through which code is called. After an
-update everything is joined again if an end, a looked-up name or anything else that was used for joining has changed;
-otherwise only ids are replaced.
+update everything is joined again if an end, a looked-up name or anything else that was used for joining has changed.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -30,7 +28,7 @@ BRIDGES = "concordance.link.bridges"
 # Exceptions that an error in a bridge, or unexpected text, may cause.
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 Failed = Callable[[str, str], None]
-_ROWS, _IDS, _LOOKED_UP = "bridges", "bridged ids", "bridges hang on"
+_ROWS, _LOOKED_UP = "bridges", "bridges hang on"
 
 
 class Edges(NamedTuple):
@@ -44,10 +42,11 @@ class Edges(NamedTuple):
 def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
     """Join all bridges; a bridge that fails is passed to `failed` and loses only its own rows."""
     crossed = writer.bridge_queries
-    was = unpack_bridges(writer.queries.analysis_result(_ROWS))
-    before = _with_new_ids(was, writer.new_ids)
+    before = unpack_bridges(writer.queries.analysis_result(_ROWS))
     rows = list(_join_bridges(crossed, Tree(root, writer.ledger(), roots), failed))
-    _put(writer, rows, was)
+    if rows != before or not before:
+        writer.put_analysis(_ROWS, pack_bridges(rows))
+        writer.delta.add(Aspect.BRIDGES, [""])
     writer.put_analysis(_LOOKED_UP, codec.encode_rows(crossed.queried))
     other = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
@@ -56,17 +55,7 @@ def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
         Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one}
     )
     writer.delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
-    return _between(was, rows)
-
-
-def _put(writer: StoreWriter, rows: list[Bridge], before: list[Bridge]) -> None:
-    """Write all rows; and their ids separately, so that an update can tell whether any of them changes."""
-    if rows != before or not before:
-        writer.put_analysis(_ROWS, pack_bridges(rows))
-        writer.put_analysis(
-            _IDS, array("I", sorted({one for row in rows for one in (row.source, row.target)})).tobytes()
-        )
-        writer.delta.add(Aspect.BRIDGES, [""])
+    return _between(before, rows)
 
 
 def _is_run(row: Bridge) -> bool:
@@ -84,23 +73,7 @@ def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edge
     names, targets = codec.unpack_lookups(writer.queries.analysis_result(_LOOKED_UP))
     if _may_differ(writer, frozenset(names), frozenset(targets)):
         return run(writer, root, roots, failed)
-    now = writer.new_ids
-    if not now.keys().isdisjoint(targets):
-        writer.put_analysis(_LOOKED_UP, codec.encode_rows((names, [now.get(one, one) for one in targets])))
-    if now.keys().isdisjoint(array("I", writer.queries.analysis_result(_IDS))):
-        return Edges(set(), set(), set())
-    rows = unpack_bridges(writer.queries.analysis_result(_ROWS))
-    moved = _with_new_ids(rows, now)
-    _put(writer, moved, rows)
-    return _between(rows, moved)
-
-
-def _with_new_ids(rows: list[Bridge], now: Mapping[int, int]) -> list[Bridge]:
-    """Return bridges with the current ids of their ends."""
-    if not now:
-        return rows
-    at = now.get
-    return [row._replace(source=at(row.source, row.source), target=at(row.target, row.target)) for row in rows]
+    return Edges(set(), set(), set())
 
 
 def _join_bridges(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge]:

@@ -109,14 +109,11 @@ class Linking:
         invalidation = Invalidation(world, queries, before, writer.added, lambda: _c_names(linker))
         numbers = invalidation.find(retargeted)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
-        lost = self._move(linker, before)
-        moved = queries.files_linked_to(had.base for had in before.values() if had.base in writer.new_ids)
+        lost = _lost_ids(linker, before)
         number_of = invalidation.number_of
         if lost:
             numbers |= {number_of[file] for file in queries.files_linked_to_symbols(lost) if file in number_of}
-        done = {world.files[number].id for number in numbers}
         writer.relink(self._link_some(linker, sorted(numbers)), gone)
-        writer.move(sorted(moved - done - set(gone)))
         if not world.tree.files_read <= settings:
             writer.put_analysis(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
         of_c = any(had.language in C_FAMILY for had in before.values())
@@ -126,7 +123,7 @@ class Linking:
         """True if a file that was extracted again is the same to the linker."""
         asked = self.writer.queries
         row = asked.row(had.id)
-        if row is None or (row.base, row.language) != (had.base, had.language):
+        if row is None or row.language != had.language or tuple(asked.keys(had.id)) != had.keys:
             return False
         flow = asked.flow(had.id)
         return flow == had.flow or (
@@ -168,34 +165,12 @@ class Linking:
     ) -> None:
         """Reuse the includes of files of the C family that have not changed."""
         world = linker.world
-        number = {row.base: number for number, row in enumerate(world.files)}
-        number.update((had.base, world.number[path]) for path, had in before.items() if path in world.number)
-        of_id = {row.id: place for place, row in enumerate(world.files) if row.path not in before}
-        for file, bases in self.writer.queries.included().items():
-            numbers = [number.get(base) for base in array("I", bases)]
-            if file in of_id and of_id[file] not in retargeted and None not in numbers:
-                world.included[of_id[file]] = [one for one in numbers if one is not None]
-
-    def _move(self, linker: Linker, before: dict[str, PreviousFile]) -> set[int]:
-        """Record which ids have changed; return those that no longer exist."""
-        lost: set[int] = set()
-        for path, had in before.items():
-            number = linker.world.number.get(path)
-            base = linker.world.files[number].base if number is not None else 0
-            if base == had.base:
+        number = {row.id: number for number, row in enumerate(world.files)}
+        for file, ids in self.writer.queries.included().items():
+            own, numbers = number.get(file), [number.get(one) for one in array("I", ids)]
+            if own is None or world.files[own].path in before or own in retargeted or None in numbers:
                 continue
-            keys = self.writer.queries.keys(had.id) if base else []
-            place = {key: base + 1 + at for at, key in enumerate(keys)}
-            for at, key in enumerate(had.keys):
-                if key in place:
-                    self.writer.new_ids[had.base + 1 + at] = place[key]
-                else:
-                    lost.add(had.base + 1 + at)
-            if base:
-                self.writer.new_ids[had.base] = base
-            else:
-                lost.add(had.base)
-        return lost
+            world.included[own] = [one for one in numbers if one is not None]
 
     def _link_some(self, linker: Linker, numbers: list[int]) -> Iterator[LinkedFile]:
         files = linker.world.files
@@ -255,7 +230,7 @@ def _pass_tables(linker: Linker, before: dict[str, PreviousFile], tables: CFamil
     world = linker.world
     read = {world.number[path]: had for path, had in before.items() if had.language in C_FAMILY}
     was = {
-        number: (Linkable(had.id, had.base, had.path, had.language, "", len(had.flow)), unpack_flow(had.flow))
+        number: (Linkable(had.id, had.ids, had.path, had.language, "", len(had.flow)), unpack_flow(had.flow))
         for number, had in read.items() if had.flow
     }  # fmt: skip
     world.included = {number: others for number, others in tables.includes.included.items() if number not in was}
@@ -273,6 +248,18 @@ def _tables_to_keep(linker: Linker) -> CFamilyState | None:
 
 def _c_names(linker: Linker) -> CFamilyLinker:
     return cast(CFamilyLinker, linker.names("cpp"))
+
+
+def _lost_ids(linker: Linker, before: Mapping[str, PreviousFile]) -> set[int]:
+    """Return the ids of files and symbols that no longer exist."""
+    lost: set[int] = set()
+    for path, had in before.items():
+        number = linker.world.number.get(path)
+        if number is None:
+            lost |= {had.id, *had.ids}
+        else:
+            lost |= {*had.ids} - {*linker.world.files[number].ids}
+    return lost
 
 
 def _size(linker: Linker, path: str) -> int:

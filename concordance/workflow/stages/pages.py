@@ -70,7 +70,7 @@ def write(
     with opened_folder(root, folder, out, False) as confined, forked.without_gc(), resident.discard_on_error():
         state = resident.books[out] = _book_state(root, folder, out, book, resident.books.get(out))
         state.index.skipped_pages = skipped
-        paths, plain = [row[1] for row in state.index.bases], plain_files(state.index)
+        paths, plain = [row[1] for row in state.index.file_rows], plain_files(state.index)
         addresses = state.addresses((paths, plain, form), lambda: Addresses(paths, root, out, plain, form.ENDING))
         level = _Level(confined, book, config, False, only_compare, resident.recheck_all, form)
         summary = level.write(state, addresses, progress)
@@ -115,7 +115,7 @@ def write_generated(
         state.index.of_pages = True
         listed = state.folder.read().pages
         own = frozenset(page for page, row in listed.items() if not row.kind.endswith(OF_A_PAGE))
-        addresses = _Inner([row[1] for row in state.index.bases], root, out, own)
+        addresses = _Inner([row[1] for row in state.index.file_rows], root, out, own)
         return _Level(confined, book, config, True, only_compare, True).write(state, addresses, progress)
 
 

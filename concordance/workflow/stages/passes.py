@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.base.model import Category, unpack_column
+from concordance.base.model import Category
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts import codec
 from concordance.facts.links import graph
 from concordance.facts.links.graph import EdgeKind, Pair
+from concordance.facts.symbol_ids import IdOwners, owner_by_id
 from concordance.facts.write import StoreWriter
 from concordance.link.languages import loading_languages
 from concordance.passes import clusters, cycles, layers, rank, test_reach
@@ -27,7 +28,6 @@ _PROSE = frozenset(("jupyter", "html"))  # languages of documents without a read
 
 
 class _File(NamedTuple):
-    base: int
     id: int
     path: str
     language: str
@@ -45,7 +45,7 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     whole = graph.join_graph(edges, writer.top)
     files = _files(writer)
     # How close files are to each other depends on what they use directly, so bridges are added afterwards.
-    pairs = sorted(graph.LinkGraph(whole).files([file.base for file in files]))
+    pairs = sorted(graph.LinkGraph(whole).files(writer.owners))
     whole = graph.patch_graph(whole, (), list(bridges), writer.top)
     walked = graph.LinkGraph(whole)
     writer.put_analysis("graph", whole)
@@ -56,17 +56,14 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
 
 def update(writer: StoreWriter, file_list_changed: bool, removed: Collection[int], added: Collection[int]) -> None:
     """Run the analyses whose results an update may have changed. `file_list_changed`: files were added or removed, or
-    changed their kind; `removed` and `added` are call edges between languages.
-
-    If only ids have changed, they are replaced in the old results."""
+    changed their kind; `removed` and `added` are call edges between languages."""
     with without_gc():
         _update(writer, file_list_changed, list(removed), list(added))
 
 
 def _update(writer: StoreWriter, file_list_changed: bool, removed: list[int], added: list[int]) -> None:
     changed = [(old, new) for old, new in writer.link_changes if (old.edges, old.loads) != (new.edges, new.loads)]
-    moved = writer.new_ids
-    if not changed and not file_list_changed and not moved and not writer.retested and not removed and not added:
+    if not changed and not file_list_changed and not writer.retested and not removed and not added:
         return
     own_gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
     own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
@@ -75,90 +72,61 @@ def _update(writer: StoreWriter, file_list_changed: bool, removed: list[int], ad
     whole = graph.patch_graph(writer.queries.analysis_result("graph"), removed, added, writer.top)
     writer.put_analysis("graph", whole)
     writer.put_analysis("pairs", pairs)
-    loads = any(_with_new_ids(old.loads, moved) != list(unpack_column(new.loads)) for old, new in changed)
-    if other or loads or file_list_changed:
+    if other or file_list_changed or any(old.loads != new.loads for old, new in changed):
         _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.queries.loads())
-    elif any(had.base in moved for had in writer.before.values()):
-        _move_files(writer)
     was, now = (Counter(one for one in some if graph.is_executing(one)) for some in (removed, added))
-    if (
-        file_list_changed
-        or writer.retested
-        or Counter({graph.remap_edge(one, moved): n for one, n in was.items()}) != now
-    ):
+    if file_list_changed or writer.retested or was != now:
         _put_tests(writer, _files(writer), graph.LinkGraph(whole))
-    elif moved:
-        writer.put_analysis("tests", codec.remap_tests(writer.queries.analysis_result("tests"), moved))
 
 
 def _files(writer: StoreWriter) -> list[_File]:
-    return [_File(*row) for row in writer.bases()]
+    return [_File(*row) for row in writer.files()]
 
 
 def _without(one: bytes, other: bytes) -> set[int]:
     return set(array("Q", one)) - set(array("Q", other))
 
 
-def _with_new_ids(column: bytes, moved: Mapping[int, int]) -> list[int]:
-    return [moved.get(one, one) for one in unpack_column(column)]
-
-
 def _pairs(writer: StoreWriter, removed: Sequence[int], added: Sequence[int]) -> tuple[bytes, bool]:
     """Return how much each file uses each other one now, and whether any of these changed its order of magnitude."""
-    moved, read = writer.new_ids, {had.base for had in writer.before.values()}
     delta: Counter[tuple[int, int]] = Counter()
     for sign, edges in ((-1, removed), (1, added)):
         for one in edges:
-            target, user = map(writer.base_now, graph.ends_of(one))
+            target, user = (writer.owners[end] for end in graph.ends_of(one))
             delta[user, target] += sign
     had = graph.Pairs(writer.queries.analysis_result("pairs"))
-    # Rows of files that were read again, which may have new ids or be removed, and of files that use more or less now.
-    taken = had.take({user for user, _ in delta} | read, read)
-    times = {(moved.get(user, user), moved.get(target, target)): count for user, target, count in taken}
+    times = {(user, target): count for user, target, count in had.take({user for user, _ in delta})}
     other = False
     for pair, count in delta.items():
         if count and pair[0] != pair[1]:
             before = times.pop(pair, 0)
             other |= before.bit_length() != (before + count).bit_length()
-            if before + count > 0 and all(pair):
+            if before + count:
                 times[pair] = before + count
-    had.put((*pair, count) for pair, count in times.items() if all(map(writer.is_base, pair)))
+    had.put((*pair, count) for pair, count in times.items())
     return had.packed(), other
 
 
 def _put_files(
-    writer: StoreWriter, by_base: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]
+    writer: StoreWriter, by_id: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]
 ) -> None:
     """Run the analyses that only need files."""
     needs = graph.unpack_loads(loads)
     writer.put_analysis("loads", graph.pack_pairs(needs))
-    files = sorted(by_base, key=lambda file: file.path)
-    number = {file.base: place for place, file in enumerate(files)}
+    files = sorted(by_id, key=lambda file: file.path)
+    number = {file.id: place for place, file in enumerate(files)}
     every = sorted((number[a], number[b], times) for a, b, times in pairs)
     ranks = rank.compute_ranks([file.category for file in files], every)
     writer.put_ranks((one, file.id) for one, file in zip(ranks, files, strict=True))
     used = [pair for pair in every if not _is_prose(files[pair[0]].language)]
     _put_order(writer, files, used, sorted((number[a], number[b]) for a, b, _ in needs))
     found = clusters.find_clusters(len(files), used)
-    rows = [(files[one.key].base, [files[member].base for member in one.members]) for one in found]
+    rows = [(files[one.key].id, [files[member].id for member in one.members]) for one in found]
     writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
 def _is_prose(language: str) -> bool:
     return is_prose(language) or language in _PROSE
-
-
-def _move_files(writer: StoreWriter) -> None:
-    """Replace the ids of files in the old results."""
-    asked, new = writer.queries.analysis_result, writer.new_ids
-    writer.put_analysis("loads", graph.remap_pairs(asked("loads"), new))
-    rings = codec.unpack_cycles(asked("cycles"))
-    writer.put_analysis("cycles", codec.encode_rows([[new.get(one, one) for one in ring] for ring in rings]))
-    heights = codec.unpack_layers(asked("layers"))
-    writer.put_analysis("layers", codec.encode_rows({new.get(one, one): said for one, said in heights.items()}))
-    groups = codec.unpack_clusters(asked("clusters"))
-    rows = [(new.get(key, key), [new.get(one, one) for one in members]) for key, members in groups]
-    writer.put_analysis("clusters", codec.encode_rows(rows))
 
 
 def _put_order(
@@ -167,33 +135,31 @@ def _put_order(
     """Find cycles and layers. A file needs what it loads, or in languages without imports of files, what it uses."""
     count = len(files)
     rings = [one for one in cycles.strongly_connected_components(count, needs) if len(one) > 1]
-    named = [[files[place].base for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
+    named = [[files[place].id for place in ring] for ring in sorted(rings, key=lambda ring: (-len(ring), ring))]
     writer.put_analysis("cycles", codec.encode_rows(named))
     loading = loading_languages()
     unnamed = [(user, target) for user, target, _ in used if files[user].language not in loading]
     every = [*needs, *unnamed]
     counts = [file.category not in _NO_USERS for file in files]
     found = layers.compute_layers(cycles.strongly_connected_components(count, every), every, counts)
-    writer.put_analysis("layers", codec.encode_rows({file.base: one for file, one in zip(files, found, strict=True)}))
+    writer.put_analysis("layers", codec.encode_rows({file.id: one for file, one in zip(files, found, strict=True)}))
 
 
-def _put_tests(writer: StoreWriter, by_base: Sequence[_File], walked: graph.LinkGraph) -> None:
+def _put_tests(writer: StoreWriter, every: Sequence[_File], walked: graph.LinkGraph) -> None:
     """Find the tests of each file, both test symbols and files that are tests as a whole."""
-    files = sorted(by_base, key=lambda file: file.path)
-    number = {file.base: place for place, file in enumerate(files)}
+    files = sorted(every, key=lambda file: file.path)
+    number = {file.id: place for place, file in enumerate(files, 1)}
     runnable, tests = writer.queries.runnable()
-    owner = array("I", bytes(4 * writer.top))
-    bases = sorted(number)
-    for base, end in zip(bases, [*bases[1:], writer.top], strict=False):
-        owner[base:end] = array("I", [number[base] + 1]) * (end - base)
+    ranges = zip(writer.owners.starts, writer.owners.owners, strict=True)
+    owner = owner_by_id(IdOwners((start, number.get(file, 0)) for start, file in ranges), writer.top)
     leads = walked.forward(EdgeKind.LOADS)
-    ids = sorted(tests, key=lambda one: (owner[one], one))
+    ids = sorted(tests, key=lambda one: owner[one])  # within a file they are in order
     ids += _whole_file_tests(files, owner, walked, leads)
     runs = array("I", bytes(4 * writer.top))
     for one in runnable:
         runs[one] = owner[one]
     found = test_reach.find_reaching_tests(ids, leads, runs, graph.STEPS)
-    rows = {files[place].base: (one.near, one.farther) for place, one in sorted(found.items())}
+    rows = {files[place].id: (one.near, one.farther) for place, one in sorted(found.items())}
     writer.put_analysis("tests", codec.pack_tests(rows))
 
 
@@ -202,10 +168,10 @@ def _whole_file_tests(
 ) -> list[int]:
     """Return files that are tests as a whole; adds to `leads` what each of them reaches when it is loaded."""
     tests = (file for file in files if file.category == Category.TEST)
-    found = [file.base for file in tests if language_of(file.language).tests.whole_files]
+    found = [file.id for file in tests if language_of(file.language).tests.whole_files]
     whole = set(found)
     for target, user in walked.by_way(EdgeKind.LOADS) if whole else ():
-        base = files[owner[user] - 1].base
-        if base in whole:
-            leads.setdefault(base, []).append(target)
+        file = files[owner[user] - 1].id
+        if file in whole:
+            leads.setdefault(file, []).append(target)
     return found

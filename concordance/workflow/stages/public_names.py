@@ -37,9 +37,9 @@ _INIT = re.compile(r"(?:^|/)__init__\.\w+$")
 
 def run(writer: StoreWriter) -> None:
     """Find the public names of all files."""
-    files = writer.bases()
+    files = writer.files()
     found = ModuleExports({}, {}, [], [])
-    _collect_exports(writer, ((identity, path, language) for _, identity, path, language, _ in files), found)
+    _collect_exports(writer, ((identity, path, language) for identity, path, language, _ in files), found)
     _put(writer, found._replace(not_importable=_test_modules(files), roots=_roots(files)))
 
 
@@ -48,13 +48,13 @@ def update(writer: StoreWriter, file_list_changed: bool) -> None:
     again = {had.id for had in writer.before.values()} | writer.relinked
     if not file_list_changed and not any(_language(writer, identity) in _SPEAKING for identity in again):
         return
-    files = writer.bases()
+    files = writer.files()
     found = unpack_exports(writer.queries.analysis_result(EXPORTS))
     before = found._replace(modules=dict(found.modules), documents=dict(found.documents))
     for path in writer.before:
         found.modules.pop(path, None)
         found.documents.pop(path, None)
-    rows = ((identity, path, language) for _, identity, path, language, _ in files)
+    rows = ((identity, path, language) for identity, path, language, _ in files)
     _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
     found = found._replace(not_importable=_test_modules(files), roots=_roots(files)) if file_list_changed else found
     if found != before:
@@ -99,11 +99,11 @@ def names_by_file(found: ModuleExports, by_documents: bool = True) -> dict[str, 
     )
 
 
-def _test_modules(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
+def _test_modules(files: Sequence[tuple[int, str, str, str]]) -> list[str]:
     """Return modules that nobody imports: tests, and whole packages of tests or examples."""
-    inits = {path.rpartition("/")[0]: category for _, _, path, _, category in files if _INIT.search(path)}
+    inits = {path.rpartition("/")[0]: category for _, path, _, category in files if _INIT.search(path)}
     found = []
-    for _, _, path, language, category in files:
+    for _, path, language, category in files:
         if language in _CODE and category in _TRIALS and is_encodable(path):
             folder, top = path.rpartition("/")[0], ""
             while folder:
@@ -114,16 +114,16 @@ def _test_modules(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
     return sorted(found)
 
 
-def _roots(files: Sequence[tuple[int, int, str, str, str]]) -> list[str]:
+def _roots(files: Sequence[tuple[int, str, str, str]]) -> list[str]:
     """Return folders that modules are imported from although nothing declares it: `src` of a project, and the folder
     of a project that is a single module."""
     homes: dict[str, int] = {}  # number of modules directly in each folder
-    for _, _, path, language, category in files:
+    for _, path, language, category in files:
         if language in _CODE and category == Category.SOURCE and path.endswith(".py"):
             folder = path.rpartition("/")[0]
             homes[folder] = homes.get(folder, 0) + 1
-    projects = {path.rpartition("/")[0] for _, _, path, _, _ in files if path.rpartition("/")[2] in _PROJECTS}
-    packages = {path.rpartition("/")[0] for _, _, path, _, _ in files if _INIT.search(path)}
+    projects = {path.rpartition("/")[0] for _, path, _, _ in files if path.rpartition("/")[2] in _PROJECTS}
+    packages = {path.rpartition("/")[0] for _, path, _, _ in files if _INIT.search(path)}
     inside = {folder for home in homes for folder in enclosing_folders(home)}
     sources = {f"{project}/src".lstrip("/") for project in projects} & inside - packages
     holding = {package.rpartition("/")[0] for package in packages}

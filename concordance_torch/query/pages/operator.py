@@ -270,7 +270,7 @@ def _statement(index: Index, one: OperatorInfo, row: Bridge) -> list[Piece]:
         return [ref_of(index, row.target), " in ", Ref(To.FILE, path), *_overload(row)]
     path, line = index.path_of(row.source), bridges_of(index).line(row)
     told: list[Piece] = [ref_of(index, row.source)]
-    if row.source != index.base_of(path):
+    if row.source != index.file_id(path):
         told += [" in ", Ref(To.FILE, path)]
     told += [" ", Line(path, line)] if line else []
     kind = bridge_detail(row, "class") or bridge_detail(row, "as")

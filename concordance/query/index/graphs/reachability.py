@@ -97,7 +97,7 @@ def find_reaching(index: Index, starts: Collection[int], category: Category, lim
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
     rows = [ReachedSymbol(steps[one][0], tests[one], one, one) for one in steps.keys() & tests.keys()]
     # Only the languages of test files: to load the reader of every other one would take longer than the walk.
-    languages = {language for _, _, language, among in index.bases if among == Category.TEST}
+    languages = {language for _, _, language, among in index.file_rows if among == Category.TEST}
     if any(language_of(language).tests.whole_files for language in languages):
         rows += _files(index, walk, [one for one, step in steps.items() if step[2] == EdgeKind.LOADS], category)
     return ReachedSymbols(sorted(rows), walk)
@@ -112,10 +112,11 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
         if index.category_of(path) == category and (
             category is not Category.TEST or language_of(index.language_of(path)).tests.whole_files
         ):
-            base = index.base_of(path)
-            if base not in found or found[base].steps > steps:
-                found[base] = ReachedSymbol(steps, len(index.tests) + base, base, identity)
-    return list(found.values())
+            file = index.file_id(path)
+            if file not in found or found[file].steps > steps:
+                found[file] = ReachedSymbol(steps, 0, file, identity)
+    ordered = sorted(found, key=index.path_of_file)
+    return [found[file]._replace(order=len(index.tests) + number) for number, file in enumerate(ordered)]
 
 
 def reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Category) -> Iterator[ReachedSymbols]:
@@ -148,7 +149,7 @@ def test_command(index: Index, place: SymbolPlace) -> str:
 def places(index: Index, ids: Iterable[int]) -> dict[int, SymbolPlace]:
     """Return the symbols and files with these ids."""
     wanted = set(ids)
-    files = {one: index.path_of_base(one) for one in wanted}
+    files = {one: index.path_of_file(one) for one in wanted}
     found = index.facts.places(one for one in wanted if not files[one])
     for one, path in files.items():
         if path:

@@ -24,7 +24,6 @@ Value = TypeVar("Value")
 TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect
 WHOLE_TABLE = "*"  # the key for a whole table
 BELOW, ANYTHING = "below", "any"  # the aspects of anything about files below a folder, and of anything at all
-RENUMBERED = "moved"  # files whose symbols have new ids: values cached by id are computed again
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 

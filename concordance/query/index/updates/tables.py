@@ -29,7 +29,6 @@ from concordance.query.index.updates.reads import (
     ANYTHING,
     BELOW,
     NAMES_BELOW,
-    RENUMBERED,
     WHOLE_TABLE,
     TouchedKeys,
     shared_while,
@@ -49,7 +48,7 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
     """Return the digests of all tables; `touched` is None if nothing is known of the last build."""
     with index.reads.not_recording():
         found = _path_tables(index, before, touched)
-        found["passes"] = {**index.marks, "bases": _bases_mark(index)}
+        found["passes"] = {**index.marks, "files": _files_mark(index)}
         same = touched is not None and not touched.get(Aspect.USED_BY) and before.get("passes") == found["passes"]
         found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
         homes = index.folders
@@ -72,9 +71,9 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         return found
 
 
-@shared_while(untouched(RENUMBERED))
-def _bases_mark(index: Index) -> int:
-    return number(index.bases)
+@shared_while(untouched(Aspect.PATHS))
+def _files_mark(index: Index) -> int:
+    return number(index.file_rows)
 
 
 def _chapters(index: Index) -> Digests:
@@ -92,7 +91,7 @@ def _chapters(index: Index) -> Digests:
 
 def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKeys | None) -> dict[str, Digests]:
     """Return the digests that depend on which files there are, and on the content of some of them."""
-    paths = [row[1] for row in index.bases]
+    paths = [row[1] for row in index.file_rows]
     texts: Collection[str] = touched[Aspect.TEXT] if touched is not None else paths
     moved = touched is None or bool(touched[Aspect.PATHS])
     found: dict[str, Digests] = {}
@@ -106,7 +105,7 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     found["entry"] = (
         {path: number(row) for path, row in guide_entries_by_path(index).items()} if guides else before["entry"]
     )
-    trials = [row[1] for row in index.bases if row[3] == Category.TEST or row[1] in index.tests_in]
+    trials = [row[1] for row in index.file_rows if row[3] == Category.TEST or row[1] in index.tests_in]
     anew = moved or affects_test_commands(texts)
 
     def command(path: str) -> int:
@@ -130,7 +129,7 @@ def _folder_lists(index: Index) -> Digests:
 
 def _stems(index: Index) -> Digests:
     found: dict[str, list[str]] = {}
-    for path in sorted(row[1] for row in index.bases):
+    for path in sorted(row[1] for row in index.file_rows):
         found.setdefault(stem_of(path), []).append(path)
     return {stem: number(paths) for stem, paths in found.items()}
 
@@ -198,7 +197,7 @@ def _files_with_changed_words(
         return []
     rows = index.census.terms.items()
     return [
-        index.path_of_base(base) for base, terms in rows if everywhere or any(term.text in common for term in terms)
+        index.path_of_file(file) for file, terms in rows if everywhere or any(term.text in common for term in terms)
     ]
 
 
@@ -227,7 +226,7 @@ class LinkTables:
             self._digest_analyses(index)
         if self.stale is None:
             self._digests["used"], self._digests["linked"] = {}, {}
-        paths = self.stale if self.stale is not None else [row[1] for row in index.bases]
+        paths = self.stale if self.stale is not None else [row[1] for row in index.file_rows]
         if paths:
             self._use(index, paths)
         self.stale = set()
@@ -250,8 +249,8 @@ class LinkTables:
 
     def _digest_analyses(self, index: Index) -> None:
         """Compute the digests of the results of whole-repository analyses."""
-        crc = {row[0]: crc32(row[1].encode("utf-8", "surrogateescape")) for row in index.bases}
-        path_of, neighbours = index.path_of_base, index.neighbours
+        crc = {row[0]: crc32(row[1].encode("utf-8", "surrogateescape")) for row in index.file_rows}
+        path_of, neighbours = index.path_of_file, index.neighbours
 
         def summed(row: dict[int, int]) -> int:
             return sum([(crc[other] * 1000003 ^ times * 8191) & 0xFFFFFFFF for other, times in row.items()])
@@ -275,14 +274,13 @@ class LinkTables:
         """Compute how often the symbols of the given files are used, and which are used at all."""
         used_by = index.census.used_by
         used, linked = dict(self._digests["used"]), dict(self._digests["linked"])
-        ends = dict(zip(index.starts, [*index.starts[1:], len(index.keys)], strict=True))
         for path in paths:
-            base = index.base_of(path)
-            rows = [(one - base, used_by[one]) for one in range(base, ends[base]) if one in used_by]
+            file = index.file_id(path)
+            rows = [(index.keys[one], used_by[one]) for one in (file, *index.symbol_ids[file]) if one in used_by]
             used.pop(path, None)
             linked.pop(path, None)
             if rows:
-                used[path], linked[path] = number(rows), number([place for place, _ in rows])
+                used[path], linked[path] = number(rows), number([key for key, _ in rows])
         self._digests["used"], self._digests["linked"] = used, linked
 
 

@@ -41,8 +41,8 @@ _MAX_NAMED = 12  # files of a cycle that are listed one by one
 
 def blocks(one: FileModel) -> list[Block]:
     """Return the layer, cluster, rank and neighbours of a file, its class hierarchy and its cycle."""
-    index, base = one.index, one.base
-    used, users = index.neighbours.uses.get(base, {}), index.neighbours.users.get(base, {})
+    index, file = one.index, one.ids.file
+    used, users = index.neighbours.uses.get(file, {}), index.neighbours.users.get(file, {})
     found: list[Block] = []
     standing = [Item(pieces) for pieces in _position_items(one, len(used), len(users))]
     if standing:
@@ -140,8 +140,7 @@ def _class_diagram(one: FileModel) -> list[Block]:
     """Draw the class hierarchy, if the book has diagrams and there is enough to draw."""
     if not one.index.book.draws_diagrams:
         return []
-    first = one.base + 1
-    classes = {place: first + place for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
+    classes = {place: one.ids.of(place) for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
     bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
     heirs = {identity: one.subclasses.get(place, ()) for place, identity in classes.items()}
     return class_tree(classes.values(), bases, heirs, one.ref)

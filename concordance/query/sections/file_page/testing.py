@@ -72,7 +72,7 @@ def _testing(one: FileModel) -> list[Block]:
 
 
 def _own_tests(one: FileModel) -> Iterator[Block]:
-    tests = [identity for identity in range(one.base, one.base + len(one.symbols) + 1) if identity in one.index.tests]
+    tests = [identity for identity in one.ids if identity in one.index.tests]
     command = one.index.runners.command(one.path, one.file.language, "")
     yield Text([f"Contains {count_noun(len(tests), 'test')}." if tests else "Support code for tests; contains none."])
     if command:

@@ -1,0 +1,46 @@
+"""Ids of symbols: what is read from a packed list, and which file an id belongs to."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concordance.facts.symbol_ids import IdOwners, SymbolIds, owner_by_id
+
+_IDS = st.lists(st.integers(2, 400), unique=True, max_size=30)
+
+
+@given(_IDS)
+def test_ids_survive_packing(ids: list[int]) -> None:
+    made = SymbolIds(1, ids)
+    read = SymbolIds.unpack(1, len(ids), made.pack())
+    assert list(read) == ids
+    assert [read.of(read.place(one)) for one in ids] == ids
+    assert read.place(1) == -1 and read.of(-1) == 1
+    assert all((one in read) == (one in ids or one == 1) for one in range(402))
+
+
+@given(st.integers(1, 1000), st.integers(0, 30))
+def test_consecutive_ids_take_no_space(file: int, count: int) -> None:
+    made = SymbolIds(file, range(file + 1, file + 1 + count))
+    assert made.pack() is None
+    assert [made.place(one) for one in (file, *made)] == list(range(-1, count))
+    assert list(made.starts()) == [file]
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), max_size=8))
+def test_every_id_has_its_file(parts: list[list[int]]) -> None:
+    """Files take ids by turns, in several ranges each."""
+    owned: dict[int, list[int]] = {}
+    top = 1
+    for turn in range(3):
+        for number, sizes in enumerate(parts):
+            if turn < len(sizes):
+                count = sizes[turn] + (not turn)
+                owned.setdefault(number, []).extend(range(top, top + count))
+                top += count
+    files = {ids[0]: SymbolIds(ids[0], ids[1:]) for ids in owned.values()}
+    owners = IdOwners(sorted((start, file) for file, ids in files.items() for start in ids.starts()))
+    by_id = owner_by_id(owners, top)
+    for file, ids in files.items():
+        assert all(owners[one] == by_id[one] == file for one in (file, *ids))
