@@ -36,7 +36,7 @@ from concordance.facts.links.rows import Columns, rows_of
 from concordance.facts.records import FileMacros
 from concordance.facts.store import Store
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 
 _MAX_FILES = 8
 

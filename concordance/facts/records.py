@@ -42,6 +42,11 @@ class Linkable(NamedTuple):
     size: int  # bytes of its flow, 0 if there is nothing to link
 
 
+def form_of(file: File) -> tuple[str, ...]:
+    """Return the fields of the ledger, besides the path and the language, that may matter when files are looked up."""
+    return file.category, file.skip, file.note
+
+
 class PreviousFile(NamedTuple):
     """A file as it was before an update read it again or found it removed."""
 
@@ -52,7 +57,7 @@ class PreviousFile(NamedTuple):
     keys: tuple[str, ...]  # keys of its symbols, by place
     kinds: tuple[tuple[str, bool], ...]  # kind of each symbol, and True if it is a test
     flow: bytes
-    form: tuple[str, ...]  # its other ledger fields that may matter when files are looked up
+    form: tuple[str, ...]  # as from `form_of`
     rank: float | None
     ends: bytes = b""  # of bridges
 

@@ -29,9 +29,9 @@ from concordance.facts.links import rows as links_rows
 from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.links.reads import LinkReads
 from concordance.facts.links.rows import LinkedFile
-from concordance.facts.records import ExtractedFile, FileMacros, Linkable, PreviousFile
+from concordance.facts.records import ExtractedFile, FileMacros, Linkable, PreviousFile, form_of
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
-from concordance.facts.updates.store_delta import Aspect, StoreDelta, StoredFile, round_to_power
+from concordance.facts.updates.delta import Aspect, Delta, StoredFile, round_to_power
 
 
 class StoreWriter:
@@ -43,17 +43,9 @@ class StoreWriter:
         self.fresh = fresh
         self.target = f"{self.path}.{os.getpid()}.new" if fresh else self.path
         self.terms: Counter[str] = Counter()
-        self.delta = StoreDelta()
+        self.delta = Delta()
         self._is_new = fresh  # True if anything that pages read may have changed
         self._ids: dict[str, int] = {}
-        self.before: dict[str, PreviousFile] = {}  # by path: files that were read again or removed
-        self.added: set[str] = set()
-        self.retested = False  # True if the set of tests changed
-        self.link_changes: list[
-            tuple[links_rows.FileLinks, links_rows.FileLinks]
-        ] = []  # links of relinked files, before and after
-        self.relinked: set[int] = set()  # ids of those files whose links changed
-        self.asks_other = False  # True if the names that a file looks for in other languages changed
         self._paths: dict[int, str] = {}  # by id, also of files that this update removes
         self._removed: list[int] = []  # ids of removed files
         self._next = 1  # the next id
@@ -106,13 +98,13 @@ class StoreWriter:
             if identity is None:
                 ids = self._new_ids(path, len(reading.symbols))
                 identity = ids.file
-                self.added.add(path)
+                self.delta.add_file(path, None, None)
             else:
                 before = self._stored_file(identity)
                 had = self._forget(identity, before)
                 ids = self._kept_ids(had, [symbol[7] for symbol in reading.symbols])
                 rank = had.rank
-                self.retested |= had.is_other({s[7]: (s[1], s[8]) for s in reading.symbols})
+                self.delta.add_file(path, had, StoredFile(reading.file, reading.packed, reading.symbols))
             row = reading.file
             if not self.fresh:
                 self.delta.compare_file(path, before, StoredFile(row, reading.packed, reading.symbols))
@@ -168,7 +160,7 @@ class StoreWriter:
             if identity is not None:
                 known = self._stored_file(identity)
                 self.delta.compare_file(path, known, None)
-                self._forget(identity, known)
+                self.delta.add_file(path, self._forget(identity, known), None)
                 self._connection.execute("DELETE FROM macro WHERE file = ?", (identity,))
                 self._removed.append(identity)
 
@@ -196,12 +188,13 @@ class StoreWriter:
         count, listed, rank, flow, ends = run(query, (identity,)).fetchone()
         ids = SymbolIds.unpack(identity, count, listed)
         keys, kinds = tuple(row[7] for row in stored.symbols), tuple((row[1], bool(row[8])) for row in stored.symbols)
-        form = (file.category, file.skip, file.note)
-        had = PreviousFile(identity, ids, file.path, file.language, keys, kinds, flow or b"", form, rank, ends or b"")
+        had = PreviousFile(
+            identity, ids, file.path, file.language, keys, kinds, flow or b"", form_of(file), rank, ends or b""
+        )
         run("DELETE FROM file WHERE id = ?", (identity,))
         for table in ("facts", "flow", "ends", "remark", "symbol"):
             run(f"DELETE FROM {table} WHERE file = ?", (identity,))  # noqa: S608
-        return self.before.setdefault(file.path, had)
+        return had
 
     def put_changes(self, changes: Iterable[FileHistory]) -> None:
         """Write the history of all files, replacing the old one; it is stored by path, so that an edit does not affect
@@ -251,17 +244,10 @@ class StoreWriter:
         with self._guarded():
             for file in removed:
                 had = links_rows.remove(self._connection, file)
-                self._record_links(file, had, links_rows.FileLinks())
+                self.delta.add_links(file, had, links_rows.FileLinks(), self.owner)
             for row in rows:
-                self.asks_other |= links_rows.foreign_names_changed(self._connection, row)
-                self._record_links(row.file, *links_rows.replace(self._connection, row))
-
-    def _record_links(self, file: int, before: links_rows.FileLinks, after: links_rows.FileLinks) -> None:
-        """Record what relinking a file changed; a removed file no longer has pages of its own."""
-        self.delta.compare_links(self._paths[file], before, after, self.owner)
-        self.link_changes.append((before, after))
-        if before != after:
-            self.relinked.add(file)
+                self.delta.foreign_names_changed |= links_rows.foreign_names_changed(self._connection, row)
+                self.delta.add_links(row.file, *links_rows.replace(self._connection, row), self.owner)
 
     @cached_property
     def owners(self) -> IdOwners[int]:
@@ -314,7 +300,7 @@ class StoreWriter:
                 sizes = dict(run("SELECT file, length(packed) FROM flow").fetchall())
             else:
                 query = f"SELECT {columns}, (SELECT length(packed) FROM flow WHERE file = id) FROM file WHERE id = ?"  # noqa: S608
-                some = [run(query, (had.id,)).fetchone() for had in self.before.values()]
+                some = [run(query, (had.id,)).fetchone() for had in self.delta.previous.values()]
                 rows, sizes = [row[:6] for row in some], {row[0]: row[6] or 0 for row in some}
         made = [
             Linkable(one, SymbolIds.unpack(one, *ids), schema.path_from(path), language, category, sizes.get(one, 0))
@@ -360,10 +346,10 @@ class StoreWriter:
             return {"born": started, "update": "0"}
         rows = self._connection.execute("SELECT key, value FROM meta WHERE key IN ('born', 'update')").fetchall()
         known = {str(key): str(value) for key, value in rows}
-        number = int(known["update"]) + bool(self.delta.changes)
+        number = int(known["update"]) + bool(self.delta.aspects)
         self._connection.executemany(
             "INSERT OR REPLACE INTO touched VALUES (?, ?, ?)",
-            [(aspect, os.fsencode(key), number) for aspect, key in sorted(self.delta.changes)],
+            [(aspect, os.fsencode(key), number) for aspect, key in sorted(self.delta.aspects)],
         )
         return {**known, "update": str(number)}
 

@@ -22,7 +22,7 @@ from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError
 from concordance.collect.blame import quick_head_commit
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.render.site.files import Site, open_site

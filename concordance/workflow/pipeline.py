@@ -307,16 +307,16 @@ class Build:
         with self._step("bridge"):
             writer.index()
             if work.linked_all:
-                bridges = stages_bridges.run(writer, self.root, config.roots, failed)
+                calls = stages_bridges.run(writer, self.root, config.roots, failed)
             else:
-                bridges = stages_bridges.update(writer, self.root, config.roots, failed)
+                stages_bridges.update(writer, self.root, config.roots, failed)
         with self._step("pass"):
             if work.linked_all:
-                passes.run(writer, bridges.all_edges)
+                passes.run(writer, calls)
                 public_names.run(writer)
             else:
-                passes.update(writer, work.file_list_changed, bridges.removed, bridges.added)
-                public_names.update(writer, work.file_list_changed)
+                passes.update(writer)
+                public_names.update(writer)
 
     def _report_linked(self, done: int, total: int) -> None:
         self.progress("link", done, total, "")

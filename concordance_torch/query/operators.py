@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from concordance.base.model import Bridge, Category
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared_while, untouched

@@ -13,7 +13,7 @@ import pytest
 import concordance
 from concordance.base.blocks import Block, Cite, Heading, Items, Line, Page, Piece, Quote, Ref, Table, Text, To
 from concordance.base.model import Kind
-from concordance.facts.updates.store_delta import round_to_power
+from concordance.facts.updates.delta import round_to_power
 from concordance.query.index.repository import Index
 from concordance.query.names import file_keywords
 from concordance.query.names.file_keywords import GROUPS

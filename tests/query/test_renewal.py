@@ -14,7 +14,7 @@ from concordance.base.config import Book
 from concordance.base.progress import ignore_progress
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
-from concordance.facts.updates.store_delta import Aspect, without_times
+from concordance.facts.updates.delta import Aspect, without_times
 from concordance.query.folders import folders
 from concordance.query.index.census import Census
 from concordance.query.index.repository import Index

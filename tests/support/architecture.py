@@ -135,7 +135,7 @@ What `concord watch` does when `lib/shop.py` is saved. The steps are those of a 
    (`workflow.resident.StoreState`), if the store is the one that this process wrote.
 3. **Extract** this one file, in a forked worker that is ready at once. When `facts.write.StoreWriter.put` replaces the
    file's rows, it compares them with the new ones and records what changed as *aspects*
-   (`facts.updates.store_delta.Aspect`): the text, the names, what other pages say of its symbols.
+   (`facts.updates.delta.Aspect`): the text, the names, what other pages say of its symbols.
 4. **Link.** `link.interface_digest.FileInterface` describes what other files can see of a file. If the edit changed
    only the body of a function, the interface is the same, and only this file is linked. Otherwise
    `link.invalidation.Invalidation.find` adds the files that mention a name that now leads elsewhere, and

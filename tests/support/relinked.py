@@ -19,6 +19,7 @@ from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.read import Facts
 from concordance.facts.records import ExtractedFile, Linkable
+from concordance.facts.updates.delta import Delta
 from concordance.facts.write import StoreWriter
 from concordance.link.cfamily.resident_tables import CFamilyState
 from concordance.link.linker import Linker
@@ -56,6 +57,7 @@ class Book:
         self.files: dict[str, str] = {}
         self.known: dict[tuple[str, str], ExtractedFile] = {}
         self.linked: set[str] = set()  # by the last edit
+        self.delta = Delta()  # of the last edit
         (home / "scratch").mkdir(parents=True)
         (home / "kept").mkdir()
         extract.save_macros(str(home / "scratch"), macros.merge([]))
@@ -113,17 +115,17 @@ class Book:
                 work.link_all()
             else:
                 work.link_changed()
-            join = stages_bridges.run if work.linked_all else stages_bridges.update
             writer.index()
-            bridges = join(writer, str(self.root), Config().roots, _raise)
             if work.linked_all:
-                stages_passes.run(writer, bridges.all_edges)
+                calls = stages_bridges.run(writer, str(self.root), Config().roots, _raise)
+                stages_passes.run(writer, calls)
                 public_names.run(writer)
             else:
-                stages_passes.update(writer, work.file_list_changed, bridges.removed, bridges.added)
-                public_names.update(writer, work.file_list_changed)
+                stages_bridges.update(writer, str(self.root), Config().roots, _raise)
+                stages_passes.update(writer)
+                public_names.update(writer)
             if not fresh:
-                self.linked = work.linked or set()
+                self.linked, self.delta = work.linked or set(), writer.delta
                 self.rows, self.tables = (work.rows, work.c_tables) if self.keeps else (None, None)
             writer.commit({"started": "0"})
         except BaseException:

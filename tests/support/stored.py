@@ -18,7 +18,7 @@ from concordance.facts.fulltext.index import open_shards
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
-from concordance.facts.updates.store_delta import without_times
+from concordance.facts.updates.delta import without_times
 from concordance.passes.public_names import unpack_exports
 from concordance.workflow.stages.public_names import EXPORTS
 

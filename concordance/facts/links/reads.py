@@ -11,7 +11,6 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import NamedTuple
 
 from concordance.base.model import EXECUTABLE_KINDS, Links
 from concordance.facts.codec import FileOutline, unpack_links, unpack_outline
@@ -20,13 +19,6 @@ from concordance.facts.links.graph import LinkGraph
 from concordance.facts.symbol_ids import IdOwners
 
 _MAX_PARAMETERS = 500
-
-
-class FileRow(NamedTuple):
-    """The fields of a file's ledger row that the linker needs."""
-
-    language: str
-    form: tuple[str, ...]  # as in `PreviousFile`
 
 
 class LinkReads:
@@ -39,12 +31,11 @@ class LinkReads:
         self._run, self._guarded, self._folder = connection, guarded, folder
         self._mentions: list[tuple[int, bytes]] | None = None
 
-    def row(self, file: int) -> FileRow | None:
-        """Return a file's ledger row; None if there is none."""
-        query = "SELECT language, category, skip, note FROM file WHERE id = ?"
+    def language(self, file: int) -> str:
+        """Return a file's language; "" if it has none, or if there is no such file."""
         with self._guarded():
-            row = self._run.execute(query, (file,)).fetchone()
-        return FileRow(row[0], tuple(row[1:])) if row else None
+            row = self._run.execute("SELECT language FROM file WHERE id = ?", (file,)).fetchone()
+        return str(row[0]) if row else ""
 
     def flow(self, file: int) -> bytes:
         """Return a file's encoded flow; empty if it has none."""

@@ -1,6 +1,6 @@
 """The log of what each page of a book read, so that the next run writes only the pages that may have changed.
 
-In: the subjects of pages with the slots that they read (`facts.updates.store_delta`), and digests of the tables that
+In: the subjects of pages with the slots that they read (`facts.updates.delta`), and digests of the tables that
 pages share. Out: which subjects read some slots. There is one small database for each book, next to the store. Without
 it, or if it was written by another program version or for another store, all pages are written.
 """

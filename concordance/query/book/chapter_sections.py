@@ -30,7 +30,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import TYPE_KINDS, Category, Kind
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
 from concordance.query.book.reading_paths import chapter_path, reading_time

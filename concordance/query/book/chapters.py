@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base.model import Category
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.folders import UNWRITTEN_CATEGORIES, Folder, folders
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index

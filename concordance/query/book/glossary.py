@@ -16,7 +16,7 @@ from concordance.base.blocks import Cite, Piece, Ref, To
 from concordance.base.model import Category
 from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import is_prose
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.book.key_definitions import symbol_by_id
 from concordance.query.descriptions.quotations import (
     first_sentence,

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from concordance.base.model import ROLES, FileFacts, Role
 from concordance.facts.read import Facts, SymbolPlace
-from concordance.facts.updates.store_delta import round_to_power
+from concordance.facts.updates.delta import round_to_power
 from concordance.query.answers import Answer, AnswerPage, Row, WrongCursor, paginate
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index

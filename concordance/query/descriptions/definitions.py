@@ -14,7 +14,7 @@ from concordance.base.blocks import Mono, Piece, Ref, To, count_noun, join_in_se
 from concordance.base.model import File, Kind
 from concordance.extract.registry import language_of
 from concordance.facts.codec import FileOutline, SymbolHead
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.repository import Index
 

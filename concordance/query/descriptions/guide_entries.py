@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from concordance.base.blocks import Cite, Piece
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.descriptions.quotations import first_sentence, is_statement, sentence_pieces
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.base.paths import parent_folders
 from concordance.extract.registry import is_prose, language_of
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.ledger import Ledger, ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import (

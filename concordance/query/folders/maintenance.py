@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category, Kind
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index

@@ -18,7 +18,7 @@ from concordance.base.model import KINDS, Kind, Term
 from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds, owner_by_id
-from concordance.facts.updates.store_delta import Aspect, round_to_power
+from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.query.answers import split_key
 from concordance.query.index.updates.reads import ReadRecorder
 

@@ -27,7 +27,7 @@ from concordance.base.model import (
     unpack_column,
 )
 from concordance.extract.registry import language_of
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.findings import active_rules
 from concordance.query.index.repository import Index

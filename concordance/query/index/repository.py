@@ -27,7 +27,7 @@ from concordance.facts.fulltext.words import WordNormalizer
 from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
-from concordance.facts.updates.store_delta import Aspect, round_to_power
+from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.file_counts import FileCounts

@@ -14,7 +14,7 @@ from concordance.base.model import ListedFile, Parsed
 from concordance.base.paths import parent_folders
 from concordance.collect import walk
 from concordance.extract.registry import language_of, languages
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.updates.reads import ReadRecorder
 
 _MAX_BYTES = 2_000_000  # bytes that are read of a settings file

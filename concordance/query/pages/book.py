@@ -25,7 +25,7 @@ from concordance.base.blocks import (
     count_noun,
     join_in_sentence,
 )
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.book import chapter_sections, glossary, reading_paths
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
 from concordance.query.descriptions.quotations import with_full_stop

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import WHOLE_TABLE
 from concordance.query.names.file_keywords import GROUPS

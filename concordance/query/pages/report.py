@@ -34,7 +34,7 @@ from concordance.base.blocks import (
 from concordance.base.model import File, Origin, Skip, Trust, unpack_column
 from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.folders import folders
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule

@@ -31,7 +31,7 @@ from concordance.base.kinds import Section
 from concordance.base.model import Rule
 from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.folders.contents import folder_ref
 from concordance.query.index.findings import active_rules, findings_by_rule
 from concordance.query.index.repository import Index

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from concordance.base import plugins
 from concordance.base.config import Roots
@@ -19,7 +18,7 @@ from concordance.facts.codec import unpack_ends
 from concordance.facts.links.bridge_rows import BridgeReads, pack_bridges, unpack_bridges
 from concordance.facts.links.graph import EdgeKind, edge
 from concordance.facts.links.rows import rows_of
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.facts.write import StoreWriter
 from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree
@@ -31,31 +30,28 @@ Failed = Callable[[str, str], None]
 _ROWS, _LOOKED_UP = "bridges", "bridges hang on"
 
 
-class Edges(NamedTuple):
-    """Call edges through bridges (see `facts.links.graph`): those removed, those added, and all."""
+def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> set[int]:
+    """Join all bridges and return the edges of those through which code is called (see `facts.links.graph`).
 
-    removed: set[int]
-    added: set[int]
-    all_edges: set[int]
-
-
-def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
-    """Join all bridges; a bridge that fails is passed to `failed` and loses only its own rows."""
-    crossed = writer.bridge_queries
+    A bridge that fails is passed to `failed` and loses only its own rows.
+    """
+    crossed, delta = writer.bridge_queries, writer.delta
     before = unpack_bridges(writer.queries.analysis_result(_ROWS))
     rows = list(_join_bridges(crossed, Tree(root, writer.ledger(), roots), failed))
     if rows != before or not before:
         writer.put_analysis(_ROWS, pack_bridges(rows))
-        writer.delta.add(Aspect.BRIDGES, [""])
+        delta.add(Aspect.BRIDGES, [""])
     writer.put_analysis(_LOOKED_UP, codec.encode_rows(crossed.queried))
     other = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
-    writer.delta.add(Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])})
-    writer.delta.add(
+    delta.add(Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])})
+    delta.add(
         Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one}
     )
-    writer.delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
-    return _between(before, rows)
+    delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
+    had, now = ({edge(r.target, r.source, EdgeKind.CALLS) for r in some if _is_run(r)} for some in (before, rows))
+    delta.removed_calls, delta.added_calls = had - now, now - had
+    return now
 
 
 def _is_run(row: Bridge) -> bool:
@@ -63,17 +59,11 @@ def _is_run(row: Bridge) -> bool:
     return row.role == Role.CALL and row.trust > Trust.CANDIDATE and row.target not in (0, row.source)
 
 
-def _between(before: list[Bridge], after: list[Bridge]) -> Edges:
-    gone, come = ({edge(r.target, r.source, EdgeKind.CALLS) for r in rows if _is_run(r)} for rows in (before, after))
-    return Edges(gone - come, come - gone, come)
-
-
-def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> Edges:
+def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> None:
     """Join all bridges again if an update may have changed any of them."""
     names, targets = codec.unpack_lookups(writer.queries.analysis_result(_LOOKED_UP))
     if _may_differ(writer, frozenset(names), frozenset(targets)):
-        return run(writer, root, roots, failed)
-    return Edges(set(), set(), set())
+        run(writer, root, roots, failed)
 
 
 def _join_bridges(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge]:
@@ -89,9 +79,10 @@ def _join_bridges(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[
 def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
     """True if the result may differ; `names` and `targets` are what it was computed from."""
     crossed = writer.bridge_queries
-    if writer.added or writer.asks_other:
+    delta = writer.delta
+    if delta.added or delta.foreign_names_changed:
         return True
-    for had in writer.before.values():
+    for had in delta.previous.values():
         if not crossed.is_there(had.id):  # bridges may point to the file itself
             return True
         now = crossed.ends_of(had.id)
@@ -103,9 +94,9 @@ def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[i
         if not names.isdisjoint(key.rpartition(".")[2].partition("+")[0] for key in other):
             return True
     joined = _joined_bridges()
-    if any(end.bridge in joined for file in writer.relinked for end in crossed.ends_of(file)):
+    if any(end.bridge in joined for file in delta.links for end in crossed.ends_of(file)):
         return True
-    for old, new in writer.link_changes if targets else ():
+    for old, new in delta.links.values() if targets else ():
         if old.uses != new.uses:
             other_uses = {*rows_of(old.uses)} ^ {*rows_of(new.uses)}
             if not targets.isdisjoint(row[0] for row in other_uses):

@@ -49,7 +49,6 @@ class Linking:
     failed: Callable[[str, str], None]  # called for each file that could not be linked
     roots: Roots
     linked_all: bool = False  # all files were linked
-    file_list_changed: bool = False  # files were added or removed, or changed their kind
     rows: list[Linkable] | None = None  # the files as of the last update; afterwards as of this one
     # The tables of the C family as of the last update; afterwards as of this one.
     c_tables: CFamilyState | None = None
@@ -69,11 +68,11 @@ class Linking:
         """Link the files that an update may affect."""
         writer, queries = self.writer, self.writer.queries
         previous_c_tables, self.c_tables = self.c_tables, None
-        self.file_list_changed = self._has_new_file_list()
-        before = {path: had for path, had in writer.before.items() if not self._is_same(had)}
+        delta = writer.delta
+        before = {path: had for path, had in delta.previous.items() if not self._is_same(had)}
         settings = set(codec.unpack_paths(queries.analysis_result(_SETTINGS)))
-        imports_may_move = self.file_list_changed or not settings.isdisjoint(writer.before)
-        rows = None if self.file_list_changed else self.rows
+        imports_may_move = delta.files_changed or not settings.isdisjoint(delta.previous)
+        rows = None if delta.files_changed else self.rows
         if not before and not imports_may_move:
             self.c_tables, self.rows = previous_c_tables, writer.linkable(rows) if rows is not None else None
             return
@@ -96,7 +95,7 @@ class Linking:
         tree = Tree(self.root, _ledger(writer), self.roots)
         linker = Linker(tree, self.rows or [], queries.flow, queries.symbols_named, queries.flows_in)
         world = linker.world
-        if len(before) + len(writer.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):
+        if len(before) + len(writer.delta.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):
             self.link_all()  # for example another branch: comparing so much would cost more
             return
         retargeted = self._retargeted_files(linker, before) if imports_may_move else {}
@@ -106,13 +105,12 @@ class Linking:
             self._reuse_includes(linker, before, retargeted)
         else:
             _pass_tables(linker, before, previous_c_tables)
-        invalidation = Invalidation(world, queries, before, writer.added, lambda: _c_names(linker))
+        invalidation = Invalidation(world, queries, before, writer.delta.added, lambda: _c_names(linker))
         numbers = invalidation.find(retargeted)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
         lost = _lost_ids(linker, before)
-        number_of = invalidation.number_of
-        if lost:
-            numbers |= {number_of[file] for file in queries.files_linked_to_symbols(lost) if file in number_of}
+        linked_to_lost = queries.files_linked_to_symbols(lost) - set(gone) if lost else set()
+        numbers |= {invalidation.number_of[file] for file in linked_to_lost}
         writer.relink(self._link_some(linker, sorted(numbers)), gone)
         if not world.tree.files_read <= settings:
             writer.put_analysis(_SETTINGS, codec.pack_paths(settings | world.tree.files_read))
@@ -122,21 +120,12 @@ class Linking:
     def _is_same(self, had: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
         asked = self.writer.queries
-        row = asked.row(had.id)
-        if row is None or row.language != had.language or tuple(asked.keys(had.id)) != had.keys:
+        if asked.language(had.id) != had.language or tuple(asked.keys(had.id)) != had.keys:
             return False
         flow = asked.flow(had.id)
         return flow == had.flow or (
             bool(flow and had.flow) and _flow_without_positions(flow) == _flow_without_positions(had.flow)
         )
-
-    def _has_new_file_list(self) -> bool:
-        """True if files were added or removed, or changed their kind."""
-        for had in self.writer.before.values():
-            row = self.writer.queries.row(had.id)
-            if row is None or had.form != row.form or had.language != row.language:
-                return True
-        return bool(self.writer.added)
 
     def _reuse_import_targets(self, linker: Linker, before: dict[str, PreviousFile]) -> None:
         """Reuse the targets of imports of files whose imports have not changed."""
@@ -151,7 +140,7 @@ class Linking:
 
     def _retargeted_files(self, linker: Linker, before: Iterable[str]) -> dict[int, tuple[Target, ...]]:
         """Return files whose imports resolve differently although their text is the same, with the old targets."""
-        asked, skipped = self.writer.queries, {*before, *self.writer.added}
+        asked, skipped = self.writer.queries, {*before, *self.writer.delta.added}
         was = asked.imports()
         linker.world.use_flow_source(asked.copy_flows().flow)
         found = {}

@@ -18,6 +18,7 @@ from concordance.facts import codec
 from concordance.facts.links import graph
 from concordance.facts.links.graph import EdgeKind, Pair
 from concordance.facts.symbol_ids import IdOwners, owner_by_id
+from concordance.facts.updates.delta import Delta
 from concordance.facts.write import StoreWriter
 from concordance.link.languages import loading_languages
 from concordance.passes import clusters, cycles, layers, rank, test_reach
@@ -54,28 +55,28 @@ def _run(writer: StoreWriter, bridges: Collection[int]) -> None:
     _put_tests(writer, files, walked)
 
 
-def update(writer: StoreWriter, file_list_changed: bool, removed: Collection[int], added: Collection[int]) -> None:
-    """Run the analyses whose results an update may have changed. `file_list_changed`: files were added or removed, or
-    changed their kind; `removed` and `added` are call edges between languages."""
+def update(writer: StoreWriter) -> None:
+    """Run the analyses whose results an update may have changed."""
     with without_gc():
-        _update(writer, file_list_changed, list(removed), list(added))
+        _update(writer, writer.delta)
 
 
-def _update(writer: StoreWriter, file_list_changed: bool, removed: list[int], added: list[int]) -> None:
-    changed = [(old, new) for old, new in writer.link_changes if (old.edges, old.loads) != (new.edges, new.loads)]
-    if not changed and not file_list_changed and not writer.retested and not removed and not added:
+def _update(writer: StoreWriter, delta: Delta) -> None:
+    changed = [(old, new) for old, new in delta.links.values() if (old.edges, old.loads) != (new.edges, new.loads)]
+    calls = delta.removed_calls or delta.added_calls
+    if not changed and not calls and not delta.files_changed and not delta.tests_changed:
         return
     own_gone = [one for old, new in changed for one in _without(old.edges, new.edges)]
     own_come = [one for old, new in changed for one in _without(new.edges, old.edges)]
     pairs, other = _pairs(writer, own_gone, own_come)
-    removed, added = own_gone + removed, own_come + added
+    removed, added = [*own_gone, *delta.removed_calls], [*own_come, *delta.added_calls]
     whole = graph.patch_graph(writer.queries.analysis_result("graph"), removed, added, writer.top)
     writer.put_analysis("graph", whole)
     writer.put_analysis("pairs", pairs)
-    if other or file_list_changed or any(old.loads != new.loads for old, new in changed):
+    if other or delta.files_changed or any(old.loads != new.loads for old, new in changed):
         _put_files(writer, _files(writer), graph.unpack_pairs(pairs), writer.queries.loads())
     was, now = (Counter(one for one in some if graph.is_executing(one)) for some in (removed, added))
-    if file_list_changed or writer.retested or was != now:
+    if delta.files_changed or delta.tests_changed or was != now:
         _put_tests(writer, _files(writer), graph.LinkGraph(whole))
 
 

@@ -43,27 +43,23 @@ def run(writer: StoreWriter) -> None:
     _put(writer, found._replace(not_importable=_test_modules(files), roots=_roots(files)))
 
 
-def update(writer: StoreWriter, file_list_changed: bool) -> None:
-    """Find public names again if an update has changed their inputs, or (`file_list_changed`) the list of files."""
-    again = {had.id for had in writer.before.values()} | writer.relinked
-    if not file_list_changed and not any(_language(writer, identity) in _SPEAKING for identity in again):
+def update(writer: StoreWriter) -> None:
+    """Find public names again if an update has changed their inputs."""
+    delta = writer.delta
+    again = {had.id for had in delta.previous.values()} | delta.links.keys()
+    if not delta.files_changed and not any(writer.queries.language(identity) in _SPEAKING for identity in again):
         return
     files = writer.files()
     found = unpack_exports(writer.queries.analysis_result(EXPORTS))
     before = found._replace(modules=dict(found.modules), documents=dict(found.documents))
-    for path in writer.before:
+    for path in delta.previous:
         found.modules.pop(path, None)
         found.documents.pop(path, None)
     rows = ((identity, path, language) for identity, path, language, _ in files)
-    _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in writer.added), found)
-    found = found._replace(not_importable=_test_modules(files), roots=_roots(files)) if file_list_changed else found
+    _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in delta.added), found)
+    found = found._replace(not_importable=_test_modules(files), roots=_roots(files)) if delta.files_changed else found
     if found != before:
         _put(writer, found)
-
-
-def _language(writer: StoreWriter, identity: int) -> str:
-    row = writer.queries.row(identity)
-    return row.language if row is not None else ""
 
 
 def _collect_exports(writer: StoreWriter, rows: Iterable[tuple[int, str, str]], found: ModuleExports) -> None:

@@ -33,7 +33,7 @@ from concordance.base.blocks import (
     join_with_commas,
 )
 from concordance.base.model import Bridge, Category, Trust
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.descriptions.quotations import first_sentence, quote_sentence
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from concordance.base import plugins
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import unpack_bridges
-from concordance.facts.updates.store_delta import Aspect
+from concordance.facts.updates.delta import Aspect
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import shared_while, untouched
 

@@ -1,7 +1,7 @@
 """Records what a page reads of the whole repository, so that it is rebuilt only when that changes.
 
 In: every access to data that is not the page's own. Out: the slots that were read: hashes of an aspect and a key
-(`facts.updates.store_delta.slot_of`).
+(`facts.updates.delta.slot_of`).
 
 The obvious way, to record whatever is read while a page is made, fails with caches: the page that fills a cache would
 record what went into it, and the pages that find it filled would not. So a value that outlives a page is handled in one
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
-from concordance.facts.updates.store_delta import slot_of
+from concordance.facts.updates.delta import slot_of
 
 Value = TypeVar("Value")
 TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect

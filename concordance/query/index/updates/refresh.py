@@ -16,7 +16,7 @@ from concordance.base.model import Category, Term
 from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
-from concordance.facts.updates.store_delta import Aspect, round_to_power
+from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.graphs.file_graph import FolderEdges, folder_edges, updated_edges

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken, PageRecord, Subject
-from concordance.facts.updates.store_delta import Aspect, slot_of
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.reads import forget_stale

@@ -15,8 +15,8 @@ from concordance.base.config import Note
 from concordance.base.model import Category, unpack_column
 from concordance.base.paths import parent_folders
 from concordance.facts.codec import PUBLIC
+from concordance.facts.updates.delta import Aspect, round_to_power, slot_of
 from concordance.facts.updates.page_reads import Digests
-from concordance.facts.updates.store_delta import Aspect, round_to_power, slot_of
 from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path

@@ -1,8 +1,10 @@
-"""What an update of the store changed, in the units in which pages read it.
+"""What an update changes, as it passes from stage to stage: files, their links, bridges, and what pages read of them.
 
-In: files before and after they were read, links before and after they were made. Out: pairs of an `Aspect` and a key (a
-path, a name), each with the number of the update that changed it last. A page that read none of what has changed since
-it was made is still current. Reporting too much costs an unnecessary page; reporting too little leaves a wrong one.
+In: files before and after they were read, links before and after they were made. Out: a `Delta`, which each stage reads
+and adds to. A result that equals the old one is not recorded, so a change ends where it has no effect. For pages, it is
+recorded as pairs of an `Aspect` and a key (a path, a name), which the store keeps with the number of the update that
+changed them last. A page that read none of what has changed since it was made is still current. Recording too much
+costs an unnecessary page; recording too little leaves a wrong one.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from concordance.base.model import File
 from concordance.facts.codec import unpack_terms
 from concordance.facts.links.graph import unpack_edges
 from concordance.facts.links.rows import FileLinks, rows_of
+from concordance.facts.records import PreviousFile, form_of
 
 
 class Aspect(StrEnum):
@@ -61,15 +64,43 @@ def without_times(file: File) -> File:
     return file._replace(changed=0, altered=0, inode=0)
 
 
-class StoreDelta:
-    """Collects what one update changes."""
+class LinkChange(NamedTuple):
+    """The links of a file before and after it was linked again."""
+
+    before: FileLinks
+    after: FileLinks
+
+
+class Delta:
+    """What one update changes."""
 
     def __init__(self) -> None:
-        self.changes: set[tuple[str, str]] = set()
+        self.added: set[str] = set()  # paths of new files
+        self.previous: dict[str, PreviousFile] = {}  # files that were read again or removed, as they were
+        self.files_changed = False  # True if files were added or removed, or changed their kind
+        self.tests_changed = False  # True if there are other tests, or a symbol changed its kind
+        self.links: dict[int, LinkChange] = {}  # by the id of the file; only links that differ
+        self.foreign_names_changed = False  # True if a file looks for other names in other languages
+        self.removed_calls: set[int] = set()  # call edges between languages, as in `links.graph`
+        self.added_calls: set[int] = set()
+        self.aspects: set[tuple[str, str]] = set()
 
     def add(self, aspect: Aspect, keys: Iterable[str]) -> None:
-        """Record changes."""
-        self.changes.update((aspect.value, key) for key in keys)
+        """Record an aspect that changed, for some keys."""
+        self.aspects.update((aspect.value, key) for key in keys)
+
+    def add_file(self, path: str, previous: PreviousFile | None, after: StoredFile | None) -> None:
+        """Record a file that was read again, added (`previous` is None) or removed (`after` is None)."""
+        if previous is None:
+            self.added.add(path)
+            self.files_changed = True
+            return
+        self.previous.setdefault(path, previous)
+        if after is None:
+            self.files_changed = True
+            return
+        self.files_changed |= previous.form != form_of(after.file) or previous.language != after.file.language
+        self.tests_changed |= previous.is_other({row[7]: (row[1], row[8]) for row in after.symbols})
 
     def compare_file(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
         """Compare a file with its previous state; None if it did not exist, or no longer does."""
@@ -101,10 +132,12 @@ class StoreDelta:
             self.add(Aspect.WORDS, [path])
         self.add(Aspect.SYMBOLS_NAMED, [name for _, name, *_ in _names(before) ^ _names(after)])
 
-    def compare_links(self, path: str, before: FileLinks, after: FileLinks, owner: Callable[[int], str]) -> None:
-        """Compare the links of a file with its previous ones; `owner` returns the file that an id belongs to."""
+    def add_links(self, file: int, before: FileLinks, after: FileLinks, owner: Callable[[int], str]) -> None:
+        """Compare the links of a file with its previous ones; `owner` returns the path of the file that has an id."""
         if before == after:
             return
+        self.links[file] = LinkChange(self.links[file].before if file in self.links else before, after)
+        path = owner(file)
         if _resolved(before) != _resolved(after):
             self.add(Aspect.RESOLVED, [path])
         was, now = set(_uses(before)), set(_uses(after))
