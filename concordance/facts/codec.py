@@ -389,11 +389,6 @@ def unpack_clusters(data: bytes) -> list[tuple[int, list[int]]]:
     return msgspec.msgpack.decode(data, type=list[tuple[int, list[int]]]) if data else []
 
 
-def unpack_lookups(data: bytes) -> tuple[list[str], list[int]]:
-    """Decode what joining bridges looked up: names whose symbols were requested, and ids whose users were."""
-    return msgspec.msgpack.decode(data, type=tuple[list[str], list[int]]) if data else ([], [])
-
-
 def unpack_paths(data: bytes) -> list[str]:
     """Decode paths."""
     return [os.fsdecode(path) for path in msgspec.msgpack.decode(data, type=list[bytes])] if data else []

@@ -246,8 +246,13 @@ class StoreWriter:
                 had = links_rows.remove(self._connection, file)
                 self.delta.add_links(file, had, links_rows.FileLinks(), self.owner)
             for row in rows:
-                self.delta.foreign_names_changed |= links_rows.foreign_names_changed(self._connection, row)
+                if links_rows.foreign_names_changed(self._connection, row):
+                    self.delta.add(Aspect.FOREIGN_NAMES, [""])
                 self.delta.add_links(row.file, *links_rows.replace(self._connection, row), self.owner)
+
+    def file_id(self, path: str) -> int:
+        """Return the id of a file."""
+        return self._ids[path]
 
     @cached_property
     def owners(self) -> IdOwners[int]:
@@ -279,6 +284,10 @@ class StoreWriter:
         with self._guarded():
             rows = self._connection.execute(f"SELECT {schema.FILE_COLUMNS} FROM file").fetchall()  # noqa: S608
         return [File(schema.path_from(row[0]), *row[1:]) for row in rows]
+
+    def file(self, path: str) -> File:
+        """Return one file of the ledger, which must be there."""
+        return self._stored_file(self._ids[path]).file
 
     def files(self) -> list[tuple[int, str, str, str]]:
         """Return every file's id, path, language and category, in the order of ids."""

@@ -1,7 +1,7 @@
 """The repository as a bridge sees it: the ends stated in files, the linker's targets, and symbols by name.
 
-In: the store that is being written, once all files are linked. Out: `StatedEnd` ends and `LinkedName` targets. All of a
-bridge's queries by name go through here, so that the dependencies of its result are known.
+In: the store that is being written, once all files are linked. Out: `StatedEnd` ends and `LinkedName` targets. Whatever
+a bridge reads goes through here and is recorded, so that an update joins it again only if any of that has changed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from concordance.base.model import Bridge, End, ForeignName, Links, Occurrences,
 from concordance.facts.links.bridge_rows import BridgeReads
 from concordance.facts.read import SymbolPlace
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
+from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import WHOLE_TABLE, ReadRecorder, RecordedTable, memoised_in_object
 from concordance.link.paths.tree import Tree
 from concordance.link.python.module_finder import ModuleFinder
 
@@ -85,73 +87,90 @@ class _Names:
 class BridgeContext:
     """What bridges can query when they are joined."""
 
-    def __init__(self, reads: BridgeReads, tree: Tree) -> None:
-        self._reads, self._tree = reads, tree
-        self.files = [BridgeFile(*row) for row in reads.files()]
+    def __init__(self, store: BridgeReads, tree: Tree) -> None:
+        self._store, self._tree = store, tree
+        self.reads = ReadRecorder()
+        self._files = [BridgeFile(*row) for row in store.files()]
         self._names: dict[int, _Names] = {}
-        self._values: dict[Callable[[BridgeContext], object], object] = {}
+        self._symbols_by_name: dict[str, list[SymbolPlace]] = {}
+        self._once: dict[Callable[[BridgeContext], object], Callable[[BridgeContext], object]] = {}
 
     def once(self, make: Callable[[BridgeContext], Value]) -> Value:
         """Return a value computed from all ends, computing it only once for all bridges."""
-        if make not in self._values:
-            self._values[make] = make(self)
-        return cast(Value, self._values[make])
+        if make not in self._once:
+            self._once[make] = memoised_in_object(make)
+        return cast(Value, self._once[make](self))
+
+    @property
+    def files(self) -> list[BridgeFile]:
+        """All files, by path."""
+        self.reads.note(Aspect.PATHS, WHOLE_TABLE)
+        return self._files
 
     @cached_property
     def file_of(self) -> dict[str, BridgeFile]:
         """The files by path."""
-        return {row.path: row for row in self.files}
+        return RecordedTable(self.reads, Aspect.PATHS, {row.path: row for row in self._files})
 
     @cached_property
     def _ends_by_bridge(self) -> dict[str, list[StatedEnd]]:
-        ends, found = self._reads.ends(), dict[str, list[StatedEnd]]()
-        for row in self.files:
+        ends, found = self._store.ends(), dict[str, list[StatedEnd]]()
+        for row in self._files:
             for number, end in enumerate(ends.get(row.id, ())):
                 found.setdefault(end.bridge, []).append(StatedEnd(row, number, end))
         return found
 
     def ends(self, bridge: str, *says: str) -> list[StatedEnd]:
         """Return the ends of a bridge, all or only those of certain kinds; by path, in the order of the text."""
+        self.reads.note(Aspect.ENDS, bridge)
         return [one for one in self._ends_by_bridge.get(bridge, ()) if not says or one.end.says in says]
 
     @cached_property
-    def foreign_names(self) -> dict[str, list[ForeignName]]:
-        """The dotted Python names that no Python file of the repository defines, with the symbols that request each."""
+    def _foreign_names(self) -> dict[str, list[ForeignName]]:
         found: dict[str, list[ForeignName]] = {}
-        rows = self._reads.asks()
-        for row in self.files:
+        rows = self._store.asks()
+        for row in self._files:
             for one in rows.get(row.id, ()):
                 found.setdefault(one.name, []).append(one)
         return found
 
+    @property
+    def foreign_names(self) -> dict[str, list[ForeignName]]:
+        """The dotted Python names that no Python file of the repository defines, with the symbols that request each."""
+        self.reads.note(Aspect.FOREIGN_NAMES, "")
+        return self._foreign_names
+
     def symbols_named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
         """Return the symbols of a name, in the given languages or in any; by path, in the order of the text."""
+        self.reads.note(Aspect.SYMBOLS_NAMED, name)
+        if name not in self._symbols_by_name:
+            self._symbols_by_name[name] = self._store.symbols_named(name)
         wanted = frozenset(languages)
-        return [one for one in self._reads.symbols_named(name) if not wanted or one.language in wanted]
+        return [one for one in self._symbols_by_name[name] if not wanted or one.language in wanted]
 
     def symbols(self, file: BridgeFile) -> list[SymbolPlace]:
         """Return the symbols of a file, in order."""
-        return self._reads.symbols_in(file.id)
+        self.reads.note(Aspect.WORDS, file.path)
+        return self._store.symbols_in(file.id)
 
     def symbol(self, identity: int) -> SymbolPlace | None:
         """Return the symbol of an id; None if it is the id of a file."""
-        return self._reads.place(identity)
-
-    def users(self, target: int) -> list[tuple[int, int, int]]:
-        """Return the users of a symbol: the id of the using symbol or file, its roles as bits, and the best trust."""
-        return self._reads.users(target)
+        place = self._store.place(identity)
+        if place is not None:
+            self.reads.note(Aspect.SYMBOLS_NAMED, place.name)
+        return place
 
     def file_containing(self, identity: int) -> BridgeFile:
-        """Return the file that contains an id."""
+        """Return the file that contains an id; which one it is never changes."""
         return self._by_id[self._owners[identity]]
 
     @cached_property
     def _owners(self) -> IdOwners[int]:
-        return self._reads.owners()
+        return self._store.owners()
 
     @cached_property
     def _by_id(self) -> dict[int, BridgeFile]:
-        return {row.id: row for row in self.files}
+        return {row.id: row for row in self._files}
 
     def targets_of(self, one: StatedEnd) -> list[LinkedName]:
         """Return the linker's targets of the name at the position of an end, best first."""
@@ -159,11 +178,13 @@ class BridgeContext:
 
     def targets_at(self, file: BridgeFile, line: int, col: int) -> list[LinkedName]:
         """Return the linker's targets of the name at a position in a file."""
+        self.reads.note(Aspect.RESOLVED, file.path)
         names = self._names.get(file.id)
         if names is None:
-            names = self._names[file.id] = _Names(self._reads.occurrences(file.id), self._reads.links(file.id))
+            names = self._names[file.id] = _Names(self._store.occurrences(file.id), self._store.links(file.id))
         return names.at(line, col)
 
     def module_of(self, path: str) -> str:
         """Return the dotted name under which others import a Python file; "" if it has none."""
+        self.reads.note(Aspect.PATHS, WHOLE_TABLE)
         return self._tree.once(ModuleFinder).name_of(path)

@@ -290,26 +290,27 @@ class Build:
         config = self.config
         work = link.Linking(
             self.root, writer, config.jobs, config.patience, self._report_linked, failed, config.roots,
-            rows=state.rows, c_tables=state.tables,
+            rows=state.rows, c_tables=state.tables, tree=state.tree,
         )  # fmt: skip
         if before is None or before.meta.get("linkers") != self._settings_metadata()["linkers"]:
-            work.link_all()
+            tree = work.link_all()
         else:
             try:
-                work.link_changed()
+                tree = work.link_changed()
             except ConcordanceError:
                 raise
             except Exception as error:  # a bug here costs time, but no links
                 self._report(f"updating the links failed ({error!r}); linking all files instead")
-                work.link_all()
+                tree = work.link_all()
         state.rows, state.tables = work.rows, work.c_tables
         summary.named, summary.resolved = writer.queries.expression_counts()
         with self._step("bridge"):
             writer.index()
             if work.linked_all:
-                calls = stages_bridges.run(writer, self.root, config.roots, failed)
+                calls = stages_bridges.run(writer, tree, failed)
             else:
-                stages_bridges.update(writer, self.root, config.roots, failed)
+                stages_bridges.update(writer, tree, failed)
+            state.tree = tree if tree.is_loaded else None
         with self._step("pass"):
             if work.linked_all:
                 passes.run(writer, calls)

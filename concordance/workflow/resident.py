@@ -22,6 +22,7 @@ from concordance.facts.read import Facts
 from concordance.facts.records import FileMacros, Linkable
 from concordance.facts.updates.page_reads import PageReadLog, Subject
 from concordance.link.cfamily import resident_tables
+from concordance.link.paths.tree import Tree
 from concordance.query.index.repository import Index
 from concordance.render.addresses import Addresses
 from concordance.render.output import manifest
@@ -67,6 +68,7 @@ class StoreState:
     macros: Macros | None = None  # the merged macros of all files
     rows: list[Linkable] | None = None  # the files, as the linker needs them
     tables: resident_tables.CFamilyState | None = None  # name tables of the C family
+    tree: Tree | None = None  # what was computed from the list of files and from settings files
 
     def detach(self, started: str) -> StoreState:
         """Remove and return the state, if it belongs to the store of the build that began at `started`."""

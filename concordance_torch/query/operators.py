@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from concordance.base.model import Bridge, Category
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import shared_while, untouched
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared_while, untouched
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"

@@ -26,6 +26,7 @@ from concordance.facts.links.graph import (
     unpack_pairs,
 )
 from concordance.facts.symbol_ids import IdOwners
+from concordance.facts.updates.reads import ReadRecorder
 from concordance.passes import test_reach
 from concordance.passes.clusters import find_clusters
 from concordance.passes.cycles import strongly_connected_components
@@ -35,7 +36,6 @@ from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
 from concordance.query.index.graphs.file_graph import clusters_by_path as named_clusters
 from concordance.query.index.graphs.reachability import find_reaching, functions_in
 from concordance.query.index.test_commands import RunnerCommands
-from concordance.query.index.updates.reads import ReadRecorder
 from tests.support import program
 
 # --- what is a test

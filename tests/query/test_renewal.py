@@ -15,10 +15,10 @@ from concordance.base.progress import ignore_progress
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, without_times
+from concordance.facts.updates.reads import SharedProperty
 from concordance.query.folders import folders
 from concordance.query.index.census import Census
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import SharedProperty
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.tables import table_digests
 from concordance.query.names import alphabet, shards

@@ -23,6 +23,7 @@ from concordance.facts.updates.delta import Delta
 from concordance.facts.write import StoreWriter
 from concordance.link.cfamily.resident_tables import CFamilyState
 from concordance.link.linker import Linker
+from concordance.link.paths.tree import Tree
 from concordance.workflow.stages import bridges as stages_bridges
 from concordance.workflow.stages import extract, public_names
 from concordance.workflow.stages import passes as stages_passes
@@ -54,6 +55,7 @@ class Book:
         self.home, self.root, self.keeps = home, home / "repo", keeps
         self.tables: CFamilyState | None = None
         self.rows: list[Linkable] | None = None
+        self.tree: Tree | None = None
         self.files: dict[str, str] = {}
         self.known: dict[tuple[str, str], ExtractedFile] = {}
         self.linked: set[str] = set()  # by the last edit
@@ -110,23 +112,22 @@ class Book:
                 writer.remove(path)
             work = _Here(str(self.root), writer, 1, 60.0, lambda done, total: None, _raise, Config().roots)
             if not fresh:
-                work.rows, work.c_tables = self.rows, self.tables
-            if fresh:
-                work.link_all()
-            else:
-                work.link_changed()
+                work.rows, work.c_tables, work.tree = self.rows, self.tables, self.tree
+            tree = work.link_all() if fresh else work.link_changed()
             writer.index()
             if work.linked_all:
-                calls = stages_bridges.run(writer, str(self.root), Config().roots, _raise)
+                calls = stages_bridges.run(writer, tree, _raise)
                 stages_passes.run(writer, calls)
                 public_names.run(writer)
             else:
-                stages_bridges.update(writer, str(self.root), Config().roots, _raise)
+                stages_bridges.update(writer, tree, _raise)
                 stages_passes.update(writer)
                 public_names.update(writer)
             if not fresh:
                 self.linked, self.delta = work.linked or set(), writer.delta
-                self.rows, self.tables = (work.rows, work.c_tables) if self.keeps else (None, None)
+                self.rows, self.tables, self.tree = (
+                    (work.rows, work.c_tables, tree if tree.is_loaded else None) if self.keeps else (None, None, None)
+                )
             writer.commit({"started": "0"})
         except BaseException:
             writer.abandon()

@@ -1,7 +1,6 @@
 """The queries by which bridges are joined: ends in files, names they look for, and the symbols of a name.
 
-In: the connection of a store that is being written. Out: rows of the model. Every name that was looked up is
-remembered: as long as the symbols of that name stay the same, what was joined by it stays valid.
+In: the connection of a store that is being written. Out: rows of the model.
 """
 
 from __future__ import annotations
@@ -49,8 +48,6 @@ class BridgeReads:
 
     def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
         self._run, self._guarded = connection, guarded
-        self._symbols_by_name: dict[str, list[SymbolPlace]] = {}
-        self._queried_users: set[int] = set()
 
     def ends(self) -> dict[int, tuple[End, ...]]:
         """Return the ends of every file that has any, by file id."""
@@ -65,34 +62,15 @@ class BridgeReads:
 
     def symbols_named(self, name: str) -> list[SymbolPlace]:
         """Return every symbol of a name, in path order."""
-        found = self._symbols_by_name.get(name)
-        if found is None:
-            query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
-            with self._guarded():
-                found = [place_of(row) for row in self._run.execute(query, (name,))]
-            self._symbols_by_name[name] = found
-        return found
-
-    @property
-    def queried(self) -> tuple[list[str], list[int]]:
-        """The names whose symbols were requested, and the ids whose users were."""
-        return sorted(self._symbols_by_name), sorted(self._queried_users)
+        query = f"{SYMBOL} WHERE name = ? ORDER BY file.path, place"
+        with self._guarded():
+            return [place_of(row) for row in self._run.execute(query, (name,))]
 
     def ends_of(self, file: int) -> tuple[End, ...]:
         """Return the ends of one file."""
         with self._guarded():
             row = self._run.execute("SELECT packed FROM ends WHERE file = ?", (file,)).fetchone()
         return unpack_ends(row[0]) if row else ()
-
-    def is_there(self, file: int) -> bool:
-        """True if a file is still in the store."""
-        with self._guarded():
-            return self._run.execute("SELECT 1 FROM file WHERE id = ?", (file,)).fetchone() is not None
-
-    def keys(self, file: int) -> list[str]:
-        """Return the keys of a file's symbols."""
-        with self._guarded():
-            return [row[0] for row in self._run.execute("SELECT key FROM symbol WHERE file = ?", (file,))]
 
     def symbols_in(self, file: int) -> list[SymbolPlace]:
         """Return every symbol of a file, in text order."""
@@ -104,13 +82,6 @@ class BridgeReads:
         with self._guarded():
             row = self._run.execute(f"{SYMBOL} WHERE symbol.id = ?", (identity,)).fetchone()
         return place_of(row) if row else None
-
-    def users(self, target: int) -> list[tuple[int, int, int]]:
-        """Return what uses a symbol: ids, roles as bits, and the best trust."""
-        self._queried_users.add(target)
-        query = "SELECT user, roles, trust FROM used WHERE target = ? ORDER BY user"
-        with self._guarded():
-            return self._run.execute(query, (target,)).fetchall()
 
     def occurrences(self, file: int) -> Occurrences:
         """Return the occurrences of names in a file."""

@@ -35,7 +35,9 @@ class Aspect(StrEnum):
     CONCEPT = "concept"  # which files a word is a term of; the key is the word
     BRIDGES_OF_FILE = "crossed"  # which bridges start or end in it
     BRIDGES_OF_NAME = "across"  # which bridges have a name; the key is the name
-    BRIDGES = "bridges"  # any bridge, or the id of one; without a key
+    BRIDGES = "bridges"  # any bridge; without a key
+    ENDS = "ends"  # which ends of a bridge files state; the key is the bridge
+    FOREIGN_NAMES = "foreign"  # the names that files look for in other languages; without a key
     HISTORY = "history"
     PATHS = "paths"  # that a file exists
 
@@ -80,7 +82,6 @@ class Delta:
         self.files_changed = False  # True if files were added or removed, or changed their kind
         self.tests_changed = False  # True if there are other tests, or a symbol changed its kind
         self.links: dict[int, LinkChange] = {}  # by the id of the file; only links that differ
-        self.foreign_names_changed = False  # True if a file looks for other names in other languages
         self.removed_calls: set[int] = set()  # call edges between languages, as in `links.graph`
         self.added_calls: set[int] = set()
         self.aspects: set[tuple[str, str]] = set()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
@@ -267,6 +268,13 @@ class PageReadLog:
 def pack_slots(slots: Iterable[int]) -> bytes:
     """Encode slots."""
     return array("I", sorted(slots)).tobytes()
+
+
+def holds_any(slots: bytes, wanted: Iterable[int]) -> bool:
+    """True if encoded slots contain any of the given ones."""
+    known = _numbers(slots)
+    places = ((one, bisect_left(known, one)) for one in wanted)
+    return any(place < len(known) and known[place] == one for one, place in places)
 
 
 def unpack_slots(slots: bytes) -> set[int]:

@@ -24,7 +24,7 @@ from concordance.link.python.binding_names import (
 )
 from concordance.link.python.packages import STUBS_AND_TEMPLATES
 
-READS = ("cpython", "pybind")
+_READERS = ("cpython", "pybind")
 _FUNCTIONS = frozenset(("function", "method", "macro"))
 _FIELDS = frozenset(("field", "property", "variable", "constant", "enumerator"))
 _TYPES = frozenset(("class", "struct", "union", "enum", "type", "variable"))
@@ -53,7 +53,7 @@ class BoundName(NamedTuple):
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join bindings with their Python users and with the stubs that declare them."""
-    for bridge in READS:
+    for bridge in _READERS:
         yield from _join(context, bridge)
 
 

@@ -38,6 +38,15 @@ class Tree:
         """All files by path; loaded on first use, because an update without changed imports does not need them."""
         return {file.path: file for file in self._files}
 
+    @property
+    def is_loaded(self) -> bool:
+        """True if the files have been loaded."""
+        return "files" in vars(self)
+
+    def replace_files(self, files: Iterable[File]) -> None:
+        """Replace the rows of files whose content changed; the text of none of them may have been used here."""
+        self.files.update((file.path, file) for file in files)
+
     @cached_property
     def paths(self) -> frozenset[str]:
         """Every file that exists, including binary ones."""

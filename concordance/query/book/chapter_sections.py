@@ -31,6 +31,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import TYPE_KINDS, Category, Kind
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import BELOW, FILE_USES, memoised, shared_while, untouched
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
 from concordance.query.book.reading_paths import chapter_path, reading_time
@@ -45,7 +46,6 @@ from concordance.query.folders.terms import distinctive_terms
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import BELOW, memoised, shared_while, untouched
 
 _TYPES = TYPE_KINDS | {Kind.TYPE}
 _MAX_KEY_DEFINITIONS = 24  # key definitions listed
@@ -204,7 +204,7 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 # --- further reading
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
+@shared_while(untouched(Aspect.DISPLAY_NAMES, FILE_USES))
 def _documents_by_path(index: Index) -> dict[str, list[str]]:
     """Return, by path, the documents that name a file."""
     found: dict[str, list[str]] = {}

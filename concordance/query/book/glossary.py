@@ -17,6 +17,7 @@ from concordance.base.model import Category
 from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import is_prose
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import WHOLE_TABLE, memoised
 from concordance.query.book.key_definitions import symbol_by_id
 from concordance.query.descriptions.quotations import (
     first_sentence,
@@ -30,7 +31,6 @@ from concordance.query.folders.terms import acronyms
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import WHOLE_TABLE
 
 _MAX_BYTES = 300_000  # bytes of a document that are searched
 _CLASSES = 80  # classes listed
@@ -100,12 +100,15 @@ def _documents(index: Index) -> Iterator[GlossaryEntry]:
             if not file.skip and file.category == Category.DOCUMENTATION and is_prose(file.language)
         ]  # fmt: skip
     for path in sorted(paths, key=lambda path: ("glossary" not in path.lower(), path)):
-        text = index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
-        lines = text.split("\n")
-        if "glossary" in path.rpartition("/")[2].lower() or ".. glossary::" in text:
-            yield from _glossary_document(path, lines)
-        else:
-            yield from _defined_in_prose(path, lines)
+        yield from _terms_of_document(index, path)
+
+
+@memoised(1 << 16)
+def _terms_of_document(index: Index, path: str) -> list[GlossaryEntry]:
+    text = index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
+    lines = text.split("\n")
+    is_glossary = "glossary" in path.rpartition("/")[2].lower() or ".. glossary::" in text
+    return list(_glossary_document(path, lines) if is_glossary else _defined_in_prose(path, lines))
 
 
 def _glossary_document(path: str, lines: list[str]) -> Iterator[GlossaryEntry]:

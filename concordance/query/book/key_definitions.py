@@ -8,11 +8,11 @@ from typing import NamedTuple
 from concordance.base.blocks import Piece
 from concordance.base.model import TYPE_KINDS
 from concordance.facts.codec import SymbolHead
+from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
 from concordance.query.folders import Folder, folders
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised
 
 # ---
 # The definitions to know: those that most files use, with what their authors say of them.

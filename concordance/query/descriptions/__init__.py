@@ -16,6 +16,7 @@ from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_no
 from concordance.base.model import Category, File, Kind, Skip
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
+from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.definitions import (
     definition_summary,
     implementation_summary,
@@ -35,7 +36,6 @@ from concordance.query.descriptions.quotations import (
 )
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised
 from concordance.query.search.related_files import stem_of
 
 _MAX_TITLE = 30  # characters up to which a sentence is no more than a title

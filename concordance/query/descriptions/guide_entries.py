@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 
 from concordance.base.blocks import Cite, Piece
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import RecordedTable, shared_while
 from concordance.query.descriptions.quotations import first_sentence, is_statement, sentence_pieces
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import RecordedTable, shared_while
 
 GUIDES = re.compile(
     r"(?:^|/)(?:readme|contributing|architecture|hacking|develop\w*|structure|overview|layout|index|guide|codebase\w*)"

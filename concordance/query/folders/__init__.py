@@ -17,15 +17,16 @@ from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.base.paths import parent_folders
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.updates.delta import Aspect
-from concordance.query.index.ledger import Ledger, ledger
-from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import (
+from concordance.facts.updates.reads import (
+    FILE_USES,
     incremental,
     memoised,
     shared_while,
     unrecorded_copy,
     untouched,
 )
+from concordance.query.index.ledger import Ledger, ledger
+from concordance.query.index.repository import Index
 
 NAMED_KINDS = frozenset(
     (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
@@ -114,7 +115,7 @@ def _most_used(index: Index) -> _MostUsed:
     return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MAX_TYPES], *told)
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
+@shared_while(untouched(Aspect.DISPLAY_NAMES, FILE_USES))
 def _scores(index: Index) -> dict[str, float]:
     """Return how central each file is: its rank plus a bonus for the number of its users. By rank alone, a file that a
     single central file uses would count as central too, but readers do not look for it."""
@@ -125,7 +126,7 @@ def _scores(index: Index) -> dict[str, float]:
     }
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.RESOLVED, Aspect.DISPLAY_NAMES))
+@shared_while(untouched(Aspect.DISPLAY_NAMES, FILE_USES))
 def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
     """Return a cache for `Folders.around`."""
     return {}

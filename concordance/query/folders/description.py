@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Cite, Mono, Piece, Pieces, Ref, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category
+from concordance.facts.updates.reads import BELOW, memoised
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.guide_entries import quote_guide_entry
@@ -19,7 +20,6 @@ from concordance.query.folders import Folder, folders
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import BELOW, memoised
 
 _READMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _PACKAGES = ("__init__.py", "__init__.pyi", "doc.go", "mod.rs", "lib.rs", "package-info.java", "index.ts", "index.js")

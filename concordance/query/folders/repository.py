@@ -27,6 +27,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import Category, Kind
+from concordance.facts.updates.reads import shared
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
 from concordance.query.folders import folders
@@ -34,7 +35,6 @@ from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared
 
 _BUILDS = (
     "pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "Makefile", "package.json", "Cargo.toml", "go.mod",

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Cite, Piece, Strong, Text, join_in_sentence
 from concordance.base.model import Term
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import memoised
 from concordance.query.folders import UNWRITTEN_CATEGORIES
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised
 
 _OF_FILE = 12  # most frequent terms considered per file
 _MAX_TERMS = 10

@@ -19,8 +19,8 @@ from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds, owner_by_id
 from concordance.facts.updates.delta import Aspect, round_to_power
+from concordance.facts.updates.reads import ReadRecorder
 from concordance.query.answers import split_key
-from concordance.query.index.updates.reads import ReadRecorder
 
 
 class CensusFile(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from concordance.base.model import EXECUTABLE_KINDS, KINDS, TYPE_KINDS, Kind, Trust
 from concordance.extract.registry import language_of
+from concordance.facts.updates.reads import memoised
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised
 
 PAGE_KINDS = (EXECUTABLE_KINDS | TYPE_KINDS | {Kind.OPERATOR}) - {Kind.MACRO}
 

@@ -28,10 +28,10 @@ from concordance.base.model import (
 )
 from concordance.extract.registry import language_of
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.findings import active_rules
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised_in_object
 
 CALL, INHERIT, IMPORT, TYPE, MENTION = map(role_bit, (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.MENTION))
 

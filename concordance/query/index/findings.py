@@ -18,8 +18,8 @@ from concordance.collect.path_patterns import Patterns
 from concordance.extract import ruleset
 from concordance.extract.ruleset import rules
 from concordance.facts.read import Facts
+from concordance.facts.updates.reads import shared
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared
 
 SYNTAX = "syntax"  # the source of findings about text that could not be parsed
 

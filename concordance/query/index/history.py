@@ -12,9 +12,9 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from concordance.facts.updates.reads import shared
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared
 
 
 class FolderHistory(NamedTuple):

@@ -10,8 +10,8 @@ from collections import Counter
 from concordance.base.model import File
 from concordance.facts.codec import FileOutline
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import memoised, shared
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised, shared
 
 
 class Ledger:

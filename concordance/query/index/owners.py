@@ -11,8 +11,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from concordance.collect.path_patterns import Patterns
+from concordance.facts.updates.reads import shared
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared
 
 _CODEOWNERS = (
     ".github/CODEOWNERS",

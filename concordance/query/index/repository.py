@@ -28,13 +28,13 @@ from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
+from concordance.facts.updates.reads import ReadRecorder, RecordedTable, SharedProperty
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters_by_path, folder_edges
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.test_commands import RunnerCommands
-from concordance.query.index.updates.reads import ReadRecorder, RecordedTable, SharedProperty
 from concordance.query.names.alphabet import Alphabet
 from concordance.query.search.related_files import Neighbours
 

@@ -15,7 +15,7 @@ from concordance.base.paths import parent_folders
 from concordance.collect import walk
 from concordance.extract.registry import language_of, languages
 from concordance.facts.updates.delta import Aspect
-from concordance.query.index.updates.reads import ReadRecorder
+from concordance.facts.updates.reads import ReadRecorder
 
 _MAX_BYTES = 2_000_000  # bytes that are read of a settings file
 

@@ -13,9 +13,9 @@ from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind, Symbol
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
+from concordance.facts.updates.reads import memoised
 from concordance.query.answers import split_key
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised
 
 _TYPES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.ENUM))
 _VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))

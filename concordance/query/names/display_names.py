@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from concordance.facts.codec import PUBLIC, PublicName, PublicNames
 from concordance.facts.read import SymbolPlace
+from concordance.facts.updates.reads import shared
 from concordance.query.answers import full_name, split_key
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared
 
 
 @shared

@@ -16,10 +16,10 @@ from typing import NamedTuple
 from concordance.base.errors import UserError
 from concordance.base.model import ONLY_DEFINITION, File, Kind, SymbolRelation, Trust, unpack_column
 from concordance.facts.read import SymbolPlace
+from concordance.facts.updates.reads import shared
 from concordance.query.answers import category_rank, separator_of, split_key
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
-from concordance.query.index.updates.reads import shared
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, resolve_position
 from concordance.query.names.display_names import public_names
 from concordance.query.names.import_trail import Hop, TrailFinder

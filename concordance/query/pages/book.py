@@ -26,6 +26,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import ANYTHING, BELOW, WHOLE_TABLE
 from concordance.query.book import chapter_sections, glossary, reading_paths
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
 from concordance.query.descriptions.quotations import with_full_stop
@@ -34,7 +35,6 @@ from concordance.query.folders.description import describe_folder, file_counts_i
 from concordance.query.folders.repository import name_of, readme_opening, title_of
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import ANYTHING, BELOW, WHOLE_TABLE
 from concordance.query.pages import listed_kinds
 
 TO = To.BOOK  # what links to these pages say

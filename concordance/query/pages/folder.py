@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Table, Text, To
+from concordance.facts.updates.reads import BELOW
 from concordance.query.book.chapters import chapter_of
 from concordance.query.descriptions.quotations import with_full_stop
 from concordance.query.folders import folders
@@ -19,7 +20,6 @@ from concordance.query.folders.repository import name_of
 from concordance.query.folders.sections import dependency_diagram, important_files, key_concepts, usage_sentences
 from concordance.query.folders.terms import distinctive_terms
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import BELOW
 from concordance.query.sections.owner_notes import notes_section
 
 TO = To.FOLDER  # what links to these pages say

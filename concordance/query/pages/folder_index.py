@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, To, join_in_sentence
+from concordance.facts.updates.reads import BELOW
 from concordance.query.book.chapters import chapter_of
 from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, file_table, folder_overview, folder_table
 from concordance.query.folders.repository import name_of, root_index
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import BELOW
 
 TO = To.INDEX  # what links to these pages say
 

@@ -33,10 +33,10 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import Kind, Skip, Term
+from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.open_file import innermost_symbol
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import memoised_in_object
 from concordance.query.names import file_keywords
 from concordance.query.names.display_names import public_name
 from concordance.query.names.file_keywords import DefinedName, ImportedName, MentionedName, Usage

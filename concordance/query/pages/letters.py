@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import WHOLE_TABLE
 from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.index_entries import EntryWriter, most_used_table
 from concordance.query.names.shards import DIGITS, OTHER, letter_of

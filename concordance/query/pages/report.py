@@ -35,12 +35,12 @@ from concordance.base.model import File, Origin, Skip, Trust, unpack_column
 from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import ANYTHING, WHOLE_TABLE, shared, shared_while, untouched
 from concordance.query.folders import folders
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import ANYTHING, WHOLE_TABLE, shared, shared_while, untouched
 
 TO = To.REPORT  # what links to these pages say
 

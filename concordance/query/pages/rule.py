@@ -32,10 +32,10 @@ from concordance.base.model import Rule
 from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.query.folders.contents import folder_ref
 from concordance.query.index.findings import active_rules, findings_by_rule
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import WHOLE_TABLE
 
 TO = To.RULE  # what links to these pages say
 

@@ -13,9 +13,9 @@ from math import log2
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
 from concordance.extract.terms.terms import weight
+from concordance.facts.updates.reads import NAMES_BELOW
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import NAMES_BELOW
 from concordance.query.names.file_keywords import GROUPS, is_characteristic
 from concordance.query.names.index_entries import EntryWriter, letter_blocks, most_used_table
 from concordance.query.names.shards import NameEntry, by_letter

@@ -24,10 +24,10 @@ from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import SymbolPlace, files_defining_similar
+from concordance.facts.updates.reads import shared
 from concordance.query.answers import category_rank, full_name, qualified, separator_of
 from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared
 from concordance.query.names.display_names import display_name, public_name
 from concordance.query.names.resolver import UnknownName, resolve_symbols, similar_names
 from concordance.query.search import ranking

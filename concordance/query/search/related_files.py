@@ -20,7 +20,7 @@ from concordance.base.model import File, Kind
 from concordance.facts.links.graph import Pair, unpack_pairs
 from concordance.facts.read import Facts
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.query.index.updates.reads import ReadRecorder, RecordedTableById
+from concordance.facts.updates.reads import ReadRecorder, RecordedTableById
 
 _USERS = 200  # users of a file that are considered; more would add no information
 _NAMES = 60  # symbols whose names are looked up

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, count_noun
 from concordance.base.paths import parent_folders
+from concordance.facts.updates.reads import shared, unrecorded_copy
 from concordance.query.folders import Folders, folders
 from concordance.query.folders.repository import name_of
 from concordance.query.index.history import commits_by_path, history_note
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared, unrecorded_copy
 
 _MIN_SHARE = 1 / 1500  # the smallest share of a map that gets an area of its own
 _MIN_NESTED_SHARE = 1 / 80  # the share above which a folder's contents are drawn inside its area

@@ -1,24 +1,27 @@
 """Join the ends of bridges between languages after all files are linked, and store the result.
 
 In: the ends that files declare, and the names that they look up in other languages. Out: `Bridge` rows, in an order
-that does not depend on the order in which files were read, and edges for bridges through which code is called. After an
-update everything is joined again if an end, a looked-up name or anything else that was used for joining has changed.
+that does not depend on the order in which files were read, and edges for bridges through which code is called. What
+each bridge read is recorded (`link.bridge_context`); after an update, only bridges that read something that changed are
+joined again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
 
 from concordance.base import plugins
-from concordance.base.config import Roots
 from concordance.base.model import Bridge, End, Role, Trust
-from concordance.facts import codec
 from concordance.facts.codec import unpack_ends
-from concordance.facts.links.bridge_rows import BridgeReads, pack_bridges, unpack_bridges
+from concordance.facts.links.bridge_rows import pack_bridges, unpack_bridges
 from concordance.facts.links.graph import EdgeKind, edge
-from concordance.facts.links.rows import rows_of
-from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.delta import Aspect, slot_of
+from concordance.facts.updates.page_reads import holds_any, pack_slots
+from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.facts.write import StoreWriter
 from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree
@@ -27,31 +30,70 @@ BRIDGES = "concordance.link.bridges"
 # Exceptions that an error in a bridge, or unexpected text, may cause.
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 Failed = Callable[[str, str], None]
-_ROWS, _LOOKED_UP = "bridges", "bridges hang on"
+_ROWS, _READS = "bridges", "reads of bridges"
 
 
-def run(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> set[int]:
+class JoinedBridge(NamedTuple):
+    """The rows of one bridge, and the slots that were read to join it; None if joining failed."""
+
+    rows: list[Bridge]
+    slots: bytes | None  # packed
+
+
+def run(writer: StoreWriter, tree: Tree, failed: Failed) -> set[int]:
     """Join all bridges and return the edges of those through which code is called (see `facts.links.graph`).
 
     A bridge that fails is passed to `failed` and loses only its own rows.
     """
-    crossed, delta = writer.bridge_queries, writer.delta
+    return _join(writer, tree, failed, {})
+
+
+def update(writer: StoreWriter, tree: Tree, failed: Failed) -> None:
+    """Join those bridges again that an update may have changed."""
+    changed, reads = _changed_slots(writer), _stored_reads(writer)
+    valid = {name for name, (_, slots) in reads.items() if slots is not None and not holds_any(slots, changed)}
+    if valid != set(plugins.names(BRIDGES)):
+        rows = iter(unpack_bridges(writer.queries.analysis_result(_ROWS)))
+        before = {name: JoinedBridge(list(islice(rows, count)), slots) for name, (count, slots) in reads.items()}
+        _join(writer, tree, failed, {name: before[name] for name in valid})
+
+
+def _join(writer: StoreWriter, tree: Tree, failed: Failed, valid: Mapping[str, JoinedBridge]) -> set[int]:
+    """Join all bridges but those that are still valid, and store the result."""
+    delta = writer.delta
     before = unpack_bridges(writer.queries.analysis_result(_ROWS))
-    rows = list(_join_bridges(crossed, Tree(root, writer.ledger(), roots), failed))
+    context = BridgeContext(writer.bridge_queries, tree)
+    joined = {name: valid.get(name) or _join_one(name, context, failed) for name in plugins.names(BRIDGES)}
+    rows = [row for one in joined.values() for row in one.rows]
     if rows != before or not before:
         writer.put_analysis(_ROWS, pack_bridges(rows))
         delta.add(Aspect.BRIDGES, [""])
-    writer.put_analysis(_LOOKED_UP, codec.encode_rows(crossed.queried))
+    reads = {name: (len(one.rows), one.slots) for name, one in joined.items()}
+    writer.put_analysis(_READS, msgspec.msgpack.encode(reads))
     other = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
     delta.add(Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])})
-    delta.add(
-        Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one}
-    )
+    delta.add(Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
     delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
     had, now = ({edge(r.target, r.source, EdgeKind.CALLS) for r in some if _is_run(r)} for some in (before, rows))
     delta.removed_calls, delta.added_calls = had - now, now - had
     return now
+
+
+def _join_one(name: str, context: BridgeContext, failed: Failed) -> JoinedBridge:
+    with context.reads.recording() as slots:
+        try:
+            rows = list(dict.fromkeys(plugins.load(BRIDGES, name).join(context)))
+            return JoinedBridge(rows, pack_slots(slots))
+        except _FAULTS as error:
+            failed(f"the bridge {name}", f"{type(error).__name__}: {error}")
+            return JoinedBridge([], None)
+
+
+def _stored_reads(writer: StoreWriter) -> dict[str, tuple[int, bytes | None]]:
+    """Return the number of rows of each bridge, and the slots that were read to join it."""
+    packed = writer.queries.analysis_result(_READS)
+    return msgspec.msgpack.decode(packed, type=dict[str, tuple[int, bytes | None]]) if packed else {}
 
 
 def _is_run(row: Bridge) -> bool:
@@ -59,60 +101,19 @@ def _is_run(row: Bridge) -> bool:
     return row.role == Role.CALL and row.trust > Trust.CANDIDATE and row.target not in (0, row.source)
 
 
-def update(writer: StoreWriter, root: str, roots: Roots, failed: Failed) -> None:
-    """Join all bridges again if an update may have changed any of them."""
-    names, targets = codec.unpack_lookups(writer.queries.analysis_result(_LOOKED_UP))
-    if _may_differ(writer, frozenset(names), frozenset(targets)):
-        run(writer, root, roots, failed)
-
-
-def _join_bridges(crossed: BridgeReads, tree: Tree, failed: Failed) -> Iterator[Bridge]:
-    """Yield the rows of all bridges, each in its own order."""
-    crossing = BridgeContext(crossed, tree)
-    for name in plugins.names(BRIDGES):
-        try:
-            yield from list(dict.fromkeys(plugins.load(BRIDGES, name).join(crossing)))
-        except _FAULTS as error:
-            failed(f"the bridge {name}", f"{type(error).__name__}: {error}")
-
-
-def _may_differ(writer: StoreWriter, names: frozenset[str], targets: frozenset[int]) -> bool:
-    """True if the result may differ; `names` and `targets` are what it was computed from."""
-    crossed = writer.bridge_queries
-    delta = writer.delta
-    if delta.added or delta.foreign_names_changed:
-        return True
+def _changed_slots(writer: StoreWriter) -> set[int]:
+    """Return the slots of what the update has changed so far."""
+    delta, store = writer.delta, writer.bridge_queries
     for had in delta.previous.values():
-        if not crossed.is_there(had.id):  # bridges may point to the file itself
-            return True
-        now = crossed.ends_of(had.id)
-        if bool(now) != bool(had.ends) or (
-            had.ends and _without_positions(unpack_ends(had.ends)) != _without_positions(now)
-        ):
-            return True
-        other = {*had.keys} ^ {*crossed.keys(had.id)}
-        if not names.isdisjoint(key.rpartition(".")[2].partition("+")[0] for key in other):
-            return True
-    joined = _joined_bridges()
-    if any(end.bridge in joined for file in delta.links for end in crossed.ends_of(file)):
-        return True
-    for old, new in delta.links.values() if targets else ():
-        if old.uses != new.uses:
-            other_uses = {*rows_of(old.uses)} ^ {*rows_of(new.uses)}
-            if not targets.isdisjoint(row[0] for row in other_uses):
-                return True
-    return False
+        was = unpack_ends(had.ends) if had.ends else ()
+        delta.add(Aspect.ENDS, _bridges_with_other_ends(was, store.ends_of(had.id)))
+    for path in delta.added:
+        delta.add(Aspect.ENDS, _bridges_with_other_ends((), store.ends_of(writer.file_id(path))))
+    found = {slot_of(aspect, key) for aspect, key in delta.aspects}
+    return found | {slot_of(aspect, WHOLE_TABLE) for aspect, _ in delta.aspects}
 
 
-@cache
-def _joined_bridges() -> frozenset[str]:
-    """Return the bridges whose ends are joined: by the plug-in of that name, or by another that `READS` them."""
-    names = plugins.names(BRIDGES)
-    return frozenset(names).union(*(getattr(plugins.load(BRIDGES, name), "READS", ()) for name in names))
-
-
-def _without_positions(ends: Iterable[End]) -> list[End]:
-    """Return ends without positions, which any line above changes; unjoined ones count only by their presence."""
-    joined = _joined_bridges()
-    plain = (end if end.bridge in joined else end._replace(name="", text="", more=()) for end in ends)
-    return [end._replace(line=0, col=0) for end in plain]
+def _bridges_with_other_ends(before: Iterable[End], after: Iterable[End]) -> set[str]:
+    """Return the bridges of a file whose ends differ; positions do not matter, as any line above changes them."""
+    was, now = ({(number, end._replace(line=0, col=0)) for number, end in enumerate(some)} for some in (before, after))
+    return {end.bridge for _, end in was ^ now}

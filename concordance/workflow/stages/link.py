@@ -50,39 +50,49 @@ class Linking:
     roots: Roots
     linked_all: bool = False  # all files were linked
     rows: list[Linkable] | None = None  # the files as of the last update; afterwards as of this one
-    # The tables of the C family as of the last update; afterwards as of this one.
+    # The tables of the C family, and what was computed from the list of files and from settings files, as of the last
+    # update; afterwards as of this one.
     c_tables: CFamilyState | None = None
+    tree: Tree | None = None
 
-    def link_all(self) -> None:
-        """Link every file."""
+    def link_all(self) -> Tree:
+        """Link every file, and return the tree of files by which imports were resolved."""
         writer = self.writer
         self.linked_all, self.c_tables = True, None
         self.rows = writer.linkable()
-        linker = Linker(Tree(self.root, writer.ledger(), self.roots), self.rows, writer.queries.flow)
+        self.tree = Tree(self.root, writer.ledger(), self.roots)
+        linker = Linker(self.tree, self.rows, writer.queries.flow)
         numbers = [number for number, row in enumerate(linker.world.files) if row.size]
         writer.put_links(self._in_workers(linker, numbers))
         writer.put_analysis(_SETTINGS, codec.pack_paths(linker.world.tree.files_read))
         self.c_tables = _tables_to_keep(linker)
+        return self.tree
 
-    def link_changed(self) -> None:
-        """Link the files that an update may affect."""
+    def link_changed(self) -> Tree:
+        """Link the files that an update may affect, and return the tree."""
         writer, queries = self.writer, self.writer.queries
         previous_c_tables, self.c_tables = self.c_tables, None
         delta = writer.delta
         before = {path: had for path, had in delta.previous.items() if not self._is_same(had)}
         settings = set(codec.unpack_paths(queries.analysis_result(_SETTINGS)))
         imports_may_move = delta.files_changed or not settings.isdisjoint(delta.previous)
+        if self.tree is None or imports_may_move:
+            self.tree = Tree(self.root, _ledger(writer), self.roots)
+        else:
+            self.tree.replace_files(map(writer.file, delta.previous))
         rows = None if delta.files_changed else self.rows
         if not before and not imports_may_move:
             self.c_tables, self.rows = previous_c_tables, writer.linkable(rows) if rows is not None else None
-            return
+            return self.tree
         self.rows = writer.linkable(rows)
         with forked.without_gc():
-            self._link_changed(before, settings, imports_may_move, previous_c_tables)
+            self._link_changed(before, self.tree, settings, imports_may_move, previous_c_tables)
+        return self.tree
 
     def _link_changed(
         self,
         before: dict[str, PreviousFile],
+        tree: Tree,
         settings: set[str],
         imports_may_move: bool,
         previous_c_tables: CFamilyState | None,
@@ -92,7 +102,6 @@ class Linking:
         `before`: files that changed for the linker; `imports_may_move`: imports may have new targets.
         """
         writer, queries = self.writer, self.writer.queries
-        tree = Tree(self.root, _ledger(writer), self.roots)
         linker = Linker(tree, self.rows or [], queries.flow, queries.symbols_named, queries.flows_in)
         world = linker.world
         if len(before) + len(writer.delta.added) > max(ALWAYS_FOLLOWED_FILES, len(world.files) // FAMILY_SHARE):

@@ -13,8 +13,6 @@ from concordance.link.bridge_context import BridgeContext, LinkedName
 from concordance_torch.link.kernels import Kernels
 from concordance_torch.link.operator_tables import Tables
 
-READS = ("overloads",)
-
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join the listed operators with methods."""

@@ -17,7 +17,6 @@ from concordance_torch.link.operator_tables import TableOperator, Tables, shared
 
 VERBS = {"kernel": ("is implemented by", "implements")}
 
-READS = ("structured", "overloads")
 _NATIVE = (("at", "native"), ("native",))
 
 

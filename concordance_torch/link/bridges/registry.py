@@ -15,8 +15,6 @@ from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
 VERBS = {"schema": ("states the schema", "gets its schema from")}
 
-READS = BRIDGES
-
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join registrations with functions."""

@@ -34,11 +34,11 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Bridge, Category, Trust
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.query.descriptions.quotations import first_sentence, quote_sentence
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import WHOLE_TABLE
 from concordance.query.sections.structure import folder_counts
 from concordance_torch.query.operators import (
     CALLED,

@@ -12,8 +12,8 @@ from concordance.base import plugins
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import shared_while, untouched
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import shared_while, untouched
 
 _BRIDGES = "concordance.link.bridges"
 # For each kind of statement that our bridges make, the verb that joins source to target, and the verb for the opposite

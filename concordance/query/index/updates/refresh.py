@@ -17,11 +17,11 @@ from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
+from concordance.facts.updates.reads import FILE_USES, TouchedKeys, still_valid
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.graphs.file_graph import FolderEdges, folder_edges, updated_edges
 from concordance.query.index.repository import KIND_NUMBERS, Index, bare_key
-from concordance.query.index.updates.reads import TouchedKeys, still_valid
 from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
@@ -53,6 +53,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     for name in (*stale, *_ANALYSIS_ATTRIBUTES) if other else stale:
         known.pop(name, None)
     if other:
+        touched[FILE_USES] = {""}
         _refresh_ranks(index)
         _refresh_neighbours(index)
     elif "neighbours" in known:

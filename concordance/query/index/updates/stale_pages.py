@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken, PageRecord, Subject
+from concordance.facts.updates.reads import forget_stale
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
-from concordance.query.index.updates.reads import forget_stale
 from concordance.query.index.updates.tables import changed, table_digests
 
 _METADATA_ON_PAGES = ("left_out", "ruff", "ruff_problem")  # metadata of the store that pages show

@@ -17,15 +17,7 @@ from concordance.base.paths import parent_folders
 from concordance.facts.codec import PUBLIC
 from concordance.facts.updates.delta import Aspect, round_to_power, slot_of
 from concordance.facts.updates.page_reads import Digests
-from concordance.query.book.chapter_sections import dependency_sentences
-from concordance.query.book.chapters import chapter_of, plan
-from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
-from concordance.query.folders.repository import name_of
-from concordance.query.index.findings import findings_by_rule
-from concordance.query.index.owners import code_owners
-from concordance.query.index.repository import Index
-from concordance.query.index.test_commands import affects_test_commands
-from concordance.query.index.updates.reads import (
+from concordance.facts.updates.reads import (
     ANYTHING,
     BELOW,
     NAMES_BELOW,
@@ -34,6 +26,14 @@ from concordance.query.index.updates.reads import (
     shared_while,
     untouched,
 )
+from concordance.query.book.chapter_sections import dependency_sentences
+from concordance.query.book.chapters import chapter_of, plan
+from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
+from concordance.query.folders.repository import name_of
+from concordance.query.index.findings import findings_by_rule
+from concordance.query.index.owners import code_owners
+from concordance.query.index.repository import Index
+from concordance.query.index.test_commands import affects_test_commands
 from concordance.query.names.display_names import public_names
 from concordance.query.search.related_files import stem_of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from concordance.base.blocks import Block
+from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.index.file_model import FileModel
-from concordance.query.index.updates.reads import memoised_in_object
 from concordance.query.sections.section_order import ordered_sections
 
 

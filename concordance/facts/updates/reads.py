@@ -24,6 +24,7 @@ Value = TypeVar("Value")
 TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect
 WHOLE_TABLE = "*"  # the key for a whole table
 BELOW, ANYTHING = "below", "any"  # the aspects of anything about files below a folder, and of anything at all
+FILE_USES = "file uses"  # which file uses which, and what is computed from that
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
