@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Bridge, Category
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import shared_while, untouched
+from concordance.facts.updates.reads import shared_until
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 
@@ -78,7 +78,7 @@ def without_overload(name: str) -> str:
     return space + mark + rest.partition(".")[0]
 
 
-@shared_while(untouched(Aspect.BRIDGES))
+@shared_until(Aspect.BRIDGES)
 def _overloads(index: Index) -> dict[str, list[str]]:
     """Return the full names of each operator that has a schema outside of tests, by its base name, in page order."""
     found: dict[str, set[str]] = {}

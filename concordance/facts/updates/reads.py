@@ -5,7 +5,7 @@ In: every access to data that is not the page's own. Out: the slots that were re
 
 The obvious way, to record whatever is read while a page is made, fails with caches: the page that fills a cache would
 record what went into it, and the pages that find it filled would not. So a value that outlives a page is handled in one
-of two ways. A table that pages share is computed without recording (`SharedProperty`), and each look-up in it is
+of two ways. A table that pages share is computed without recording (`shared_property`), and each look-up in it is
 recorded by its key (`RecordedTable`). Any other value is memoised together with the slots that were read to compute it
 (by key in a `Memo`, or in the object that it belongs to), and each use records those slots again. So the slots of a
 page do not depend on which pages were made before it.
@@ -86,11 +86,22 @@ Index = TypeVar("Index", bound=HasCache)
 Owner = TypeVar("Owner", bound=Recording)
 
 
-class SharedProperty(Generic[Value]):
-    """A `cached_property` whose computation is not recorded, because all pages share the value."""
+Event = str | Callable[[TouchedKeys], bool]  # an aspect that was touched, or a condition
+ANY_UPDATE = "update"  # as an event: every update
 
-    def __init__(self, make: Callable[[Any], Value]) -> None:
-        self._make, self.__doc__ = make, make.__doc__
+
+def _happened(events: Iterable[Event], touched: TouchedKeys) -> bool:
+    return any(
+        event == ANY_UPDATE or bool(touched.get(event)) if isinstance(event, str) else event(touched)
+        for event in events
+    )
+
+
+class SharedProperty(Generic[Value]):
+    """A property that is computed once, unrecorded, because all pages share it; see `shared_property`."""
+
+    def __init__(self, make: Callable[[Any], Value], events: Iterable[Event]) -> None:
+        self._make, self.events, self.__doc__ = make, tuple(events), make.__doc__
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self._name = name
@@ -111,22 +122,35 @@ class SharedProperty(Generic[Value]):
         return value
 
 
-def shared(make: Callable[[Index], Value]) -> Callable[[Index], Value]:
-    """Decorate a function of an index: computed once, unrecorded, and again after each update."""
-    return _shared(make, lambda touched: False)
+def shared_property(*events: Event) -> Callable[[Callable[[Any], Value]], SharedProperty[Value]]:
+    """Decorate a property of an index: computed once, unrecorded, and again after an update with one of the events.
+
+    Without events it stays for as long as the index; whoever updates the index updates it.
+    """
+    return lambda make: SharedProperty(make, events)
 
 
-def shared_while(
-    stays: Callable[[TouchedKeys], bool],
-) -> Callable[[Callable[[Index], Value]], Callable[[Index], Value]]:
-    """The same, but the value survives an update for which `stays` returns True."""
-    return lambda make: _shared(make, stays)
+def shared_until(*events: Event) -> Callable[[Callable[[Index], Value]], Callable[[Index], Value]]:
+    """The same for a function of an index."""
+
+    def decorate(make: Callable[[Index], Value]) -> Callable[[Index], Value]:
+        @wraps(make)
+        def wrapper(index: Index) -> Value:
+            known: _Once[Value] | None = index.cache.get(wrapper)
+            if known is None:
+                with index.reads.not_recording():
+                    known = index.cache[wrapper] = _Once(make(index), events)
+            return known.value
+
+        return wrapper
+
+    return decorate
 
 
 def incremental(make: Callable[[Index, Value | None], Value]) -> Callable[[Index], Value]:
     """Decorate a function that is computed again after each update and is given its previous value."""
 
-    @shared_while(untouched())
+    @shared_until()
     def last(index: Index) -> list[Value]:
         return []
 
@@ -136,37 +160,27 @@ def incremental(make: Callable[[Index, Value | None], Value]) -> Callable[[Index
         before[:] = [make(index, before[0] if before else None)]
         return before[0]
 
-    return shared(wrapper)
-
-
-def untouched(*aspects: str) -> Callable[[TouchedKeys], bool]:
-    """Return a predicate that is True for an update that touched none of these aspects."""
-    return lambda touched: not any(touched.get(one) for one in aspects)
-
-
-def _shared(make: Callable[[Index], Value], stays: Callable[[TouchedKeys], bool]) -> Callable[[Index], Value]:
-    @wraps(make)
-    def wrapper(index: Index) -> Value:
-        known: _Once[Value] | None = index.cache.get(wrapper)
-        if known is None:
-            with index.reads.not_recording():
-                known = index.cache[wrapper] = _Once(make(index), stays)
-        return known.value
-
-    return wrapper
+    return shared_until(ANY_UPDATE)(wrapper)
 
 
 class _Once(Generic[Value]):
-    def __init__(self, value: Value, stays: Callable[[TouchedKeys], bool]) -> None:
-        self.value, self.stays = value, stays
+    def __init__(self, value: Value, events: Iterable[Event]) -> None:
+        self.value, self.events = value, events
 
 
-def still_valid(cache: Mapping[Any, Any], touched: TouchedKeys) -> dict[Any, Any]:
-    """Return the cached values that are still valid after an update; a `Memo` drops its stale entries separately."""
-    return {
-        make: one for make, one in cache.items()
-        if isinstance(one, Memo) or (isinstance(one, _Once) and one.stays(touched))
-    }  # fmt: skip
+def is_computed(index: object, name: str) -> bool:
+    """True if a shared property has been computed."""
+    return name in vars(index)
+
+
+def drop_outdated(index: HasCache, touched: TouchedKeys) -> None:
+    """Drop the shared values that an update makes invalid; a `Memo` drops its stale entries separately."""
+    properties = {name: one for name, one in vars(type(index)).items() if isinstance(one, SharedProperty)}
+    for name in [name for name, one in properties.items() if _happened(one.events, touched)]:
+        vars(index).pop(name, None)
+    for make, one in list(index.cache.items()):
+        if not isinstance(one, Memo) and (not isinstance(one, _Once) or _happened(one.events, touched)):
+            del index.cache[make]
 
 
 def forget_stale(cache: Mapping[Any, Any], slots: set[int]) -> None:

@@ -31,7 +31,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import TYPE_KINDS, Category, Kind
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import BELOW, FILE_USES, memoised, shared_while, untouched
+from concordance.facts.updates.reads import BELOW, FILE_USES, memoised, shared_until
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
 from concordance.query.book.reading_paths import chapter_path, reading_time
@@ -204,7 +204,7 @@ def _sections(index: Index, chapter: Chapter) -> list[Block]:
 # --- further reading
 
 
-@shared_while(untouched(Aspect.DISPLAY_NAMES, FILE_USES))
+@shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
 def _documents_by_path(index: Index) -> dict[str, list[str]]:
     """Return, by path, the documents that name a file."""
     found: dict[str, list[str]] = {}

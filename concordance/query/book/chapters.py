@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from concordance.base.model import Category
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import FILE_USES, incremental, shared_while, unrecorded_copy, untouched
+from concordance.facts.updates.reads import FILE_USES, incremental, shared_until, unrecorded_copy
 from concordance.query.folders import UNWRITTEN_CATEGORIES, Folder, folders
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
@@ -219,7 +219,7 @@ def _kind(folder: Folder) -> str:
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 
-@shared_while(untouched(Aspect.DISPLAY_NAMES, FILE_USES))
+@shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
 def _uses_between_folders(index: Index) -> Counter[tuple[str, str]]:
     """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
     homes = {file: path.rpartition("/")[0] for file, path, _, _ in index.file_rows}

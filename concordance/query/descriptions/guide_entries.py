@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from concordance.base.blocks import Cite, Piece
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import RecordedTable, shared_while
+from concordance.facts.updates.reads import RecordedTable, shared_until
 from concordance.query.descriptions.quotations import first_sentence, is_statement, sentence_pieces
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
@@ -31,7 +31,7 @@ _ROW = re.compile(rf"^(?P<indent>\s*)\|\s*{_HEAD}\s*\|\s*(?P<text>[^|]*\S)\s*(?:
 _MAX_LENGTH = 400_000  # characters of a guide that are searched
 
 
-@shared_while(lambda touched: not any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
+@shared_until(lambda touched: any(GUIDES.search(path) for path in touched[Aspect.TEXT]))
 def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str]]:
     """Return, by path, the guide that describes it, the first and last line, and the text. The nearest guide above the
     path is preferred; a guide elsewhere is used only if there is none."""

@@ -17,14 +17,7 @@ from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.base.paths import parent_folders
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import (
-    FILE_USES,
-    incremental,
-    memoised,
-    shared_while,
-    unrecorded_copy,
-    untouched,
-)
+from concordance.facts.updates.reads import FILE_USES, incremental, memoised, shared_until, unrecorded_copy
 from concordance.query.index.ledger import Ledger, ledger
 from concordance.query.index.repository import Index
 
@@ -85,7 +78,7 @@ class _MostUsed(NamedTuple):
     folders: dict[str, UsedDefinitions]  # at most `_MAX_DEFINITIONS` each
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.SYMBOLS_NAMED, Aspect.DISPLAY_NAMES))
+@shared_until(Aspect.USED_BY, Aspect.SYMBOLS_NAMED, Aspect.DISPLAY_NAMES)
 def _most_used(index: Index) -> _MostUsed:
     """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
     declaration count as uses of the definition."""
@@ -115,7 +108,7 @@ def _most_used(index: Index) -> _MostUsed:
     return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MAX_TYPES], *told)
 
 
-@shared_while(untouched(Aspect.DISPLAY_NAMES, FILE_USES))
+@shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
 def _scores(index: Index) -> dict[str, float]:
     """Return how central each file is: its rank plus a bonus for the number of its users. By rank alone, a file that a
     single central file uses would count as central too, but readers do not look for it."""
@@ -126,7 +119,7 @@ def _scores(index: Index) -> dict[str, float]:
     }
 
 
-@shared_while(untouched(Aspect.DISPLAY_NAMES, FILE_USES))
+@shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
 def _dependency_cache(index: Index) -> dict[str, tuple[Counter[str], Counter[str]]]:
     """Return a cache for `Folders.around`."""
     return {}

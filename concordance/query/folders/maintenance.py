@@ -14,7 +14,7 @@ from typing import NamedTuple
 from concordance.base.blocks import Block, Code, Item, Items, Piece, Ref, Strong, Text, To, count_noun, join_in_sentence
 from concordance.base.model import Category, Kind
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import FILE_USES, memoised, shared_while, untouched
+from concordance.facts.updates.reads import FILE_USES, memoised, shared_until
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
@@ -115,7 +115,7 @@ def _command(index: Index, path: str) -> list[str]:
     return [command] if command else []
 
 
-@shared_while(untouched(Aspect.USED_BY, Aspect.DISPLAY_NAMES, FILE_USES))
+@shared_until(Aspect.USED_BY, Aspect.DISPLAY_NAMES, FILE_USES)
 def _builders_by_path(index: Index) -> dict[str, list[int]]:
     """Return, by path, the ids of the build files and targets that name a file."""
     builds = {file for file, _, _, category in index.file_rows if category == Category.BUILD}

@@ -27,7 +27,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import Category, Kind
-from concordance.facts.updates.reads import shared
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
 from concordance.query.folders import folders
@@ -53,7 +53,7 @@ def name_of(index: Index) -> str:
     return _name(index)
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def _name(index: Index) -> str:
     """Return the name in the README's title or first sentence, or else in the package's metadata."""
     files = _at_root(index)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from functools import cached_property
 from itertools import chain
 from typing import NamedTuple, Protocol
 
@@ -19,7 +18,7 @@ from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds, owner_by_id
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import ReadRecorder
+from concordance.facts.updates.reads import ReadRecorder, shared_property
 from concordance.query.answers import split_key
 
 
@@ -68,25 +67,30 @@ class Census:
         """The store."""
         return self._tables.facts
 
+    @property
+    def reads(self) -> ReadRecorder:
+        """Records what pages read."""
+        return self._tables.reads
+
     def path_of(self, identity: int) -> str:
         """Return the path of the file that an id belongs to."""
         return self._tables.paths_by_id[self._tables.owners[identity]]
 
     # --- symbols
 
-    @cached_property
+    @shared_property()
     def names(self) -> list[str]:
         """The name of each symbol, by id."""
         return [split_key(key)[-1] if key else "" for key in self._tables.keys]
 
-    @cached_property
+    @shared_property()
     def kinds(self) -> list[str]:
         """The kind of each symbol, by id; "" for ids that are not symbols."""
         words = [kind.value for kind in KINDS]
         columns = zip(self._tables.keys, self._tables.kinds, strict=True)
         return [words[kind] if key else "" for key, kind in columns]
 
-    @cached_property
+    @shared_property()
     def files(self) -> list[CensusFile]:
         """All files, in the order of paths."""
         return sorted(CensusFile(path, identity) for identity, path in self._tables.paths_by_id.items())
@@ -96,7 +100,7 @@ class Census:
         keys = self._tables.keys
         return [identity for identity in self._tables.symbol_ids[file.id] if keys[identity]]
 
-    @cached_property
+    @shared_property()
     def by_name(self) -> dict[str, list[int]]:
         """The ids of all symbols of each name, in the order of paths and of the text."""
         found: dict[str, list[int]] = {}
@@ -108,19 +112,19 @@ class Census:
 
     def only(self, name: str) -> int:
         """Return the only code symbol with this name; 0 if there is none or more than one."""
-        self._tables.reads.note(Aspect.SYMBOLS_NAMED, name)
+        self.reads.note(Aspect.SYMBOLS_NAMED, name)
         kinds = self.kinds
         meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _CODE_KINDS]
         return meant[0] if len(meant) == 1 else 0
 
     def has_code(self, name: str) -> bool:
         """True if a code symbol has this name."""
-        self._tables.reads.note(Aspect.SYMBOLS_NAMED, name)
+        self.reads.note(Aspect.SYMBOLS_NAMED, name)
         return any(self.kinds[identity] in _CODE_KINDS for identity in self.by_name.get(name, ()))
 
     # --- uses
 
-    @cached_property
+    @shared_property()
     def external_uses(self) -> dict[int, array[int]]:
         """The files and symbols of other files that each file uses, each once; by the user file's id, sorted by id."""
         top = len(self.names)
@@ -131,7 +135,7 @@ class Census:
                 found[owner[user]].add(target)
         return {file: array("I", sorted(targets)) for file, targets in found.items()}
 
-    @cached_property
+    @shared_property()
     def used_by(self) -> Counter[int]:
         """How many other files use each symbol or file, by id.
 
@@ -141,12 +145,12 @@ class Census:
 
     # --- words
 
-    @cached_property
+    @shared_property()
     def terms(self) -> dict[int, tuple[Term, ...]]:
         """The words and phrases of each file, by the file's id."""
         return self.facts.all_terms()
 
-    @cached_property
+    @shared_property()
     def files_per_term(self) -> dict[str, int]:
         """The number of files that have each term, rounded down to a power of two.
 
@@ -154,19 +158,19 @@ class Census:
         """
         return {text: round_to_power(files) for text, files in self.facts.term_files()}
 
-    @cached_property
+    @property
     def file_count_band(self) -> int:
         """The number of files that were read, rounded in the same way."""
         return round_to_power(len(self.read_paths))
 
-    @cached_property
+    @shared_property()
     def read_paths(self) -> set[str]:
         """The paths of the files that were read."""
         return self.facts.read_paths()
 
     # --- folders
 
-    @cached_property
+    @shared_property()
     def _paths(self) -> list[str]:
         return [file.path for file in self.files]
 
@@ -177,7 +181,7 @@ class Census:
         first, last = (bisect_left(self._paths, folder + sign) for sign in ("/", "0"))  # "0" is the character after "/"
         return self.files[first:last]
 
-    @cached_property
+    @shared_property()
     def symbol_counts(self) -> Counter[str]:
         """The number of symbols below each folder."""
         found: Counter[str] = Counter()

@@ -18,7 +18,7 @@ from concordance.collect.path_patterns import Patterns
 from concordance.extract import ruleset
 from concordance.extract.ruleset import rules
 from concordance.facts.read import Facts
-from concordance.facts.updates.reads import shared
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.index.repository import Index
 
 SYNTAX = "syntax"  # the source of findings about text that could not be parsed
@@ -51,13 +51,13 @@ class ActiveRules:
         return allowed is None or allowed.last(path) < 0
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def active_rules(index: Index) -> ActiveRules:
     """Return the active rules of the book."""
     return ActiveRules(index)
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def findings_by_rule(index: Index) -> dict[str, Counter[str]]:
     """Count the findings by rule (and under `SYNTAX`, by reader) and by file, in the order of paths.
 

@@ -12,7 +12,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from concordance.facts.updates.reads import shared
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 
@@ -28,7 +28,7 @@ class FolderHistory(NamedTuple):
 _MAX_CACHED_FOLDERS = 16  # folders whose sums are cached: summing up the root takes a while
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def _history_cache(index: Index) -> dict[str, FolderHistory]:
     """A cache of the folders that were asked for last; it is dropped at the next update."""
     return {}
@@ -56,7 +56,7 @@ def _sum_history(index: Index, folder: str) -> FolderHistory:
     return found
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def commits_by_path(index: Index) -> dict[str, int]:
     """Return how often each file was changed, by path."""
     return {change.path: change.commits for change in index.facts.changes()}

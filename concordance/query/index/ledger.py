@@ -10,7 +10,7 @@ from collections import Counter
 from concordance.base.model import File
 from concordance.facts.codec import FileOutline
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import memoised, shared
+from concordance.facts.updates.reads import ANY_UPDATE, memoised, shared_until
 from concordance.query.index.repository import Index
 
 
@@ -23,7 +23,7 @@ class Ledger:
         self.tests: Counter[str] = Counter({path: len(ids) for path, ids in sorted(index.tests_in.items())})
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def ledger(index: Index) -> Ledger:
     """Return the ledger of the repository."""
     return Ledger(index)

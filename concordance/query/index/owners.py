@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from concordance.collect.path_patterns import Patterns
-from concordance.facts.updates.reads import shared
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.index.repository import Index
 
 _CODEOWNERS = (
@@ -51,7 +51,7 @@ class CodeOwners:
         return self.rules[place] if place >= 0 else None
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def code_owners(index: Index) -> CodeOwners:
     """Return the repository's `CODEOWNERS` file; one without rules if there is none."""
     path = next((path for path in _CODEOWNERS if path in index.files), "")

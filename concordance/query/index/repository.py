@@ -11,7 +11,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import cached_property
 from itertools import chain
 from typing import Any
 from zlib import crc32
@@ -28,7 +27,7 @@ from concordance.facts.links.graph import LinkGraph, unpack_pairs
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import ReadRecorder, RecordedTable, SharedProperty
+from concordance.facts.updates.reads import ANY_UPDATE, FILE_USES, ReadRecorder, RecordedTable, shared_property
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.file_counts import FileCounts
@@ -61,12 +60,10 @@ class Index:
         self.reused_letters: list[str] | None = None  # the parts of the alphabet, if the last book's still hold
         self.open_files: dict[str, OpenFile] = {}  # the files that were opened last
 
-    @cached_property
+    @shared_property(ANY_UPDATE)
     def marks(self) -> dict[str, int]:
-        """Checksums of the results of whole-repository analyses; an equal checksum means an unchanged result."""
-        return {
-            name: crc32(self.facts.analysis_result(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")
-        }
+        """Checksums of the results of whole-repository analyses."""
+        return analysis_marks(self.facts)
 
     # --- files
 
@@ -118,12 +115,12 @@ class Index:
 
     # --- the whole repository
 
-    @cached_property
+    @shared_property()
     def file_rows(self) -> list[tuple[int, str, str, str]]:
         """Each file's id, path, language and category, in the order of ids."""
         return self.facts.file_rows()
 
-    @cached_property
+    @shared_property()
     def paths_by_id(self) -> dict[int, str]:
         """The path of each file, by the file's id."""
         return {row[0]: row[1] for row in self.file_rows}
@@ -132,7 +129,7 @@ class Index:
         """Return the path of the file with this id; "" if it is the id of a symbol."""
         return self.paths_by_id.get(identity, "")
 
-    @cached_property
+    @shared_property()
     def owners(self) -> IdOwners[int]:
         """The files of all ids."""
         return self.facts.owners()
@@ -141,7 +138,7 @@ class Index:
         """Return the path of the file that an id belongs to, be it a symbol's or the file's own."""
         return self.paths_by_id[self.owners[identity]]
 
-    @cached_property
+    @shared_property()
     def symbol_ids(self) -> dict[int, SymbolIds]:
         """The ids of every file's symbols, by the file's id."""
         return self.facts.symbol_ids()
@@ -151,7 +148,7 @@ class Index:
         file = self.owners[identity]
         return self.paths_by_id[file], self.symbol_ids[file].place(identity)
 
-    @SharedProperty
+    @shared_property()
     def categories(self) -> dict[str, str]:
         """The category of each file (source, test, documentation, …), by path."""
         return RecordedTable(self.reads, Aspect.DISPLAY_NAMES, {row[1]: row[3] for row in self.file_rows})
@@ -160,7 +157,7 @@ class Index:
         """Return the category of a file."""
         return self.categories[path]
 
-    @cached_property
+    @shared_property()
     def _languages(self) -> dict[str, str]:
         return {row[1]: row[2] for row in self.file_rows}
 
@@ -169,7 +166,7 @@ class Index:
         self.reads.note(Aspect.DISPLAY_NAMES, path)
         return self._languages[path]
 
-    @cached_property
+    @shared_property()
     def _ids(self) -> dict[str, int]:
         return {row[1]: row[0] for row in self.file_rows}
 
@@ -177,14 +174,14 @@ class Index:
         """Return the id of a file."""
         return self._ids[path]
 
-    @cached_property
+    @shared_property()
     def _folders(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for path in sorted(self._ids):
             found.setdefault(path.rpartition("/")[0], []).append(path)
         return found
 
-    @cached_property
+    @shared_property()
     def folders(self) -> list[str]:
         """All folders with files below them, "" for the root, in the order of paths."""
         found = {""}
@@ -200,7 +197,7 @@ class Index:
         self.reads.note("folder", folder)
         return self._folders.get(folder, [])
 
-    @SharedProperty
+    @shared_property()
     def files(self) -> dict[str, File]:
         """The ledger: every file's row, by path."""
         return RecordedTable(self.reads, Aspect.TEXT, {file.path: file for file in self.facts.files()})
@@ -211,7 +208,7 @@ class Index:
         with self.reads.not_recording():
             return round_to_power(self.files[path].size)
 
-    @SharedProperty
+    @shared_property(FILE_USES)
     def bands(self) -> dict[str, str]:
         """Each file's position in the ranking in words, which are coarse so that a small change does not alter them."""
         ordered = sorted(self.ranks, key=lambda path: (-self.ranks[path], path))
@@ -221,23 +218,23 @@ class Index:
             found[path] = next((word for top, word in _BANDS if share <= top), "")
         return RecordedTable(self.reads, "bands", found)
 
-    @cached_property
+    @shared_property()
     def keys(self) -> list[str]:
         """The key of each symbol, by id; "" for other ids. One list for all, because pages name many symbols."""
-        return self._symbol_columns[0]
+        return self.symbol_columns[0]
 
-    @cached_property
+    @shared_property()
     def kinds(self) -> bytearray:
         """The kind of each symbol, by id, as an index into KINDS."""
-        return self._symbol_columns[1]
+        return self.symbol_columns[1]
 
-    @cached_property
+    @shared_property()
     def declared(self) -> bytearray:
         """1 for each symbol that is only declared at its place, 0 for the others, by id."""
-        return self._symbol_columns[2]
+        return self.symbol_columns[2]
 
-    @SharedProperty
-    def _symbol_columns(self) -> tuple[list[str], bytearray, bytearray]:
+    @shared_property()
+    def symbol_columns(self) -> tuple[list[str], bytearray, bytearray]:
         """The keys, kinds and declaration flags of all symbols, by id; files have ids too, with empty keys."""
         rows = self.facts.symbol_keys()
         top = int(self.facts.meta()["top"])
@@ -254,10 +251,10 @@ class Index:
         Only languages that separate declarations from definitions are searched. Ids are in the order of paths.
         """
         self.reads.note(Aspect.SYMBOLS_NAMED, split_key(key)[-1])
-        return [one for one in self._prototypes.get(bare_key(key), ()) if self.declared[one] == declared]
+        return [one for one in self.prototypes.get(bare_key(key), ()) if self.declared[one] == declared]
 
-    @SharedProperty
-    def _prototypes(self) -> dict[str, list[int]]:
+    @shared_property()
+    def prototypes(self) -> dict[str, list[int]]:
         """The ids of the symbols of such languages, by their keys without overload numbers."""
         found: dict[str, list[int]] = {}
         keys, told = self.keys, self.prototyped
@@ -267,17 +264,17 @@ class Index:
                     found.setdefault(bare_key(keys[identity]), []).append(identity)
         return found
 
-    @cached_property
+    @shared_property()
     def prototyped(self) -> frozenset[str]:
         """The languages of this repository that declare symbols in one file and define them in another."""
         return frozenset(name for name in self.counts if name and language_of(name).has_prototypes)
 
-    @SharedProperty
+    @shared_property()
     def census(self) -> Census:
         """The tables over all names."""
         return Census(self)
 
-    @SharedProperty
+    @shared_property()
     def alphabet(self) -> Alphabet:
         """All names from A to Z, divided into parts."""
         return Alphabet(self.census)
@@ -287,32 +284,32 @@ class Index:
         """The names of the alphabet's parts."""
         return self.reused_letters if self.reused_letters is not None else list(self.alphabet.shards.names)
 
-    @SharedProperty
+    @shared_property(FILE_USES)
     def layers(self) -> dict[str, Layer]:
         """Each file's layer: the length of the chains of its dependencies and of its dependents."""
         rows = unpack_layers(self.facts.analysis_result("layers")).items()
         return RecordedTable(self.reads, "layers", {self.paths_by_id[one]: Layer(*row) for one, row in rows})
 
-    @SharedProperty
+    @shared_property(FILE_USES)
     def cycles(self) -> dict[str, tuple[str, ...]]:
         """The import cycle of each file that is in one; deferred imports do not count."""
         rows = unpack_cycles(self.facts.analysis_result("cycles"))
         rings = [tuple(self.paths_by_id[one] for one in row) for row in rows]
         return RecordedTable(self.reads, "cycles", {path: ring for ring in rings for path in ring})
 
-    @SharedProperty
+    @shared_property(ANY_UPDATE)
     def loads(self) -> LoadGraph:
         """Which file needs which when it is loaded."""
         return LoadGraph(unpack_pairs(self.facts.analysis_result("loads")), self.paths_by_id)
 
-    @SharedProperty
+    @shared_property(FILE_USES)
     def clusters(self) -> dict[str, FileCluster]:
         """The cluster of each file that is in one: files that use one another more than others."""
         rows = clusters_by_path(unpack_clusters(self.facts.analysis_result("clusters")), self.paths_by_id)
         return RecordedTable(self.reads, "clusters", rows)
 
-    @SharedProperty
-    def _folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
+    @shared_property()
+    def all_folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
         prose = {row[0] for row in self.file_rows if row[3] == Category.DOCUMENTATION}
         pairs = [pair for pair in unpack_pairs(self.facts.analysis_result("pairs")) if pair[0] not in prose]
         return folder_edges(pairs, self.paths_by_id)
@@ -323,9 +320,9 @@ class Index:
         A subfolder's name ends in a slash. Documentation files do not count as users.
         """
         self.reads.note("edges", folder)
-        return self._folder_edges.get(folder, {})
+        return self.all_folder_edges.get(folder, {})
 
-    @SharedProperty
+    @shared_property()
     def licences(self) -> dict[str, str]:
         """The licence file of each folder that has one."""
         found: dict[str, str] = {}
@@ -335,7 +332,7 @@ class Index:
                 found[folder] = path
         return RecordedTable(self.reads, "licences", found)
 
-    @cached_property
+    @shared_property(FILE_USES)
     def _test_table(self) -> TestedFiles:
         return TestedFiles(self.facts.analysis_result("tests"))
 
@@ -349,18 +346,18 @@ class Index:
         self.reads.note("tests", path)
         return self._test_table.of(self.file_id(path))
 
-    @SharedProperty
+    @shared_property(Aspect.USED_BY, FILE_USES)
     def graph(self) -> LinkGraph:
         """The graph of all links between symbols and files."""
         return LinkGraph(self.facts.analysis_result("graph"))
 
-    @SharedProperty
+    @shared_property(Aspect.TEXT)
     def tests(self) -> dict[int, int]:
         """All tests by id, each with its number in the order of paths and lines."""
         ids = chain.from_iterable(self.tests_in[path] for path in sorted(self.tests_in))
         return {identity: number for number, identity in enumerate(ids)}
 
-    @SharedProperty
+    @shared_property()
     def tests_in(self) -> dict[str, list[int]]:
         """The tests of each file that has any, in the order of lines."""
         found: dict[str, list[int]] = {}
@@ -375,32 +372,32 @@ class Index:
         number = sum(map(len, self.tests_in.values()))
         return f"over {round_to_power(number):,} tests" if number > 16 else count_noun(number, "test") if number else ""
 
-    @SharedProperty
+    @shared_property()
     def neighbours(self) -> Neighbours:
         """The files that are related to each file."""
         return Neighbours(self.facts, self.paths_by_id, self.reads)
 
-    @SharedProperty
+    @shared_property(ANY_UPDATE)
     def runners(self) -> RunnerCommands:
         """The commands that run tests."""
         return RunnerCommands(self.root, self._ids, self.reads)
 
-    @cached_property
+    @shared_property(ANY_UPDATE)
     def text_shards(self) -> list[IndexShard]:
         """The full-text index."""
         return open_shards(os.path.dirname(self.facts.path))
 
-    @cached_property
+    @shared_property()
     def words(self) -> WordNormalizer:
         """Splits questions into words."""
         return WordNormalizer()
 
-    @cached_property
+    @shared_property(FILE_USES)
     def ranks(self) -> dict[str, float]:
         """The rank of each file: how central it is."""
         return self.facts.ranks()
 
-    @cached_property
+    @shared_property()
     def counts(self) -> Counter[str]:
         """The number of files of each language."""
         return Counter(row[2] for row in self.file_rows)
@@ -409,6 +406,11 @@ class Index:
         """Return a note about how many files of a language were searched."""
         number = self.counts[language]
         return f"{number:,} {language_of(language).title} file{'s' if number != 1 else ''} searched"
+
+
+def analysis_marks(facts: Facts) -> dict[str, int]:
+    """Return checksums of the results of whole-repository analyses; an equal checksum means an unchanged result."""
+    return {name: crc32(facts.analysis_result(name)) for name in ("pairs", "layers", "cycles", "clusters", "tests")}
 
 
 KIND_NUMBERS: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}

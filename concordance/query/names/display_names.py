@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from concordance.facts.codec import PUBLIC, PublicName, PublicNames
 from concordance.facts.read import SymbolPlace
-from concordance.facts.updates.reads import shared
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import full_name, split_key
 from concordance.query.index.repository import Index
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def public_names(index: Index) -> PublicNames:
     """Return all public names; pages that look names up in it must record `PUBLIC` with the file's path."""
     return PublicNames(index.facts.analysis_result(PUBLIC))

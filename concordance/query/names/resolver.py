@@ -16,7 +16,7 @@ from typing import NamedTuple
 from concordance.base.errors import UserError
 from concordance.base.model import ONLY_DEFINITION, File, Kind, SymbolRelation, Trust, unpack_column
 from concordance.facts.read import SymbolPlace
-from concordance.facts.updates.reads import shared
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import category_rank, separator_of, split_key
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
@@ -363,7 +363,7 @@ def _module_of(path: str) -> list[str]:
     return [*filter(None, folders.split("/")), *([] if stem in _FOLDER_FILES else [stem])]
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def _by_last_part(index: Index) -> dict[str, list[tuple[list[str], int]]]:
     """Return the files that are modules by the last part of their dotted names: whole name, position in `file_rows`."""
     found: dict[str, list[tuple[list[str], int]]] = {}

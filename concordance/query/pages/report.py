@@ -35,7 +35,7 @@ from concordance.base.model import File, Origin, Skip, Trust, unpack_column
 from concordance.extract.registry import language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import ANYTHING, WHOLE_TABLE, shared, shared_while, untouched
+from concordance.facts.updates.reads import ANY_UPDATE, ANYTHING, WHOLE_TABLE, shared_until
 from concordance.query.folders import folders
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
@@ -298,12 +298,12 @@ class _RateTotals:
         return found
 
 
-@shared_while(untouched())
+@shared_until()
 def _rate_totals(index: Index) -> _RateTotals:
     return _RateTotals()
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def resolution_rates(index: Index) -> ResolutionRates:
     """Return how many names and imports of the repository were resolved, by language."""
     languages = {row[1]: row[2] for row in index.file_rows}

@@ -24,7 +24,7 @@ from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import SymbolPlace, files_defining_similar
-from concordance.facts.updates.reads import shared
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import category_rank, full_name, qualified, separator_of
 from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
@@ -136,7 +136,7 @@ def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
             )
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def _by_last_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Return all paths by file name, and by `_stem`."""
     names: dict[str, list[str]] = {}

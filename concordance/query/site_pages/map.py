@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Text, Tile, To, Treemap, count_noun
 from concordance.base.paths import parent_folders
-from concordance.facts.updates.reads import shared, unrecorded_copy
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until, unrecorded_copy
 from concordance.query.folders import Folders, folders
 from concordance.query.folders.repository import name_of
 from concordance.query.index.history import commits_by_path, history_note
@@ -55,7 +55,7 @@ class Weight(NamedTuple):
         return count_noun(int(value), self.column)
 
 
-@shared
+@shared_until(ANY_UPDATE)
 def _weights(index: Index) -> list[Weight]:
     lines = {path: float(file.lines) for path, file in unrecorded_copy(index.files).items()}
     known = commits_by_path(index)

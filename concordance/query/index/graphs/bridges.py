@@ -12,7 +12,7 @@ from concordance.base import plugins
 from concordance.base.model import Bridge, Role
 from concordance.facts.links.bridge_rows import unpack_bridges
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import shared_while, untouched
+from concordance.facts.updates.reads import shared_until
 from concordance.query.index.repository import Index
 
 _BRIDGES = "concordance.link.bridges"
@@ -129,7 +129,7 @@ class Bridges:
         return ends[row.end].line if row.end < len(ends) else 0
 
 
-@shared_while(untouched(Aspect.BRIDGES))
+@shared_until(Aspect.BRIDGES)
 def bridges_of(index: Index) -> Bridges:
     """Return the bridges of a repository."""
     return Bridges(index, unpack_bridges(index.facts.analysis_result("bridges")))

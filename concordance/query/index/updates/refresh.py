@@ -10,83 +10,66 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from concordance.base.model import Category, Term
 from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import FILE_USES, TouchedKeys, still_valid
+from concordance.facts.updates.reads import FILE_USES, TouchedKeys, drop_outdated, is_computed
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
-from concordance.query.index.graphs.file_graph import FolderEdges, folder_edges, updated_edges
-from concordance.query.index.repository import KIND_NUMBERS, Index, bare_key
+from concordance.query.index.graphs.file_graph import folder_edges, updated_edges
+from concordance.query.index.repository import KIND_NUMBERS, Index, analysis_marks, bare_key
 from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
 Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a path, the file's terms before, and now
 _MAX_CHANGED_FILES = 200  # changed files above which the whole index is read again
-# Attributes that are computed from the results of analyses.
-_ANALYSIS_ATTRIBUTES = ("layers", "cycles", "clusters", "_test_table")
 
 
 def refresh_index(index: Index, facts: Facts) -> bool:
     """Switch an index to the updated store; False if that is not possible or not worthwhile."""
     before, now = index.facts.meta(), facts.meta()
     touched: dict[str, set[str]] = facts.touched_since(int(before.get("update", "0")))
-    if before.get("born") != now.get("born") or touched[Aspect.PATHS]:
+    if before.get("born") != now.get("born") or touched[Aspect.PATHS] or len(touched[Aspect.TEXT]) > _MAX_CHANGED_FILES:
         return False
-    if len(touched[Aspect.TEXT]) > _MAX_CHANGED_FILES:
-        return False
+    touched[FILE_USES] = {""} if vars(index).get("marks") != analysis_marks(facts) else set()
     index.facts.close()
     index.facts = facts
-    known = index.__dict__
     index.open_files.clear()  # they read from the old store
-    for path in touched[Aspect.TEXT] if "files" in known else ():
+    for path in touched[Aspect.TEXT] if is_computed(index, "files") else ():
         file = facts.file(path)
         if file is not None:
             dict.__setitem__(index.files, path, file)
     recounted = _update_symbols(index, touched)
-    other = known.pop("marks", None) != index.marks
-    stale = ["runners", "text_shards", "loads", *(["graph"] if other or touched[Aspect.USED_BY] else [])]
-    for name in (*stale, *_ANALYSIS_ATTRIBUTES) if other else stale:
-        known.pop(name, None)
-    if other:
-        touched[FILE_USES] = {""}
-        _refresh_ranks(index)
-        _refresh_neighbours(index)
-    elif "neighbours" in known:
-        index.neighbours.facts = facts
     tables = link_tables(index)
-    index.cache = still_valid(index.cache, touched)
+    ranked = {name: vars(index)[name] for name in ("ranks", "bands") if is_computed(index, name)}
+    drop_outdated(index, touched)
+    if ranked.get("ranks") == index.ranks:
+        vars(index).update(ranked)  # what was computed from equal ranks stays valid
+    if touched[FILE_USES]:
+        _update_neighbours(index)
+    elif is_computed(index, "neighbours"):
+        index.neighbours.facts = facts
     tables.stale = None if recounted.used is None or tables.stale is None else tables.stale | recounted.used
     index.reused_letters = None
     return True
 
 
-def _refresh_ranks(index: Index) -> None:
-    """Read the files' ranks again."""
-    ranks = index.__dict__.pop("ranks", None)
-    if ranks != index.ranks:
-        index.__dict__.pop("bands", None)
-
-
-def _refresh_neighbours(index: Index) -> None:
-    """Recompute which files use which."""
-    known = index.__dict__
-    before: Neighbours | None = known.pop("neighbours", None)
-    edges: FolderEdges | None = known.pop("_folder_edges", None)
-    if before is None:
+def _update_neighbours(index: Index) -> None:
+    """Update which files use which."""
+    if not is_computed(index, "neighbours"):
         return
     paths = index.paths_by_id
-    index.neighbours = Neighbours(index.facts, paths, index.reads, before)
-    if edges is not None:
+    index.neighbours = Neighbours(index.facts, paths, index.reads, index.neighbours)
+    if is_computed(index, "all_folder_edges"):
         gone, come = (
             folder_edges([pair for pair in pairs if index.category_of(paths[pair[0]]) != Category.DOCUMENTATION], paths)
             for pairs in index.neighbours.other
         )
-        known["_folder_edges"] = updated_edges(edges, gone, come)
+        index.all_folder_edges = updated_edges(index.all_folder_edges, gone, come)
 
 
 class ChangedFile(NamedTuple):
@@ -100,63 +83,61 @@ class ChangedFile(NamedTuple):
 
 def _update_symbols(index: Index, touched: dict[str, set[str]]) -> CensusChanges:
     """Replace the symbols of the files that were read again in all tables."""
-    known, facts = index.__dict__, index.facts
-    ids = index.symbol_ids
+    facts, ids = index.facts, index.symbol_ids
     named = touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.DISPLAY_NAMES]
     files = [
         ChangedFile(path, ids[index.file_id(path)], facts.ids(path), facts.symbols_of(path))
         for path in sorted(touched[Aspect.TEXT])
     ] if named else []  # fmt: skip
-    recount = CensusUpdate(index.census, files) if "census" in known else None
+    recount = CensusUpdate(index.census, files) if is_computed(index, "census") else None
     if recount is not None:
         recount.before(index.path_of)
     for file in files:
-        _remove(index, file, known)
+        _remove(index, file)
     for file in files:
         ids[file.now.file] = file.now
-    if "owners" in known:
+    if is_computed(index, "owners"):
         index.owners.extend(facts.owners_since(index.owners.starts[-1] + 1 if index.owners.starts else 0))
     for file in files:
-        _add(index, file, known)
+        _add(index, file)
     if recount is None:
         return CensusChanges(set(), [], None)
     recounted = recount.after(touched, index.order_of)
-    if "alphabet" in known:
+    if is_computed(index, "alphabet"):
         index.alphabet.renew(recounted.names, recounted.terms)
     return recounted
 
 
-def _remove(index: Index, file: ChangedFile, computed: dict[str, Any]) -> None:
+def _remove(index: Index, file: ChangedFile) -> None:
     """Remove the old symbols of a file from the tables."""
-    if "_symbol_columns" not in computed:
+    if not is_computed(index, "symbol_columns"):
         return
-    if "_prototypes" in computed and index.language_of(file.path) in index.prototyped:
+    if is_computed(index, "prototypes") and index.language_of(file.path) in index.prototyped:
         for key in {bare_key(index.keys[one]) for one in file.before if index.keys[one]}:
-            remove_ids(computed["_prototypes"], key, file, index.path_of)
+            remove_ids(index.prototypes, key, file, index.path_of)
     for one in file.before:
         index.keys[one], index.kinds[one], index.declared[one] = "", 0, 0
 
 
-def _add(index: Index, file: ChangedFile, computed: dict[str, Any]) -> None:
+def _add(index: Index, file: ChangedFile) -> None:
     """Add the new symbols of a file to the tables."""
-    if "tests_in" in computed:
+    if is_computed(index, "tests_in"):
         index.tests_in.pop(file.path, None)
         tests = [symbol[0] for symbol in file.symbols if symbol[4]]
         index.tests_in.update({file.path: tests} if tests else {})
-        computed.pop("tests", None)
-    if "_symbol_columns" not in computed:
+    if not is_computed(index, "symbol_columns"):
         return
     more = max(0, int(index.facts.meta()["top"]) - len(index.keys))
     index.keys.extend([""] * more)
     index.kinds.extend(bytes(more))
     index.declared.extend(bytes(more))
-    prototypes = "_prototypes" in computed and index.language_of(file.path) in index.prototyped
+    prototypes = is_computed(index, "prototypes") and index.language_of(file.path) in index.prototyped
     for identity, key, kind, declared, _ in file.symbols:
         index.keys[identity] = key
         index.kinds[identity] = KIND_NUMBERS[kind]
         index.declared[identity] = declared
         if prototypes and key:
-            insert_id(computed["_prototypes"], bare_key(key), identity, index.order_of)
+            insert_id(index.prototypes, bare_key(key), identity, index.order_of)
 
 
 # Updating the census at the cost of the changed files alone.
@@ -191,56 +172,61 @@ class CensusUpdate:
     """Updates one census."""
 
     def __init__(self, census: Census, files: Sequence[ChangedFile]) -> None:
-        self._census, self._computed, self._files = census, census.__dict__, files
+        self._census, self._files = census, files
         self._names: set[str] = set()
+
+    def _has(self, name: str) -> bool:
+        return is_computed(self._census, name)
 
     def before(self, path_of: Callable[[int], str]) -> None:
         """Remove the old symbols."""
-        census, known = self._census, self._computed
-        for file in self._files if "names" in known else ():
+        census = self._census
+        for file in self._files if self._has("names") else ():
             named = [census.names[one] for one in file.before if census.names[one]]
             names = set(named)
             self._names |= names
-            for name in names if "by_name" in known else ():
+            for name in names if self._has("by_name") else ():
                 remove_ids(census.by_name, name, file, path_of)
-            for table in ("names", "kinds") if "kinds" in known else ("names",):
+            for table in self._columns():
                 for one in file.before:
-                    known[table][one] = ""
+                    table[one] = ""
             self._count(file.path, sum(1 for row in file.symbols if row[1]) - len(named))
 
     def after(self, touched: TouchedKeys, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
         """Add the new symbols."""
-        census, known, facts = self._census, self._computed, self._census.facts
-        for file in self._files if "names" in known else ():
+        census, facts = self._census, self._census.facts
+        for file in self._files if self._has("names") else ():
             self._add(file, order_of)
-        for path in touched[Aspect.TEXT] if "read_paths" in known else ():
+        for path in touched[Aspect.TEXT] if self._has("read_paths") else ():
             (census.read_paths.add if facts.is_read(path) else census.read_paths.discard)(path)
-        known.pop("file_count_band", None)
-        for text in touched[Aspect.TERM] if "files_per_term" in known else ():
+        for text in touched[Aspect.TERM] if self._has("files_per_term") else ():
             census.files_per_term.pop(text, None)
             census.files_per_term.update(
                 (one, round_to_power(files)) for one, files in facts.files_with([text]).items()
             )
-        terms = [*self._terms(touched[Aspect.TEXT])] if "terms" in known else []
+        terms = [*self._terms(touched[Aspect.TEXT])] if self._has("terms") else []
         return CensusChanges(self._names, terms, self._uses(touched))
 
     def _add(self, file: ChangedFile, order_of: Callable[[int], tuple[str, int]]) -> None:
-        census, known = self._census, self._computed
+        census = self._census
         top = int(census.facts.meta()["top"])
-        for table in ("names", "kinds") if "kinds" in known else ("names",):
-            rows: list[str] = known[table]
-            rows.extend([""] * (top - len(rows)))
+        for table in self._columns():
+            table.extend([""] * (top - len(table)))
         for identity, key, kind, _, _ in (row for row in file.symbols if row[1]):
             name = census.names[identity] = split_key(key)[-1]
             self._names.add(name)
-            if "kinds" in known:
+            if self._has("kinds"):
                 census.kinds[identity] = kind
-            if "by_name" in known:
+            if self._has("by_name"):
                 insert_id(census.by_name, name, identity, order_of)
+
+    def _columns(self) -> list[list[str]]:
+        """Return the columns by id that have been computed."""
+        return [self._census.names, *([self._census.kinds] if self._has("kinds") else [])]
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
-        for folder in parent_folders(path) if "symbol_counts" in self._computed else ():
+        for folder in parent_folders(path) if self._has("symbol_counts") else ():
             self._census.symbol_counts[folder] += more
 
     def _terms(self, paths: Collection[str]) -> Iterable[Terms]:
@@ -257,8 +243,7 @@ class CensusUpdate:
 
     def _uses(self, touched: TouchedKeys) -> set[str] | None:
         """Count the uses again; return the files whose symbols have changed users, or None if it may be any."""
-        if "external_uses" not in self._computed:
-            self._computed.pop("used_by", None)
+        if not self._has("external_uses"):
             return None
         census, other = self._census, set[int]()
         for path in touched[Aspect.USES]:
@@ -273,7 +258,7 @@ class CensusUpdate:
         before, uses[file] = uses[file], targets
         now = {*targets}
         other = now.symmetric_difference(before)
-        for one in other if "used_by" in self._computed else ():
+        for one in other if self._has("used_by") else ():
             times = self._census.used_by.pop(one, 0) + (1 if one in now else -1)
             if times:
                 self._census.used_by[one] = times

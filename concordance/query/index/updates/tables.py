@@ -17,15 +17,7 @@ from concordance.base.paths import parent_folders
 from concordance.facts.codec import PUBLIC
 from concordance.facts.updates.delta import Aspect, round_to_power, slot_of
 from concordance.facts.updates.page_reads import Digests
-from concordance.facts.updates.reads import (
-    ANYTHING,
-    BELOW,
-    NAMES_BELOW,
-    WHOLE_TABLE,
-    TouchedKeys,
-    shared_while,
-    untouched,
-)
+from concordance.facts.updates.reads import ANYTHING, BELOW, NAMES_BELOW, WHOLE_TABLE, TouchedKeys, shared_until
 from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
@@ -71,7 +63,7 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         return found
 
 
-@shared_while(untouched(Aspect.PATHS))
+@shared_until(Aspect.PATHS)
 def _files_mark(index: Index) -> int:
     return number(index.file_rows)
 
@@ -308,7 +300,7 @@ def _digest_once(digests: dict[int, int], row: Any, make: Callable[[Any], int]) 
     return found
 
 
-@shared_while(untouched())  # `refresh` sets what is stale in it
+@shared_until()  # `refresh` sets what is stale in it
 def link_tables(index: Index) -> LinkTables:
     """Return the digests of an index, as far as they were computed."""
     return LinkTables()
