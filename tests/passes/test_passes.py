@@ -77,13 +77,13 @@ def test_the_graph_gives_users_and_walks_back() -> None:
     assert len(graph) == 5
     assert sorted(set(graph.users(5))) == [(7, EdgeKind.CALLS), (8, EdgeKind.TYPES)]
     assert graph.users(99) == []
-    walk = graph.back([5], RUNS, frozenset(), 10, 1000)
+    walk = graph.back([5], RUNS, frozenset(), 10, 1000, int)
     assert walk.whole
     assert walk.steps == {5: (0, 0, 0), 7: (1, 5, EdgeKind.CALLS), 9: (2, 7, EdgeKind.READS), 11: (3, 9, EdgeKind.ASKS)}
-    assert graph.back([5], RUNS, frozenset({int(EdgeKind.TYPES)}), 1, 1000).steps.keys() == {5, 7, 8}
-    assert not graph.back([5], RUNS, frozenset(), 10, 1).whole
+    assert graph.back([5], RUNS, frozenset({int(EdgeKind.TYPES)}), 1, 1000, int).steps.keys() == {5, 7, 8}
+    assert not graph.back([5], RUNS, frozenset(), 10, 1, int).whole
     twice = LinkGraph(join_graph([pack_edges([edge(1, 3, EdgeKind.LOADS), edge(2, 3, EdgeKind.MAKES), edge(3, 4, EdgeKind.CALLS)])], 9))
-    assert 4 in twice.back([1, 2], RUNS, frozenset({int(EdgeKind.LOADS)}), 10, 1000).steps  # it is gone on from by MAKES
+    assert 4 in twice.back([1, 2], RUNS, frozenset({int(EdgeKind.LOADS)}), 10, 1000, int).steps  # it is gone on from by MAKES
     assert LinkGraph(b"").users(1) == []
 
 

@@ -12,10 +12,10 @@ import struct
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from concordance.base.model import ROLES, Role, role_bit, unpack_column
 from concordance.facts.symbol_ids import IdOwners, owner_by_id
@@ -164,17 +164,19 @@ class LinkGraph:
         return [(one >> _USER, one & _WAY) for one in self._users[self._starts[target] : self._starts[target + 1]]]
 
     def back(
-        self, starts: Iterable[int], kinds: frozenset[int], last: frozenset[int], steps: int, limit: int
-    ) -> GraphWalk:
+        self, starts: Iterable[int], kinds: frozenset[int], last: frozenset[int], steps: int, limit: int,
+        order: Callable[[int], Any],
+    ) -> GraphWalk:  # fmt: skip
         """Search backwards from `starts`: everything that leads there within `steps`, nearest first.
 
         The search continues from nodes reached by an edge of `kinds`, but not from those reached only by an edge of
-        `last`. It stops early after examining `limit` edges.
+        `last`. It stops early after examining `limit` edges. Nodes at the same distance are visited in the order of the
+        key `order`, so that the result does not depend on ids, which vary from build to build.
         """
         begins, users, known = self._starts, self._users, len(self._starts) - 1
         met = dict.fromkeys(starts, (0, 0, 0))
         ends: dict[int, tuple[int, int, int]] = {}  # reached by `last`; if also reached otherwise, `met` counts
-        now, looked = sorted(one for one in met if one < known), 0
+        now, looked = sorted((one for one in met if one < known), key=order), 0
         for distance in range(1, steps + 1):
             following = []
             for target in now:
@@ -191,7 +193,7 @@ class LinkGraph:
                         ends[user] = (distance, target, way)
                 if looked > limit:
                     return GraphWalk({**ends, **met}, False)
-            now = following
+            now = sorted(following, key=order)
         return GraphWalk({**ends, **met}, True)
 
     def forward(self, limit: int) -> dict[int, list[int]]:

@@ -99,7 +99,8 @@ def with_members_and_owners(index: Index, starts: Collection[int]) -> list[int]:
 def find_affected(index: Index, starts: Collection[int]) -> ReachedSymbols:
     """Return what may break, nearest first, with the `FIRST_TESTS` nearest tests before everything else."""
     own = set(starts)
-    walk = index.graph.back(with_members_and_owners(index, starts), _FOLLOWED, _NOT_FOLLOWED, STEPS, MAX_EDGES)
+    begin = with_members_and_owners(index, starts)
+    walk = index.graph.back(begin, _FOLLOWED, _NOT_FOLLOWED, STEPS, MAX_EDGES, index.order_of)
     for start in own:
         for below, _ in index.facts.overriding(start):
             walk.steps.setdefault(below, (1, start, int(EdgeKind.INHERITS)))

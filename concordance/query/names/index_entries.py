@@ -126,7 +126,7 @@ def most_used_table(
     some = [identity for identity in ids if counts.get(identity) and kinds[identity]]
     least = min(nlargest(limit, map(counts.__getitem__, some)), default=0)  # the others are not compared by name
     rest = [one for one in some if counts[one] >= least]
-    best = nsmallest(limit, rest, key=lambda one: (-counts[one], names[one], path_of(one), one))
+    best = nsmallest(limit, rest, key=lambda one: (-counts[one], names[one], *index.order_of(one)))
     rows: list[list[list[Piece]]] = [
         [[_symbol_ref(index, one)], [kinds[one]], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
     ]

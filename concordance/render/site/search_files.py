@@ -112,7 +112,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
     words: list[Name] = []
     for name, ids in census.by_name.items():
         scores = {one: _score(index, one, used[one]) for one in ids}
-        best = sorted(ids, key=lambda one: (-scores[one], index.path_of(one), one))
+        best = sorted(ids, key=lambda one: (-scores[one], *index.order_of(one)))
         rows = []
         for one in best[:_ROWS]:
             path, key = index.path_of(one), index.keys[one]

@@ -91,7 +91,7 @@ def around(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
 
 def find_reaching(index: Index, starts: Collection[int], category: Category, limit: int = MAX_EDGES) -> ReachedSymbols:
     """Return the tests or examples that may run the given symbols; the walk looks at no more than `limit` edges."""
-    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, limit)
+    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, limit, index.order_of)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
