@@ -29,10 +29,10 @@ from tests.support import editrepo, edits
 from tests.support.editsteps import EDITS, Desk
 from tests.support.program import write
 
-# Edits that leave the files as many as they are, and those that give symbols other names and ids most of all.
-WHAT = (*("add", "drop", "rename") * 3, *("signature", "body", "top", "docstring", "exports", "bases", "decorate"),
+# Edits that give symbols other names most of all, and those that add, remove and move files.
+WHAT = (*("add", "drop", "rename", "create", "delete", "move") * 3, *("move_folder", "become", "tested", "signature", "body", "top", "docstring", "exports", "bases", "decorate"),
         *("imports", "relocate", "macro", "finding", "prose", "several", "revert"))  # fmt: skip
-SEQUENCES, STEPS = 5, 7
+SEQUENCES, STEPS = 8, 7
 # What is no table, or holds the index and the store themselves.
 ASIDE = frozenset(("facts", "reads", "cache", "summaries", "open_files", "reused_letters", "root", "book", "skipped_pages",
                    "runners", "text_shards", "words", "of_pages", "other", "paths", "_tables"))  # fmt: skip
@@ -155,14 +155,17 @@ def test_it_goes_on_where_a_function_is_added(bench: Callable[[int], edits.Bench
     assert not _differing(index, Index(facts, index.root))
 
 
-def test_it_does_not_go_on_where_there_is_another_file(bench: Callable[[int], edits.Bench]) -> None:
+def test_it_goes_on_where_there_is_another_file(bench: Callable[[int], edits.Bench]) -> None:
     one = bench(0)
     one.run([], False)
     store = str(one.root / ".concordance")
     index = Index(Facts(store), str(one.root))
+    _all_made(index)
     Desk(one.root, 30_000).put("src/pear/quite_new.py", "def fresh():\n    return 1\n")
     edits.store_update.build(str(one.root), 1)
-    assert not refresh_index(index, Facts(store))
+    facts = Facts(store)
+    assert refresh_index(index, facts)
+    assert not _differing(index, Index(facts, index.root))
 
 
 @pytest.mark.parametrize("seed", range(40))

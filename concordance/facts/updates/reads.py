@@ -173,11 +173,16 @@ def is_computed(index: object, name: str) -> bool:
     return name in vars(index)
 
 
-def drop_outdated(index: HasCache, touched: TouchedKeys) -> None:
-    """Drop the shared values that an update makes invalid; a `Memo` drops its stale entries separately."""
-    properties = {name: one for name, one in vars(type(index)).items() if isinstance(one, SharedProperty)}
+def drop_outdated_properties(owner: object, touched: TouchedKeys) -> None:
+    """Drop the shared properties that an update makes invalid."""
+    properties = {name: one for name, one in vars(type(owner)).items() if isinstance(one, SharedProperty)}
     for name in [name for name, one in properties.items() if _happened(one.events, touched)]:
-        vars(index).pop(name, None)
+        vars(owner).pop(name, None)
+
+
+def drop_outdated(index: HasCache, touched: TouchedKeys) -> None:
+    """Drop all shared values that an update makes invalid; a `Memo` drops its stale entries separately."""
+    drop_outdated_properties(index, touched)
     for make, one in list(index.cache.items()):
         if not isinstance(one, Memo) and (not isinstance(one, _Once) or _happened(one.events, touched)):
             del index.cache[make]

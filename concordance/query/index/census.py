@@ -90,7 +90,7 @@ class Census:
         columns = zip(self._tables.keys, self._tables.kinds, strict=True)
         return [words[kind] if key else "" for key, kind in columns]
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def files(self) -> list[CensusFile]:
         """All files, in the order of paths."""
         return sorted(CensusFile(path, identity) for identity, path in self._tables.paths_by_id.items())
@@ -170,7 +170,7 @@ class Census:
 
     # --- folders
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def _paths(self) -> list[str]:
         return [file.path for file in self.files]
 
@@ -186,8 +186,9 @@ class Census:
         """The number of symbols below each folder."""
         found: Counter[str] = Counter()
         for file in self.files:
-            for folder in parent_folders(file.path):
-                found[folder] += len(self.symbols(file))
+            if count := len(self.symbols(file)):
+                for folder in parent_folders(file.path):
+                    found[folder] += count
         return found
 
 

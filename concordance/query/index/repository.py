@@ -115,12 +115,12 @@ class Index:
 
     # --- the whole repository
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def file_rows(self) -> list[tuple[int, str, str, str]]:
         """Each file's id, path, language and category, in the order of ids."""
         return self.facts.file_rows()
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def paths_by_id(self) -> dict[int, str]:
         """The path of each file, by the file's id."""
         return {row[0]: row[1] for row in self.file_rows}
@@ -148,7 +148,7 @@ class Index:
         file = self.owners[identity]
         return self.paths_by_id[file], self.symbol_ids[file].place(identity)
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def categories(self) -> dict[str, str]:
         """The category of each file (source, test, documentation, …), by path."""
         return RecordedTable(self.reads, Aspect.DISPLAY_NAMES, {row[1]: row[3] for row in self.file_rows})
@@ -157,7 +157,7 @@ class Index:
         """Return the category of a file."""
         return self.categories[path]
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def _languages(self) -> dict[str, str]:
         return {row[1]: row[2] for row in self.file_rows}
 
@@ -166,7 +166,7 @@ class Index:
         self.reads.note(Aspect.DISPLAY_NAMES, path)
         return self._languages[path]
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def _ids(self) -> dict[str, int]:
         return {row[1]: row[0] for row in self.file_rows}
 
@@ -174,14 +174,14 @@ class Index:
         """Return the id of a file."""
         return self._ids[path]
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def _folders(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for path in sorted(self._ids):
             found.setdefault(path.rpartition("/")[0], []).append(path)
         return found
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def folders(self) -> list[str]:
         """All folders with files below them, "" for the root, in the order of paths."""
         found = {""}
@@ -264,7 +264,7 @@ class Index:
                     found.setdefault(bare_key(keys[identity]), []).append(identity)
         return found
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def prototyped(self) -> frozenset[str]:
         """The languages of this repository that declare symbols in one file and define them in another."""
         return frozenset(name for name in self.counts if name and language_of(name).has_prototypes)
@@ -322,7 +322,7 @@ class Index:
         self.reads.note("edges", folder)
         return self.all_folder_edges.get(folder, {})
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def licences(self) -> dict[str, str]:
         """The licence file of each folder that has one."""
         found: dict[str, str] = {}
@@ -397,7 +397,7 @@ class Index:
         """The rank of each file: how central it is."""
         return self.facts.ranks()
 
-    @shared_property()
+    @shared_property(Aspect.PATHS)
     def counts(self) -> Counter[str]:
         """The number of files of each language."""
         return Counter(row[2] for row in self.file_rows)

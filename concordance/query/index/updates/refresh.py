@@ -1,8 +1,8 @@
 """Refreshes an open index after an update of the store, keeping what is still valid.
 
 In: an index, and the store as it is now. Out: True if the index could be refreshed. A long-running process builds a new
-index only if files were added or removed, or if the symbols of very many files changed: reading all names again takes
-longer than everything else. A refreshed index has the same content as a new one would.
+index only if very many files changed: reading all names again takes longer than everything else. A refreshed index has
+the same content as a new one would.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import FILE_USES, TouchedKeys, drop_outdated, is_computed
+from concordance.facts.updates.reads import FILE_USES, TouchedKeys, drop_outdated, drop_outdated_properties, is_computed
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.graphs.file_graph import folder_edges, updated_edges
@@ -33,111 +33,144 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     """Switch an index to the updated store; False if that is not possible or not worthwhile."""
     before, now = index.facts.meta(), facts.meta()
     touched: dict[str, set[str]] = facts.touched_since(int(before.get("update", "0")))
-    if before.get("born") != now.get("born") or touched[Aspect.PATHS] or len(touched[Aspect.TEXT]) > _MAX_CHANGED_FILES:
+    if before.get("born") != now.get("born") or len(touched[Aspect.TEXT]) > _MAX_CHANGED_FILES:
         return False
     touched[FILE_USES] = {""} if vars(index).get("marks") != analysis_marks(facts) else set()
+    files = _changed_files(index, facts, touched)
+    census = CensusUpdate(index.census, files) if is_computed(index, "census") else None
+    if census is not None:
+        census.remove_symbols(index.path_of)
+    for file in files:
+        _remove_symbols(index, file)
+    neighbours = _NeighboursUpdate(index) if is_computed(index, "neighbours") else None
+    ranked = {name: vars(index)[name] for name in ("ranks", "bands") if is_computed(index, name)}
+    tables = link_tables(index)
+
     index.facts.close()
     index.facts = facts
     index.open_files.clear()  # they read from the old store
-    for path in touched[Aspect.TEXT] if is_computed(index, "files") else ():
-        file = facts.file(path)
-        if file is not None:
-            dict.__setitem__(index.files, path, file)
-    recounted = _update_symbols(index, touched)
-    tables = link_tables(index)
-    ranked = {name: vars(index)[name] for name in ("ranks", "bands") if is_computed(index, name)}
+    _update_files(index, files, touched[Aspect.TEXT])
     drop_outdated(index, touched)
     if ranked.get("ranks") == index.ranks:
         vars(index).update(ranked)  # what was computed from equal ranks stays valid
-    if touched[FILE_USES]:
-        _update_neighbours(index)
-    elif is_computed(index, "neighbours"):
-        index.neighbours.facts = facts
-    tables.stale = None if recounted.used is None or tables.stale is None else tables.stale | recounted.used
+
+    for file in files:
+        _add_symbols(index, file)
+    if neighbours is not None:
+        neighbours.finish(bool(touched[FILE_USES] or touched[Aspect.PATHS]))
+    changed = census.finish(touched, index.order_of) if census is not None else CensusChanges(set(), [], None)
+    if is_computed(index, "alphabet"):
+        index.alphabet.renew(changed.names, changed.terms)
+    tables.stale = None if changed.used is None or tables.stale is None else tables.stale | changed.used
     index.reused_letters = None
     return True
 
 
-def _update_neighbours(index: Index) -> None:
-    """Update which files use which."""
-    if not is_computed(index, "neighbours"):
-        return
-    paths = index.paths_by_id
-    index.neighbours = Neighbours(index.facts, paths, index.reads, index.neighbours)
-    if is_computed(index, "all_folder_edges"):
-        gone, come = (
-            folder_edges([pair for pair in pairs if index.category_of(paths[pair[0]]) != Category.DOCUMENTATION], paths)
-            for pairs in index.neighbours.other
-        )
-        index.all_folder_edges = updated_edges(index.all_folder_edges, gone, come)
-
-
 class ChangedFile(NamedTuple):
-    """A file that was read again."""
+    """A file that was read again, added or removed."""
 
     path: str
-    before: SymbolIds
-    now: SymbolIds
+    before: SymbolIds | None  # None if it is new
+    now: SymbolIds | None  # None if it was removed
     symbols: list[tuple[int, str, str, int, int]]  # id, key, kind, is only declared, is a test
 
-
-def _update_symbols(index: Index, touched: dict[str, set[str]]) -> CensusChanges:
-    """Replace the symbols of the files that were read again in all tables."""
-    facts, ids = index.facts, index.symbol_ids
-    named = touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.DISPLAY_NAMES]
-    files = [
-        ChangedFile(path, ids[index.file_id(path)], facts.ids(path), facts.symbols_of(path))
-        for path in sorted(touched[Aspect.TEXT])
-    ] if named else []  # fmt: skip
-    recount = CensusUpdate(index.census, files) if is_computed(index, "census") else None
-    if recount is not None:
-        recount.before(index.path_of)
-    for file in files:
-        _remove(index, file)
-    for file in files:
-        ids[file.now.file] = file.now
-    if is_computed(index, "owners"):
-        index.owners.extend(facts.owners_since(index.owners.starts[-1] + 1 if index.owners.starts else 0))
-    for file in files:
-        _add(index, file)
-    if recount is None:
-        return CensusChanges(set(), [], None)
-    recounted = recount.after(touched, index.order_of)
-    if is_computed(index, "alphabet"):
-        index.alphabet.renew(recounted.names, recounted.terms)
-    return recounted
+    @property
+    def ids_before(self) -> Iterable[int]:
+        """The ids of its symbols before the update."""
+        return self.before or ()
 
 
-def _remove(index: Index, file: ChangedFile) -> None:
+def _changed_files(index: Index, facts: Facts, touched: TouchedKeys) -> list[ChangedFile]:
+    """Return the files whose symbols or existence may have changed."""
+    if not any(touched[one] for one in (Aspect.SYMBOLS_NAMED, Aspect.DISPLAY_NAMES, Aspect.PATHS)):
+        return []
+    found, ids = [], index.symbol_ids
+    files = {path: file for file, path in index.paths_by_id.items() if path in touched[Aspect.TEXT]}
+    for path in sorted(touched[Aspect.TEXT]):
+        before = ids[files[path]] if path in files else None
+        now = facts.ids(path)
+        found.append(ChangedFile(path, before, now if now.file else None, facts.symbols_of(path)))
+    return found
+
+
+def _update_files(index: Index, files: Iterable[ChangedFile], paths: Iterable[str]) -> None:
+    """Update the tables of files and of ids."""
+    for path in paths if is_computed(index, "files") else ():
+        file = index.facts.file(path)
+        if file is not None:
+            dict.__setitem__(index.files, path, file)
+        else:
+            dict.pop(index.files, path, None)
+    for one in files:
+        if one.before is not None:
+            del index.symbol_ids[one.before.file]
+        if one.now is not None:
+            index.symbol_ids[one.now.file] = one.now
+    if any(one.now is None for one in files):
+        vars(index).pop("owners", None)
+    elif is_computed(index, "owners"):
+        last = index.owners.starts[-1] if index.owners.starts else 0
+        index.owners.extend(index.facts.owners_since(last + 1))
+
+
+def _remove_symbols(index: Index, file: ChangedFile) -> None:
     """Remove the old symbols of a file from the tables."""
+    if is_computed(index, "tests_in"):
+        index.tests_in.pop(file.path, None)
     if not is_computed(index, "symbol_columns"):
         return
-    if is_computed(index, "prototypes") and index.language_of(file.path) in index.prototyped:
-        for key in {bare_key(index.keys[one]) for one in file.before if index.keys[one]}:
+    prototypes = file.before is not None and is_computed(index, "prototypes")
+    if prototypes and index.language_of(file.path) in index.prototyped:
+        for key in {bare_key(index.keys[one]) for one in file.ids_before if index.keys[one]}:
             remove_ids(index.prototypes, key, file, index.path_of)
-    for one in file.before:
+    for one in file.ids_before:
         index.keys[one], index.kinds[one], index.declared[one] = "", 0, 0
 
 
-def _add(index: Index, file: ChangedFile) -> None:
+def _add_symbols(index: Index, file: ChangedFile) -> None:
     """Add the new symbols of a file to the tables."""
-    if is_computed(index, "tests_in"):
-        index.tests_in.pop(file.path, None)
-        tests = [symbol[0] for symbol in file.symbols if symbol[4]]
-        index.tests_in.update({file.path: tests} if tests else {})
+    tests = [symbol[0] for symbol in file.symbols if symbol[4]]
+    if tests and is_computed(index, "tests_in"):
+        index.tests_in[file.path] = tests
     if not is_computed(index, "symbol_columns"):
         return
     more = max(0, int(index.facts.meta()["top"]) - len(index.keys))
     index.keys.extend([""] * more)
     index.kinds.extend(bytes(more))
     index.declared.extend(bytes(more))
-    prototypes = is_computed(index, "prototypes") and index.language_of(file.path) in index.prototyped
+    prototypes = file.symbols and is_computed(index, "prototypes") and index.language_of(file.path) in index.prototyped
     for identity, key, kind, declared, _ in file.symbols:
         index.keys[identity] = key
         index.kinds[identity] = KIND_NUMBERS[kind]
         index.declared[identity] = declared
         if prototypes and key:
             insert_id(index.prototypes, bare_key(key), identity, index.order_of)
+
+
+class _NeighboursUpdate:
+    """Updates which files use which."""
+
+    def __init__(self, index: Index) -> None:
+        self._index, self._paths = index, index.paths_by_id
+        self._prose = _documents(index)
+
+    def finish(self, changed: bool) -> None:
+        """Update them after the tables of files, if anything they are computed from changed."""
+        index = self._index
+        if not changed:
+            index.neighbours.facts = index.facts
+            return
+        index.neighbours = Neighbours(index.facts, index.paths_by_id, index.reads, index.neighbours)
+        if is_computed(index, "all_folder_edges"):
+            gone, come = index.neighbours.other
+            prose = _documents(index)
+            removed = folder_edges([pair for pair in gone if pair[0] not in self._prose], self._paths)
+            added = folder_edges([pair for pair in come if pair[0] not in prose], index.paths_by_id)
+            index.all_folder_edges = updated_edges(index.all_folder_edges, removed, added)
+
+
+def _documents(index: Index) -> set[int]:
+    return {row[0] for row in index.file_rows if row[3] == Category.DOCUMENTATION}
 
 
 # Updating the census at the cost of the changed files alone.
@@ -156,7 +189,7 @@ def remove_ids(table: dict[str, list[int]], key: str, file: ChangedFile, path_of
     ids = table.get(key, [])
     first = bisect_left(ids, file.path, key=path_of)
     last = first
-    while last < len(ids) and ids[last] in file.before:
+    while last < len(ids) and file.before is not None and ids[last] in file.before:
         last += 1
     del ids[first:last]
     if not ids:
@@ -178,23 +211,24 @@ class CensusUpdate:
     def _has(self, name: str) -> bool:
         return is_computed(self._census, name)
 
-    def before(self, path_of: Callable[[int], str]) -> None:
+    def remove_symbols(self, path_of: Callable[[int], str]) -> None:
         """Remove the old symbols."""
         census = self._census
         for file in self._files if self._has("names") else ():
-            named = [census.names[one] for one in file.before if census.names[one]]
+            named = [census.names[one] for one in file.ids_before if census.names[one]]
             names = set(named)
             self._names |= names
             for name in names if self._has("by_name") else ():
                 remove_ids(census.by_name, name, file, path_of)
             for table in self._columns():
-                for one in file.before:
+                for one in file.ids_before:
                     table[one] = ""
             self._count(file.path, sum(1 for row in file.symbols if row[1]) - len(named))
 
-    def after(self, touched: TouchedKeys, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
-        """Add the new symbols."""
+    def finish(self, touched: TouchedKeys, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
+        """Add the new symbols, and update everything else, after the tables of files."""
         census, facts = self._census, self._census.facts
+        drop_outdated_properties(census, touched)
         for file in self._files if self._has("names") else ():
             self._add(file, order_of)
         for path in touched[Aspect.TEXT] if self._has("read_paths") else ():
@@ -227,13 +261,17 @@ class CensusUpdate:
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
         for folder in parent_folders(path) if self._has("symbol_counts") else ():
-            self._census.symbol_counts[folder] += more
+            counts = self._census.symbol_counts
+            counts[folder] += more
+            if not counts[folder]:
+                del counts[folder]
 
     def _terms(self, paths: Collection[str]) -> Iterable[Terms]:
         census = self._census
+        known = {file.path: file.before.file for file in self._files if file.before is not None}
         for path in paths:
             file = census.facts.id(path)
-            before = census.terms.pop(file, ())
+            before = census.terms.pop(known.get(path, file), ())
             after = census.facts.terms_of(path)
             if after:
                 census.terms[file] = after
@@ -246,17 +284,27 @@ class CensusUpdate:
         if not self._has("external_uses"):
             return None
         census, other = self._census, set[int]()
+        for file in self._files:
+            if file.now is None and file.before is not None:
+                other |= self._replace_uses(file.before.file, ())
+                del census.external_uses[file.before.file]
+            elif file.before is None and file.now is not None:
+                census.external_uses[file.now.file] = array("I")
         for path in touched[Aspect.USES]:
             ids = census.facts.ids(path)
-            used = [one for one in census.facts.used_from(path) if one not in ids]
-            other |= self._swap(ids.file, array("I", sorted(used)))
+            if ids.file:
+                used = [one for one in census.facts.used_from(path) if one not in ids]
+                other |= self._replace_uses(ids.file, used)
+        for file in self._files:
+            if file.now is None and file.before is not None:
+                other -= {file.before.file, *file.before}
         return {file.path for file in self._files} | {census.path_of(one) for one in other}
 
-    def _swap(self, file: int, targets: array[int]) -> set[int]:
+    def _replace_uses(self, file: int, targets: Iterable[int]) -> set[int]:
         """Replace what a file uses, and return the ids that are only in the old or only in the new set."""
         uses = self._census.external_uses
-        before, uses[file] = uses[file], targets
-        now = {*targets}
+        before, uses[file] = uses[file], array("I", sorted(targets))
+        now = {*uses[file]}
         other = now.symmetric_difference(before)
         for one in other if self._has("used_by") else ():
             times = self._census.used_by.pop(one, 0) + (1 if one in now else -1)

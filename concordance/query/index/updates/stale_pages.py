@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from concordance.base.paths import parent_folders
 from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken, PageRecord, Subject
 from concordance.facts.updates.reads import forget_stale
@@ -76,7 +77,9 @@ class StalePages:
         index.summaries = FileCounts(self.log.summaries(), stale)
         before = self.log.shared()
         # Forget stale values before the tables are computed, because tables may be computed from cached values.
-        forget_stale(index.cache, {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys})
+        stale_slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
+        folders = {folder for path in touched[Aspect.PATHS] for folder in parent_folders(path)}
+        forget_stale(index.cache, stale_slots | {slot_of("folder", folder) for folder in folders})
         shared = table_digests(index, before, touched)
         known = self.log.subjects()
         slots = changed(index, before, shared, touched, self._before["said"] != self._now["said"])

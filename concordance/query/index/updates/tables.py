@@ -266,9 +266,11 @@ class LinkTables:
         """Compute how often the symbols of the given files are used, and which are used at all."""
         used_by = index.census.used_by
         used, linked = dict(self._digests["used"]), dict(self._digests["linked"])
+        files = {path: file for file, path in index.paths_by_id.items()}
         for path in paths:
-            file = index.file_id(path)
-            rows = [(index.keys[one], used_by[one]) for one in (file, *index.symbol_ids[file]) if one in used_by]
+            file = files.get(path)
+            own = (file, *index.symbol_ids[file]) if file is not None else ()
+            rows = [(index.keys[one], used_by[one]) for one in own if one in used_by]
             used.pop(path, None)
             linked.pop(path, None)
             if rows:
