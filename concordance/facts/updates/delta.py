@@ -79,6 +79,7 @@ class Delta:
     def __init__(self) -> None:
         self.added: set[str] = set()  # paths of new files
         self.previous: dict[str, PreviousFile] = {}  # files that were read again or removed, as they were
+        self.flows_changed: set[str] = set()  # those of them that changed for the linker
         self.files_changed = False  # True if files were added or removed, or changed their kind
         self.tests_changed = False  # True if there are other tests, or a symbol changed its kind
         self.links: dict[int, LinkChange] = {}  # by the id of the file; only links that differ

@@ -74,6 +74,7 @@ class Linking:
         previous_c_tables, self.c_tables = self.c_tables, None
         delta = writer.delta
         before = {path: had for path, had in delta.previous.items() if not self._is_same(had)}
+        delta.flows_changed.update(before)
         settings = set(codec.unpack_paths(queries.analysis_result(_SETTINGS)))
         imports_may_move = delta.files_changed or not settings.isdisjoint(delta.previous)
         if self.tree is None or imports_may_move:

@@ -46,15 +46,19 @@ def run(writer: StoreWriter) -> None:
 def update(writer: StoreWriter) -> None:
     """Find public names again if an update has changed their inputs."""
     delta = writer.delta
-    again = {had.id for had in delta.previous.values()} | delta.links.keys()
+    changed = (
+        had.id for path, had in delta.previous.items() if path in delta.flows_changed or had.language in _DOCUMENTS
+    )
+    again = {*changed, *delta.links}
     if not delta.files_changed and not any(writer.queries.language(identity) in _SPEAKING for identity in again):
         return
     files = writer.files()
     found = unpack_exports(writer.queries.analysis_result(EXPORTS))
     before = found._replace(modules=dict(found.modules), documents=dict(found.documents))
-    for path in delta.previous:
-        found.modules.pop(path, None)
-        found.documents.pop(path, None)
+    for path, had in delta.previous.items():
+        if had.id in again:
+            found.modules.pop(path, None)
+            found.documents.pop(path, None)
     rows = ((identity, path, language) for identity, path, language, _ in files)
     _collect_exports(writer, (row for row in rows if row[0] in again or row[1] in delta.added), found)
     found = found._replace(not_importable=_test_modules(files), roots=_roots(files)) if delta.files_changed else found
