@@ -250,9 +250,13 @@ class StoreWriter:
                     self.delta.add(Aspect.FOREIGN_NAMES, [""])
                 self.delta.add_links(row.file, *links_rows.replace(self._connection, row), self.owner)
 
-    def file_id(self, path: str) -> int:
-        """Return the id of a file."""
-        return self._ids[path]
+    def ids(self, path: str) -> SymbolIds | None:
+        """Return the ids of a file and its symbols; None if there is no such file."""
+        with self._guarded():
+            row = self._connection.execute(
+                "SELECT id, symbols, ids FROM file WHERE path = ?", (schema.stored_path(path),)
+            ).fetchone()
+        return SymbolIds.unpack(*row) if row else None
 
     @cached_property
     def owners(self) -> IdOwners[int]:

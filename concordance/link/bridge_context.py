@@ -161,7 +161,7 @@ class BridgeContext:
         return place
 
     def file_containing(self, identity: int) -> BridgeFile:
-        """Return the file that contains an id; which one it is never changes."""
+        """Return the file that contains an id; not recorded, because an id never moves to another file."""
         return self._by_id[self._owners[identity]]
 
     @cached_property
@@ -187,4 +187,5 @@ class BridgeContext:
     def module_of(self, path: str) -> str:
         """Return the dotted name under which others import a Python file; "" if it has none."""
         self.reads.note(Aspect.PATHS, WHOLE_TABLE)
+        self.reads.note(Aspect.SETTINGS, "")
         return self._tree.once(ModuleFinder).name_of(path)

@@ -148,3 +148,32 @@ def test_ids_stay_as_long_as_the_symbols_do(tmp_path: Path) -> None:
     book.edit({path: text for path, text in PYTHON.items() if path != "alone.py"})
     assert ids(tmp_path / "kept").items() < before.items()
     assert not book.differences()
+
+
+JOINED = {
+    "use.py": 'import ctypes\n\nlib = ctypes.CDLL("x.so")\n\n\ndef test_first():\n    return lib.my_sum(1)\n\n\ndef later():\n    pass\n',
+    "sum.c": "int my_sum(int x) { return x; }\n",
+    "two.cpp": "namespace a {\nint my_sum(int x) { return x; }\n}\nnamespace b {\nint my_sum(int x) { return x; }\n}\n",
+    "odd/place/modx.py": "def func_one():\n    return 1\n",
+    "README.md": "# Joined\n\nSee `modx.func_one` and `odd.place.modx.func_one`.\n\n## Started\n\nRun `sum.c`.\n",
+    "pyproject.toml": '[project]\nname = "joined"\n',
+}
+BRIDGED_EDITS = {
+    "the function around an end has another name": _changed(JOINED, "use.py", "test_first", "test_second"),
+    "the functions around an end change places": _changed(
+        _changed(JOINED, "use.py", "later", "test_zero"), "use.py", "test_first", "later"
+    ),
+    "the heading around an end has another name": _changed(JOINED, "README.md", "Started", "Begun"),
+    "a setting gives modules other names": _changed(
+        JOINED, "pyproject.toml", '"joined"\n', '"joined"\n\n[tool.setuptools.packages.find]\nwhere = ["odd/place"]\n'
+    ),
+    "symbols of one name change places": {
+        **JOINED,
+        "two.cpp": "namespace b {\nint my_sum(int x) { return x; }\n}\nnamespace a {\nint my_sum(int x) { return x; }\n}\n",
+    },
+}
+
+
+@pytest.mark.parametrize("name", BRIDGED_EDITS)
+def test_an_edit_and_its_undoing_across_languages(tmp_path: Path, name: str) -> None:
+    _there_and_back(tmp_path, JOINED, BRIDGED_EDITS[name])

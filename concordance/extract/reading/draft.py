@@ -283,7 +283,7 @@ class Draft:
             pack_column(places),
             pack_column(bound),
             hangs,
-            pack_column([after - before for before, after in pairwise(self.source.offsets(self.source.line_bytes))]),
+            pack_column(self.source.line_lengths),
         ), found
 
     def _bindings(self, scopes: list[Scope], starts: list[int], places: list[int], names: list[int]) -> list[int]:

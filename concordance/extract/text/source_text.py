@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 _CONTINUATION = re.compile(rb"[\x80-\xbf]")
 
@@ -34,6 +34,12 @@ class Source:
     def line_count(self) -> int:
         """Number of lines as an editor counts them; a line end at the end of the file does not start a new line."""
         return len(self.line_bytes) - (self.line_bytes[-1] == len(self.data))
+
+    @property
+    def line_lengths(self) -> list[int]:
+        """The number of characters of each line, including its end; the last line may have none."""
+        ends = self.line_bytes if self.line_bytes[-1] == len(self.data) else [*self.line_bytes, len(self.data)]
+        return [after - before for before, after in pairwise(self.offsets(ends))]
 
     def line(self, at: int) -> int:
         """Return the 1-based line of a byte offset."""

@@ -39,7 +39,8 @@ class Aspect(StrEnum):
     ENDS = "ends"  # which ends of a bridge files state; the key is the bridge
     FOREIGN_NAMES = "foreign"  # the names that files look for in other languages; without a key
     HISTORY = "history"
-    PATHS = "paths"  # that a file exists
+    PATHS = "paths"  # that a file exists, and its language and category
+    SETTINGS = "settings"  # the settings files by which imports are resolved; without a key
 
 
 class StoredFile(NamedTuple):
@@ -126,13 +127,16 @@ class Delta:
         kept = old.keys() & new.keys()
         # Other pages name symbols by their keys, in text order. A new or removed symbol is named elsewhere only through
         # a link, and links are compared separately.
-        moved = [key for key in old if key in kept] != [key for key in new if key in kept]
+        order = [[key for key in known if key in kept] for known in (old, new)]
+        moved = order[0] != order[1]
         if moved or any(old[key] != new[key] for key in kept):
             self.add(Aspect.DISPLAY_NAMES, [path])
         self.add(Aspect.CONCEPT, [text for text, _ in _concepts(before) ^ _concepts(after)])
-        if _words(before) != _words(after) or old != new:
+        if _words(before) != _words(after) or old != new or moved:
             self.add(Aspect.WORDS, [path])
         self.add(Aspect.SYMBOLS_NAMED, [name for _, name, *_ in _names(before) ^ _names(after)])
+        if moved:  # symbols of one name are listed in the order of the text
+            self.add(Aspect.SYMBOLS_NAMED, [old[one][0] for one, other in zip(*order, strict=True) if one != other])
 
     def add_links(self, file: int, before: FileLinks, after: FileLinks, owner: Callable[[int], str]) -> None:
         """Compare the links of a file with its previous ones; `owner` returns the path of the file that has an id."""

@@ -72,6 +72,10 @@ class Census:
         """Records what pages read."""
         return self._tables.reads
 
+    def key_of(self, identity: int) -> str:
+        """Return the key of a symbol; "" for other ids."""
+        return self._tables.keys[identity]
+
     def path_of(self, identity: int) -> str:
         """Return the path of the file that an id belongs to."""
         return self._tables.paths_by_id[self._tables.owners[identity]]

@@ -19,6 +19,7 @@ from concordance.base.model import Bridge, End, Role, Trust
 from concordance.facts.codec import unpack_ends
 from concordance.facts.links.bridge_rows import pack_bridges, unpack_bridges
 from concordance.facts.links.graph import EdgeKind, edge
+from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import holds_any, pack_slots
 from concordance.facts.updates.reads import WHOLE_TABLE
@@ -104,16 +105,23 @@ def _is_run(row: Bridge) -> bool:
 def _changed_slots(writer: StoreWriter) -> set[int]:
     """Return the slots of what the update has changed so far."""
     delta, store = writer.delta, writer.bridge_queries
-    for had in delta.previous.values():
-        was = unpack_ends(had.ends) if had.ends else ()
-        delta.add(Aspect.ENDS, _bridges_with_other_ends(was, store.ends_of(had.id)))
+    ends: list[tuple[set[_PlacedEnd], set[_PlacedEnd]]] = []
+    for path, had in delta.previous.items():
+        was = _placed_ends(unpack_ends(had.ends) if had.ends else (), had.ids)
+        now = writer.ids(path)
+        ends.append((was, _placed_ends(store.ends_of(had.id), now) if now is not None else set()))
     for path in delta.added:
-        delta.add(Aspect.ENDS, _bridges_with_other_ends((), store.ends_of(writer.file_id(path))))
+        ids = writer.ids(path)
+        if ids is not None:
+            ends.append((set(), _placed_ends(store.ends_of(ids.file), ids)))
+    delta.add(Aspect.ENDS, {end.bridge for was, now in ends for _, _, end in was ^ now})
     found = {slot_of(aspect, key) for aspect, key in delta.aspects}
     return found | {slot_of(aspect, WHOLE_TABLE) for aspect, _ in delta.aspects}
 
 
-def _bridges_with_other_ends(before: Iterable[End], after: Iterable[End]) -> set[str]:
-    """Return the bridges of a file whose ends differ; positions do not matter, as any line above changes them."""
-    was, now = ({(number, end._replace(line=0, col=0)) for number, end in enumerate(some)} for some in (before, after))
-    return {end.bridge for _, end in was ^ now}
+_PlacedEnd = tuple[int, int, End]  # the index among the ends of its file, the id of the symbol around it, and the end
+
+
+def _placed_ends(ends: Iterable[End], ids: SymbolIds) -> set[_PlacedEnd]:
+    """Return the ends of a file as bridges see them: without positions, which any line above changes."""
+    return {(number, ids.of(end.symbol), end._replace(line=0, col=0, symbol=-1)) for number, end in enumerate(ends)}

@@ -19,6 +19,7 @@ from concordance.facts import codec
 from concordance.facts.codec import unpack_flow, unpack_imports
 from concordance.facts.links.rows import LinkedFile
 from concordance.facts.records import Linkable, PreviousFile
+from concordance.facts.updates.delta import Aspect
 from concordance.facts.write import StoreWriter
 from concordance.link.cfamily.linker import CFamilyLinker
 from concordance.link.cfamily.resident_tables import CFamilyState, table_files
@@ -76,6 +77,8 @@ class Linking:
         before = {path: had for path, had in delta.previous.items() if not self._is_same(had)}
         delta.flows_changed.update(before)
         settings = set(codec.unpack_paths(queries.analysis_result(_SETTINGS)))
+        if not settings.isdisjoint(delta.previous):
+            delta.add(Aspect.SETTINGS, [""])
         imports_may_move = delta.files_changed or not settings.isdisjoint(delta.previous)
         if self.tree is None or imports_may_move:
             self.tree = Tree(self.root, _ledger(writer), self.roots)

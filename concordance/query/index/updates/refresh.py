@@ -214,16 +214,17 @@ class CensusUpdate:
     def remove_symbols(self, path_of: Callable[[int], str]) -> None:
         """Remove the old symbols."""
         census = self._census
+        for file in self._files if self._has("symbol_counts") else ():
+            before = sum(1 for one in file.ids_before if census.key_of(one))
+            self._count(file.path, sum(1 for row in file.symbols if row[1]) - before)
         for file in self._files if self._has("names") else ():
-            named = [census.names[one] for one in file.ids_before if census.names[one]]
-            names = set(named)
+            names = {census.names[one] for one in file.ids_before if census.names[one]}
             self._names |= names
             for name in names if self._has("by_name") else ():
                 remove_ids(census.by_name, name, file, path_of)
             for table in self._columns():
                 for one in file.ids_before:
                     table[one] = ""
-            self._count(file.path, sum(1 for row in file.symbols if row[1]) - len(named))
 
     def finish(self, touched: TouchedKeys, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
         """Add the new symbols, and update everything else, after the tables of files."""
@@ -260,7 +261,7 @@ class CensusUpdate:
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
-        for folder in parent_folders(path) if self._has("symbol_counts") else ():
+        for folder in parent_folders(path):
             counts = self._census.symbol_counts
             counts[folder] += more
             if not counts[folder]:
