@@ -343,6 +343,19 @@ def test_a_plug_in_that_lacks_a_part(tmp_path: Path, path: str, text: str, part:
     assert f"The plug-in toy.{folder}.{name} lacks {part}. See concordance.{folder}.{protocol}" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("WORDS =", "OTHER =", "has neither NAMES nor WORDS: it would never run. Add one of them"),
+        ('CATEGORY = "', 'CATEGORY = "un', "which no page shows. Use one of performance, security"),
+    ],
+)
+def test_a_rule_that_nobody_would_see(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in RULE
+    toy = Extension(tmp_path, {"extract/rules/toy_order.py": RULE.replace(old, new)})
+    assert said in concord("build", toy.repository, env=toy.env, code=1).stderr
+
+
 def test_a_plug_in_that_cannot_be_imported(tmp_path: Path) -> None:
     toy = Extension(tmp_path, {"extract/rules/toy_order.py": RULE.replace("concordance.base.model", "concordance.base.gone")})
     done = concord("build", toy.repository, env=toy.env, code=1)

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from concordance.base import plugins
+from concordance.base.errors import BrokenPlugin
 from concordance.base.model import Category, Finding, Kind, Rule, Severity, Symbol
 from concordance.extract.reading.rule_context import RuleContext
 
@@ -28,6 +29,7 @@ from concordance.extract.reading.rule_context import RuleContext
 TOOL = "ruff"
 _LANGUAGES = ("python",)
 # Words that ruff's message must contain: C413 counts for `list` around `sorted`, a copy, but not for `reversed`.
+CATEGORIES = ("performance", "security")  # the sections of a page that show findings
 REQUIRED_WORDS = {"C413": "`list()`"}
 
 
@@ -251,6 +253,11 @@ def rules_for(language: str, category: str = "") -> list[Rule]:
 
 
 def _rule(module: ModuleType) -> Rule:
+    if not (getattr(module, "NAMES", ()) or getattr(module, "WORDS", ())):
+        raise BrokenPlugin(f"The rule {module.ID} has neither NAMES nor WORDS: it would never run", "Add one of them")
+    if module.CATEGORY not in CATEGORIES:
+        advice = f"Use one of {', '.join(CATEGORIES)}"
+        raise BrokenPlugin(f"The rule {module.ID} has the category {module.CATEGORY}, which no page shows", advice)
     return Rule(
         module.ID, module.TITLE, module.CATEGORY, module.SEVERITY, module.WHY, module.BAD, module.GOOD,
         module.LANGUAGES, OWN_TOOL, module.TESTS,

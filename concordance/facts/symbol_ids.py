@@ -17,14 +17,17 @@ Owner = TypeVar("Owner")
 
 
 class SymbolIds:
-    """The ids of one file's symbols by place, their index in the order of the text; the place of the file is -1."""
+    """The ids of one file and its symbols. A symbol's place is its index in the order of the text; the file's is -1.
+
+    Iterating gives the symbols; `in` is true of the file's own id, too.
+    """
 
     def __init__(self, file: int, ids: Sequence[int]) -> None:
         self.file, self.ids = file, ids
 
     @classmethod
     def unpack(cls, file: int, count: int, listed: bytes | None) -> SymbolIds:
-        """Decode the ids of a file from its own id, the number of its symbols, and `listed`, unless consecutive."""
+        """Decode the ids of a file from its own id, the number of its symbols, and the ids as `pack` encodes them."""
         return cls(file, range(file + 1, file + 1 + count) if listed is None else array("I", listed))
 
     def pack(self) -> bytes | None:
@@ -33,26 +36,26 @@ class SymbolIds:
             return None
         return array("I", self.ids).tobytes()
 
-    def of(self, place: int) -> int:
+    def id_at(self, place: int) -> int:
         """Return the id of the symbol at a place."""
         return self.ids[place] if place >= 0 else self.file
 
-    def place(self, identity: int) -> int:
-        """Return the place of one of the file's ids."""
-        if isinstance(self.ids, range):
-            return identity - self.file - 1
-        return self._places[identity] if identity != self.file else -1
+    def place_of(self, identity: int) -> int:
+        """Return the place of one of the file's ids; others raise a LookupError or ValueError."""
+        if identity == self.file:
+            return -1
+        return self.ids.index(identity) if isinstance(self.ids, range) else self._places[identity]
 
-    def starts(self) -> Iterator[int]:
-        """Yield the first id of each stretch of consecutive ids, ascending."""
+    def range_starts(self) -> Iterator[int]:
+        """Yield the first id of each range of consecutive ids, ascending."""
         if isinstance(self.ids, range):
             yield self.file
             return
         last = -1
-        for one in sorted((self.file, *self.ids)):
-            if one != last + 1:
-                yield one
-            last = one
+        for identity in sorted((self.file, *self.ids)):
+            if identity != last + 1:
+                yield identity
+            last = identity
 
     def __contains__(self, identity: object) -> bool:
         known = self.ids if isinstance(self.ids, range) else self._places
@@ -70,7 +73,7 @@ class SymbolIds:
 
 
 class IdOwners(Generic[Owner]):
-    """Finds what an id belongs to."""
+    """Finds what an id belongs to; one that belongs to nothing any more counts for the owner of the range before it."""
 
     def __init__(self, ranges: Iterable[tuple[int, Owner]]) -> None:
         """`ranges` are the first ids of all ranges, ascending, each with what owns the range."""

@@ -98,7 +98,7 @@ class StoreWriter:
             if identity is None:
                 ids = self._new_ids(path, len(reading.symbols))
                 identity = ids.file
-                self.delta.add_file(path, None, None)
+                self.delta.add_new_file(path)
             else:
                 before = self._stored_file(identity)
                 had = self._forget(identity, before)
@@ -115,7 +115,7 @@ class StoreWriter:
                 flows.append((identity, reading.flow))
             if reading.ends:
                 ends.append((identity, reading.ends))
-            symbols += [(ids.of(s[2]), s[0], s[1], identity, *s[2:]) for s in reading.symbols]
+            symbols += [(ids.id_at(s[2]), s[0], s[1], identity, *s[2:]) for s in reading.symbols]
             self.terms.update(reading.terms)
         run = self._connection.executemany
         columns, marks = f"id, symbols, ids, rank, {schema.FILE_COLUMNS}", f"?, ?, ?, ?, {schema.FILE_MARKS}"

@@ -44,7 +44,7 @@ class StatedEnd(NamedTuple):
     @property
     def id(self) -> int:
         """The id of the symbol around it, or of its file."""
-        return self.file.ids.of(self.end.symbol)
+        return self.file.ids.id_at(self.end.symbol)
 
     def to(
         self, target: int, trust: Trust, by: str, name: str = "", role: str = "", more: tuple[tuple[str, str], ...] = ()

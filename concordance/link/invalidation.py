@@ -394,7 +394,7 @@ class DefinitionDependencies:
         elif op == Op.PARAMETER:
             parts = self._of_parameter(point, left, right)
         own = [one for one in self.links.get(point, ()) if one in file.ids and one != file.file_id]
-        return [*parts, *(self._symbols + file.ids.place(one) for one in own)]
+        return [*parts, *(self._symbols + file.ids.place_of(one) for one in own)]
 
     def _of_parameter(self, point: int, function: int, place: int) -> list[int]:
         file = self.file
@@ -448,7 +448,7 @@ class DefinitionDependencies:
         if wanted:
             queue += [use for use, targets in self.links.items() if not wanted.isdisjoint(targets)]
             ids = self.file.ids
-            queue += [self._symbols + ids.place(one) for one in wanted if one in ids and one != ids.file]
+            queue += [self._symbols + ids.place_of(one) for one in wanted if one in ids and one != ids.file]
         found = set(queue)
         while queue:
             for point in self._used_in.get(queue.pop(), ()):

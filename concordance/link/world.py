@@ -251,7 +251,8 @@ class LinkWorld:
     @cached_property
     def _owners(self) -> IdOwners[int]:
         """The numbers of files, by their ids and those of their symbols."""
-        return IdOwners(sorted((first, number) for number, row in enumerate(self.files) for first in row.ids.starts()))
+        rows = enumerate(self.files)
+        return IdOwners(sorted((start, number) for number, row in rows for start in row.ids.range_starts()))
 
     def number_of_id(self, identity: int) -> int:
         """Return the number of the file that an id belongs to."""
@@ -260,4 +261,4 @@ class LinkWorld:
     def owner(self, identity: int) -> tuple[LoadedFlow, int]:
         """Return the file that an id belongs to, and the symbol's index in it (-1: the file itself)."""
         number = self._owners[identity]
-        return self.load(number), self.files[number].ids.place(identity)
+        return self.load(number), self.files[number].ids.place_of(identity)

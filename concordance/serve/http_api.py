@@ -93,7 +93,7 @@ def _definition_key(index: Index, path: str, line: int, name: str) -> str:
     file = index.open_file(path)
     for place, symbol in enumerate(file.symbols):
         if symbol.line == line and name.endswith(symbol.name):
-            return symbol.key if has_page(index, file.ids.of(place)) else ""
+            return symbol.key if has_page(index, file.ids.id_at(place)) else ""
     return ""
 
 

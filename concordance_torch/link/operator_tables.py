@@ -99,7 +99,7 @@ class Tables:
             if outer < 0:
                 break
             place = outer
-        return one.file.ids.of(place)
+        return one.file.ids.id_at(place)
 
     def _rows(self, file: BridgeFile) -> list[SymbolPlace]:
         rows = self._symbols.get(file.id)

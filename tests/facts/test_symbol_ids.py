@@ -15,8 +15,8 @@ def test_ids_survive_packing(ids: list[int]) -> None:
     made = SymbolIds(1, ids)
     read = SymbolIds.unpack(1, len(ids), made.pack())
     assert list(read) == ids
-    assert [read.of(read.place(one)) for one in ids] == ids
-    assert read.place(1) == -1 and read.of(-1) == 1
+    assert [read.id_at(read.place_of(one)) for one in ids] == ids
+    assert read.place_of(1) == -1 and read.id_at(-1) == 1
     assert all((one in read) == (one in ids or one == 1) for one in range(402))
 
 
@@ -24,8 +24,8 @@ def test_ids_survive_packing(ids: list[int]) -> None:
 def test_consecutive_ids_take_no_space(file: int, count: int) -> None:
     made = SymbolIds(file, range(file + 1, file + 1 + count))
     assert made.pack() is None
-    assert [made.place(one) for one in (file, *made)] == list(range(-1, count))
-    assert list(made.starts()) == [file]
+    assert [made.place_of(one) for one in (file, *made)] == list(range(-1, count))
+    assert list(made.range_starts()) == [file]
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), max_size=8))
@@ -40,7 +40,7 @@ def test_every_id_has_its_file(parts: list[list[int]]) -> None:
                 owned.setdefault(number, []).extend(range(top, top + count))
                 top += count
     files = {ids[0]: SymbolIds(ids[0], ids[1:]) for ids in owned.values()}
-    owners = IdOwners(sorted((start, file) for file, ids in files.items() for start in ids.starts()))
+    owners = IdOwners(sorted((start, file) for file, ids in files.items() for start in ids.range_starts()))
     by_id = owner_by_id(owners, top)
     for file, ids in files.items():
         assert all(owners[one] == by_id[one] == file for one in (file, *ids))

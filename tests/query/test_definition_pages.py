@@ -124,7 +124,7 @@ def test_who_has_a_page(made: Made) -> None:
     for _, path, _, _ in made.index.file_rows:
         paged = symbols_with_pages(made.index, path)
         for place in range(len(made.index.open_file(path).symbols)):
-            assert has_page(made.index, made.index.open_file(path).ids.of(place)) == (place in paged), (path, place)
+            assert has_page(made.index, made.index.open_file(path).ids.id_at(place)) == (place in paged), (path, place)
     assert made.site.answer("tree.py_defs/def-unused.html") is None
     assert made.site.answer("tree.py_defs/def-nothing.html") is None
 

@@ -42,6 +42,15 @@ def test_nothing_is_wrong_after_a_build(made: tuple[Path, Path]) -> None:
     assert books.problems(*made) == []
 
 
+def test_files_with_other_line_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    ends = {"cr": "\r", "crlf": "\r\n", "lf": "\n", "none": ""}
+    files = {f"{name}.py": f"def one():{end or chr(10)}    pass{end}" for name, end in ends.items()}
+    program.write(tmp_path / "repo", {path: text.encode() for path, text in files.items()})
+    books.write(tmp_path / "repo", tmp_path / "book")
+    assert books.problems(tmp_path / "repo", tmp_path / "book") == []
+
+
 def test_links_and_anchors_are_those_of_a_parser(made: tuple[Path, Path]) -> None:
     for page, text in books.pages(made[1]).items():
         scanned = page_links.scan(text)

@@ -55,7 +55,7 @@ class Repository:
     def said(self, identity: int) -> str:
         """An id for people: path#key, or the path of a file."""
         row = max((row for row in self.rows if row.id <= identity), key=lambda row: row.id)
-        place = row.ids.place(identity)
+        place = row.ids.place_of(identity)
         return row.path if place < 0 else f"{row.path}#{self.facts[row.path].symbols[place].key}"
 
     def at(self, path: str, line: int, column: int) -> list[str]:

@@ -22,19 +22,19 @@ from concordance.facts.records import PreviousFile, form_of
 
 
 class Aspect(StrEnum):
-    """A part of the store that can be read by itself (a closed list). Unless noted, the key is a path."""
+    """A part of the store that can be read by itself. Unless noted, the key is a path."""
 
     TEXT = "text"  # a file's ledger row, its facts, and checkers' remarks about it
-    WORDS = "words of"  # which words and symbols it has, and how often; not where
-    DISPLAY_NAMES = "names"  # what other pages need of a file and its symbols when they name them
-    USED_BY = "into"  # what uses, extends or overrides it
-    RESOLVED = "out"  # what its names and imports resolve to
-    USES = "uses of"  # which symbols of other files it uses; not where, nor how often
-    SYMBOLS_NAMED = "name"  # which symbols have a name; the key is the name
+    WORDS = "words of file"  # which words and symbols it has, and how often; not where
+    DISPLAY_NAMES = "display names"  # what other pages need of a file and its symbols when they name them
+    USED_BY = "used by"  # what uses, extends or overrides it
+    RESOLVED = "resolved"  # what its names and imports resolve to
+    USES = "uses of file"  # which symbols of other files it uses; not where, nor how often
+    SYMBOLS_NAMED = "symbols named"  # which symbols have a name; the key is the name
     TERM = "term"  # roughly how many files contain a word; the key is the word
     CONCEPT = "concept"  # which files a word is a term of; the key is the word
-    BRIDGES_OF_FILE = "crossed"  # which bridges start or end in it
-    BRIDGES_OF_NAME = "across"  # which bridges have a name; the key is the name
+    BRIDGES_OF_FILE = "bridges of file"  # which bridges start or end in it
+    BRIDGES_OF_NAME = "bridges of name"  # which bridges have a name; the key is the name
     BRIDGES = "bridges"  # any bridge; without a key
     ENDS = "ends"  # which ends of a bridge files state; the key is the bridge
     FOREIGN_NAMES = "foreign"  # the names that files look for in other languages; without a key
@@ -82,7 +82,7 @@ class Delta:
         self.previous: dict[str, PreviousFile] = {}  # files that were read again or removed, as they were
         self.flows_changed: set[str] = set()  # those of them that changed for the linker
         self.files_changed = False  # True if files were added or removed, or changed their kind
-        self.tests_changed = False  # True if there are other tests, or a symbol changed its kind
+        self.tests_changed = False  # True if the set or order of tests changed, or the kind of a symbol
         self.links: dict[int, LinkChange] = {}  # by the id of the file; only links that differ
         self.removed_calls: set[int] = set()  # call edges between languages, as in `links.graph`
         self.added_calls: set[int] = set()
@@ -92,12 +92,13 @@ class Delta:
         """Record an aspect that changed, for some keys."""
         self.aspects.update((aspect.value, key) for key in keys)
 
-    def add_file(self, path: str, previous: PreviousFile | None, after: StoredFile | None) -> None:
-        """Record a file that was read again, added (`previous` is None) or removed (`after` is None)."""
-        if previous is None:
-            self.added.add(path)
-            self.files_changed = True
-            return
+    def add_new_file(self, path: str) -> None:
+        """Record a file that was added."""
+        self.added.add(path)
+        self.files_changed = True
+
+    def add_file(self, path: str, previous: PreviousFile, after: StoredFile | None) -> None:
+        """Record a file that was read again, or removed (`after` is None)."""
         self.previous.setdefault(path, previous)
         if after is None:
             self.files_changed = True

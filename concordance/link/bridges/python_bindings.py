@@ -234,7 +234,7 @@ class Bindings:
             place = int(end_detail(kind, "symbol") or -1)
             if place >= 0:
                 by = "the type that is added" if kind.file.id == one.file.id else "the type of this name"
-                return BoundName(one, names, LinkedName(kind.file.ids.of(place), Trust.EXACT, by))
+                return BoundName(one, names, LinkedName(kind.file.ids.id_at(place), Trust.EXACT, by))
             return BoundName(one, names, LinkedName(kind.id, Trust.EXACT, "where its type is described"), True)
         targets = [m for m in self._context.targets_of(one) if m.trust >= Trust.VIA_IMPORT and self._is_value(m)]
         if targets:

@@ -57,7 +57,7 @@ class Modules:
         for one in self.ends:
             self._index(one)
         self._returned_tables = {
-            one.file.ids.of(int(end_detail(one, "symbol"))): one for one in self.ends if one.end.says == "gives"
+            one.file.ids.id_at(int(end_detail(one, "symbol"))): one for one in self.ends if one.end.says == "gives"
         }
 
     def _index(self, one: StatedEnd) -> None:
@@ -176,7 +176,7 @@ class Modules:
         if kind != "parameter":
             return ()
         found: list[PythonName] = []
-        for call, trust in self._calls_by_parameter.get((one.file.ids.of(int(place)), argument), ()):
+        for call, trust in self._calls_by_parameter.get((one.file.ids.id_at(int(place)), argument), ()):
             full = _ARGUMENT.sub(lambda match, call=call: end_detail(call, match[1]) or match[0], name)  # type: ignore[misc]
             if "{" not in full:
                 found += _cap_trust(append_path(self._from(call), full), trust)
@@ -205,7 +205,7 @@ class Modules:
         if kind == "table":
             return [n for one in self._table_uses.get((file.id, root), ()) for n in self._from(one)]
         place, _, argument = name.partition(":")
-        identity = file.ids.of(int(place or -1))
+        identity = file.ids.id_at(int(place or -1))
         calls = self._calls_by_parameter.get((identity, argument), ())
         return [named for call, trust in calls for named in _cap_trust(self._from(call), trust)]
 

@@ -66,7 +66,7 @@ def changed_symbols(index: Index) -> tuple[list[int], str]:
             for first, last in stretches:
                 at = [n for n, one in enumerate(symbols) if one.start_line <= last and first <= one.end_line]
                 around = {symbols[n].parent for n in at}  # left out: only the innermost symbol counts as changed
-                found.update((ids.of(n), None) for n in at if n not in around)
+                found.update((ids.id_at(n), None) for n in at if n not in around)
                 if not at:
                     found[ids.file] = None
     names = [display_name(index, place) for place in places(index, list(found)[:6]).values()]

@@ -90,7 +90,7 @@ def _rows(index: Index, uses: list[Reference]) -> Iterator[Row]:
     rows = [use.file.position_of(use.place) for use in uses]
     for use, row in zip(uses, rows, strict=True):
         if (use.file.path, row.scope) not in scopes:
-            scopes[use.file.path, row.scope] = use.file.ids.of(use.file.around(row.scope))
+            scopes[use.file.path, row.scope] = use.file.ids.id_at(use.file.around(row.scope))
     around = index.facts.places(identity for identity in scopes.values() if not index.path_of_file(identity))
     for use, row in zip(uses, rows, strict=True):
         symbol = around.get(scopes[use.file.path, row.scope])

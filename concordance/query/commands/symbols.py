@@ -46,4 +46,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     ]
     hidden = len(symbols) - len(rows)
     note = f"{hidden:,} only declared here: add --declarations to list them" if hidden else ""
+    if file.skip:
+        note = f"{file.path} was not read: {file.note or file.skip.replace('_', ' ')}"
+    elif not symbols:
+        note = f"no definitions in {file.path}" if file.language else f"{file.path} is in no language that is read"
     return paginate(rows, ("line", "kind", "called", "signature"), page)._replace(note=note)

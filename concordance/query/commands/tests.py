@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from operator import itemgetter
 
+from concordance.base.blocks import count_noun
 from concordance.base.model import Category, File
 from concordance.facts.links.graph import EdgeKind, GraphWalk
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, page_start
@@ -53,7 +54,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     start = page_start(page, total)
     end = start + page.limit
     what = "tests" if category is Category.TEST else "examples"
-    note = "" if rows else f"no {what} found that reach {argument}: {len(index.tests):,} tests, {STEPS} steps searched"
+    searched = f"{count_noun(len(index.tests), 'test')}, {STEPS} steps searched"
+    note = "" if rows else f"no {what} found that reach {argument}: {searched}"
     if not all(walk.whole for _, walk in found):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(meant, File) and len(meant) > _MAX_METHODS:
@@ -95,5 +97,5 @@ def _by_import(index: Index, file: File, category: Category, page: AnswerPage) -
     ]
     start = page_start(page, len(rows))
     end = start + page.limit
-    note = f"no {category} found that runs {file.path}: {len(index.tests):,} tests, {STEPS} steps searched"
+    note = f"no {category} found that runs {file.path}: {count_noun(len(index.tests), 'test')}, {STEPS} steps searched"
     return Answer(rows[start:end], _COLUMNS, len(rows), str(end) if end < len(rows) else "", note)

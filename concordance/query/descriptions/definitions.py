@@ -70,7 +70,7 @@ def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tu
     uses: dict[int, int] = {}
     index.reads.note(Aspect.USED_BY, file.path)
     for place, _ in rows:
-        users = index.graph.users(ids.of(place))
+        users = index.graph.users(ids.id_at(place))
         uses[place] = len(users) + 100 * sum(user not in ids for user, _ in users)
     return sorted(rows, key=lambda row: (-uses[row[0]], row[0]))
 

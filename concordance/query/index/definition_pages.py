@@ -19,7 +19,7 @@ PAGE_KINDS = (EXECUTABLE_KINDS | TYPE_KINDS | {Kind.OPERATOR}) - {Kind.MACRO}
 def symbol_users(index: Index, path: str) -> list[tuple[int, int]]:
     """Return the uses of a file with trust unique_name or better: (symbol's position, -1 for the file; user's id)."""
     ids, rows = index.facts.ids(path), index.facts.users_of_file(path)
-    return [(ids.place(target), user) for target, user, _, trust, _ in rows if trust >= Trust.UNIQUE_NAME]
+    return [(ids.place_of(target), user) for target, user, _, trust, _ in rows if trust >= Trust.UNIQUE_NAME]
 
 
 @memoised(64)
@@ -28,8 +28,8 @@ def symbols_with_pages(index: Index, path: str) -> frozenset[int]:
     file = index.open_file(path)
     ids = file.ids
     places = [place for place, symbol in enumerate(file.symbols) if symbol.kind in PAGE_KINDS]
-    own = index.facts.used_from_elsewhere((ids.of(place) for place in places), ids.file)
-    found = {ids.place(one) for one in own}
+    own = index.facts.used_from_elsewhere((ids.id_at(place) for place in places), ids.file)
+    found = {ids.place_of(one) for one in own}
     if language_of(file.file.language).has_prototypes:
         declared: dict[int, list[int]] = {}
         for place in places:

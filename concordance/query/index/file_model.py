@@ -98,11 +98,11 @@ class FileModel:
         self.index.reads.note(Aspect.USED_BY, self.path)
         ids = self.ids
         for target, user, roles, trust, times in self.index.facts.users_of_file(self.path):
-            place = ids.place(target)
+            place = ids.place_of(target)
             place = self.definition_of_declaration.get(place, place)
             if trust < Trust.UNIQUE_NAME or user == target:
                 continue
-            if place >= 0 and user in ids and self._is_inside(ids.place(user), place):
+            if place >= 0 and user in ids and self._is_inside(ids.place_of(user), place):
                 continue
             found.setdefault(place, []).append(UsePair(user, roles, trust, times))
         self._record_names(use.id for uses in found.values() for use in uses)
@@ -134,7 +134,7 @@ class FileModel:
         )
         for user, used, roles, often in columns:
             link = best.get(used)
-            if link is None or link[0] == self.ids.of(user - 1):
+            if link is None or link[0] == self.ids.id_at(user - 1):
                 continue
             inside = found.setdefault(user - 1, {})
             had = inside.get(link[0])
@@ -155,7 +155,7 @@ class FileModel:
         """The ids of the classes that its classes extend, by position, in the order of the text."""
         found: dict[int, list[int]] = {}
         for symbol, target in self.index.facts.bases_of_file(self.ids.file):
-            found.setdefault(self.ids.place(symbol), []).append(target)
+            found.setdefault(self.ids.place_of(symbol), []).append(target)
         return found
 
     @property
@@ -185,7 +185,7 @@ class FileModel:
         """
         found: dict[int, list[int]] = {}
         for own, other in pairs:
-            found.setdefault(self.ids.place(own), []).append(other)
+            found.setdefault(self.ids.place_of(own), []).append(other)
         for others in found.values():
             others.sort(key=self.index.order_of)
         return found

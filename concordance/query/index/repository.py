@@ -70,7 +70,7 @@ class Index:
     def file(self, path: str) -> File:
         """Return the file that a path refers to: relative to the repository or to the current folder, or absolute."""
         if "\0" in path:
-            raise UnknownPath("a path cannot contain a NUL character", "`git ls-files` lists the files")
+            raise UnknownPath("a path cannot contain a NUL character", "Give a path relative to the repository")
         inside = os.path.normpath(path).replace(os.sep, "/")
         file = self.facts.file(inside)
         if file is None:
@@ -93,7 +93,7 @@ class Index:
         same = [other for other in paths if other.rpartition("/")[2] == name]
         like = [other for other in paths if other.rpartition("/")[2][:1].lower() == name[:1].lower()]
         near = difflib.get_close_matches(path, same or like, 3, 0.6) or same[:3]
-        hint = f"Nearest: {', '.join(near)}" if near else "`git ls-files` lists the files"
+        hint = f"Nearest: {', '.join(near)}" if near else "Give a path relative to the root of the repository"
         if self.facts.meta().get("left_out", "{}") != "{}" and os.path.lexists(os.path.join(self.root, inside)):
             hint = "The repository's settings leave files out: see `include` and `exclude`"
         return UnknownPath(f"the repository has no file {path}", hint)
@@ -146,7 +146,7 @@ class Index:
     def order_of(self, identity: int) -> tuple[str, int]:
         """A sort key for the order of paths and of the text, which unlike that of ids does not vary."""
         file = self.owners[identity]
-        return self.paths_by_id[file], self.symbol_ids[file].place(identity)
+        return self.paths_by_id[file], self.symbol_ids[file].place_of(identity)
 
     @shared_property(Aspect.PATHS)
     def categories(self) -> dict[str, str]:

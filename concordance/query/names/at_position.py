@@ -135,7 +135,7 @@ def _local(index: Index, file: OpenFile, row: Occurrence) -> ResolvedQuestion | 
     if first is None or first.role == Role.IMPORT:
         return None
     around = file.around(row.bound)
-    inside = index.facts.place(file.ids.of(around)) if around >= 0 else None
+    inside = index.facts.place(file.ids.id_at(around)) if around >= 0 else None
     key = f"{inside.key}.{row.name}" if inside is not None else row.name
     kind = local_kind(file, row.bound, row.name)
     found = SymbolPlace(

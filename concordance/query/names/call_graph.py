@@ -85,10 +85,10 @@ def _claims(index: Index, users: Iterable[int], targets: frozenset[int], least: 
         if len(said) == 1 and least == Trust.UNIQUE_NAME:  # the store knows that they call, and all claims agree
             best.update(dict.fromkeys(inside, next(iter(claims.values()))))
             continue
-        wanted = {file.ids.place(user) + 1 for user in inside}
+        wanted = {file.ids.place_of(user) + 1 for user in inside}
         for caller, used in file.calls:
             if caller in wanted and used in claims:
-                user = file.ids.of(caller - 1)
+                user = file.ids.id_at(caller - 1)
                 if user not in best or best[user].trust < claims[used].trust:
                     best[user] = claims[used]
     return best
@@ -124,7 +124,7 @@ def callees(index: Index, symbol: SymbolPlace, least: int) -> tuple[list[CallEnd
             if not claims:
                 open_.append(_name(file, used))
     for user in inside:
-        for row in bridges_of(index).runs_from(file.ids.of(user - 1)):
+        for row in bridges_of(index).runs_from(file.ids.id_at(user - 1)):
             if row.trust >= least and row.target not in best:
                 best[row.target] = LinkedTarget(row.target, Trust(row.trust), f"{row.name}: {row.by}")
     places = index.facts.places(best)

@@ -62,7 +62,7 @@ def _shorten(words: str, longest: int) -> str:
 def _count_uses(one: FileModel) -> dict[int, tuple[int, int]]:
     """Return the number of uses and of using files of each symbol, by position."""
     index, ids = one.index, one.ids
-    rows = [(ids.place(target), target, *row) for target, *row in index.facts.users_of_file(one.path)]
+    rows = [(ids.place_of(target), target, *row) for target, *row in index.facts.users_of_file(one.path)]
     if language_of(one.file.language).has_prototypes:
         others = {other: place for place, other in one.counterparts.items()}
         rows += [(others[target], target, *row) for target, *row in index.facts.users_of(others)]

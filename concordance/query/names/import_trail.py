@@ -48,7 +48,7 @@ class TrailFinder:
             claims = file.linked_targets(expression)
             return self._arrived(claims[0].target if claims else 0, ((file.path, flow.imports[left].line),))
         if op == Op.SYMBOL:
-            return self._arrived(file.ids.of(left))
+            return self._arrived(file.ids.id_at(left))
         if op == Op.LOOKUP:
             return self._stars(file, flow.names[left], depth + 1)
         return None
@@ -79,7 +79,7 @@ class TrailFinder:
         """Follow a variable: it is a symbol itself, or another name for a value bound to it."""
         flow = file.flow
         symbol = unpack_column(flow.variable_symbol)[variable]
-        found = self._arrived(file.ids.of(symbol - 1)) if symbol else None
+        found = self._arrived(file.ids.id_at(symbol - 1)) if symbol else None
         if found:
             return found
         alias = self._line(file, symbol - 1) if symbol else ()
@@ -91,7 +91,7 @@ class TrailFinder:
         return None
 
     def _line(self, file: OpenFile, symbol: int) -> tuple[Hop, ...]:
-        place = self.index.facts.place(file.ids.of(symbol))
+        place = self.index.facts.place(file.ids.id_at(symbol))
         return ((file.path, place.line),) if place is not None else ()
 
     def _of_member(self, file: OpenFile, left: int, name: str, depth: int) -> ImportTrail | None:

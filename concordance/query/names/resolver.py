@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from concordance.base.errors import UserError
-from concordance.base.model import ONLY_DEFINITION, File, Kind, SymbolRelation, Trust, unpack_column
+from concordance.base.model import ONLY_DEFINITION, File, Kind, Skip, SymbolRelation, Trust, unpack_column
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import category_rank, separator_of, split_key
@@ -128,8 +128,8 @@ def _by_id(index: Index, question: str) -> list[Resolution]:
             hint = f"Nearest: {', '.join(f'{path}#{one}' for one in near)}"
         raise UnknownName(f"{path} has no definition of {key}", hint)
     ids = index.facts.ids(path)
-    found = index.facts.places(ids.of(place) for place in places)
-    return [Resolution(found[ids.of(place)], Trust.EXACT, "id") for place in places if ids.of(place) in found]
+    found = index.facts.places(ids.id_at(place) for place in places)
+    return [Resolution(found[ids.id_at(place)], Trust.EXACT, "id") for place in places if ids.id_at(place) in found]
 
 
 # --- by name
@@ -307,7 +307,10 @@ _BOUND = ("binds", "declares")
 
 def _unknown(index: Index, question: str) -> UnknownName:
     parts = _parts(question)
-    if index.facts.file(question) is not None:
+    file = index.facts.file(question)
+    if file is not None and file.skip == Skip.SUBMODULE:
+        return UnknownName(f"{question} is another repository", "Ask there")
+    if file is not None:
         return UnknownName(f"{question} is a file", "Give a NAME, or PATH:LINE:COL in that file")
     if _LINE.fullmatch(question):
         return UnknownName(f"{question} has no column", "Write PATH:LINE:COL")

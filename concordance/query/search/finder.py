@@ -335,10 +335,10 @@ def _around(index: Index, opened: OpenFile, result: SearchResult, kinds: frozens
     if "file" in kinds:
         return result
     place = opened.symbol_at(result.line)
-    found = index.facts.place(opened.ids.of(place)) if place >= 0 else None
+    found = index.facts.place(opened.ids.id_at(place)) if place >= 0 else None
     if found is None or found.kind not in FUNCTION_KINDS:  # perhaps a constant or a field, which has no scope
         own = next((n for n, symbol in enumerate(opened.defined) if symbol.line == result.line), place)
-        found = found if own == place else index.facts.place(opened.ids.of(own))
+        found = found if own == place else index.facts.place(opened.ids.id_at(own))
     if found is None:
         return result
     return result._replace(symbol=full_name(found), kind=found.kind, called=display_name(index, found))

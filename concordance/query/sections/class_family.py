@@ -140,7 +140,7 @@ def _inherited(one: FileModel, place: int) -> Iterator[Block]:
     index = one.index
     taken = {one.symbols[member].name for member in one.children.get(place, [])}
     rows = []
-    for base in ancestors_of(index, one.ids.of(place)):
+    for base in ancestors_of(index, one.ids.id_at(place)):
         file = index.open_file(base.path)
         names: dict[str, Symbol] = {}
         for symbol in file.symbols:
@@ -167,7 +167,7 @@ def bases(one: FileModel, place: int) -> Iterator[Block]:
 
 def subclass_blocks(one: FileModel, place: int) -> Iterator[Block]:
     """Yield the classes that extend a class."""
-    index, identity = one.index, one.ids.of(place)
+    index, identity = one.index, one.ids.id_at(place)
     found = sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)
     if found:
         yield Heading(2, ["Subclasses"])
@@ -181,7 +181,7 @@ def _bases(one: FileModel, place: int) -> Iterator[Block]:
     index, symbol = one.index, one.symbols[place]
     known = {split_key(index.keys[base])[-1] for base in one.bases.get(place, ()) if index.keys[base]}
     rows = [
-        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, one.ids.of(place))
+        Item([definition_link(index, base.id), *_where(base)]) for base in ancestors_of(index, one.ids.id_at(place))
     ]
     for said in symbol.bases:
         bare = said.partition("<")[0].partition("[")[0].replace("::", ".").rpartition(".")[2].strip()
@@ -211,7 +211,7 @@ def _below(index: Index, identity: int) -> int:
 
 def hierarchy_diagram(one: FileModel, place: int) -> Iterator[Block]:
     """Yield a diagram of a class with its ancestors and direct subclasses."""
-    index, identity = one.index, one.ids.of(place)
+    index, identity = one.index, one.ids.id_at(place)
     every = [identity, *(base.id for base in ancestors_of(index, identity))]
     bases = {now: [base for base in index.facts.bases_of(now) if base in every] for now in every}
     heirs = {identity: sorted(set(index.facts.subclasses_of(identity)), key=index.order_of)}

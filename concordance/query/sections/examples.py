@@ -207,7 +207,7 @@ def _examples_in(one: FileModel, file: OpenFile, places: Sequence[int], limit: i
     lines = file.lines()
     if lines is None:
         return
-    targets = {one.ids.of(place): place for place in places}
+    targets = {one.ids.id_at(place): place for place in places}
     spots: dict[int, list[tuple[int, int, int]]] = {}
     for spot, claim in uses_in_file(file, frozenset(targets), Trust.UNIQUE_NAME).items():
         where = file.position_of(spot)

@@ -227,7 +227,7 @@ class _Names:
     def _own_place(self, place: int) -> SymbolPlace:
         symbol, file = self.file.symbols[place], self.file
         return SymbolPlace(
-            file.ids.of(place), symbol.name, symbol.kind, file.path, place, symbol.line, symbol.declaration,
+            file.ids.id_at(place), symbol.name, symbol.kind, file.path, place, symbol.line, symbol.declaration,
             symbol.col, symbol.public, symbol.key, file.file.language, file.file.category,
         )  # fmt: skip
 
@@ -241,7 +241,7 @@ class _Names:
         """The number of tests that use each symbol, by position; a test does not count as its own user."""
         tests, ids = self.index.tests, self.file.ids
         rows = symbol_users(self.index, self.file.path)
-        return Counter(place for place, user in set(rows) if user in tests and user != ids.of(place))
+        return Counter(place for place, user in set(rows) if user in tests and user != ids.id_at(place))
 
     # uses
 
@@ -262,7 +262,7 @@ class _Names:
         files = {one for one in wanted if one in index.paths_by_id}
         own = {one for one in wanted - files if one in self.file.ids}
         found = index.facts.places(wanted - files - own)
-        found.update((one, self._own_place(self.file.ids.place(one))) for one in own)
+        found.update((one, self._own_place(self.file.ids.place_of(one))) for one in own)
         for one in files:
             path = index.paths_by_id[one]
             language, category = index.language_of(path), index.category_of(path)

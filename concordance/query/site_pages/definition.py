@@ -93,7 +93,7 @@ def part(index: Index, subject: str, number: int) -> Page | None:
 class _Definition:
     def __init__(self, one: FileModel, place: int) -> None:
         self.one, self.index, self.place, self.symbol = one, one.index, place, one.symbols[place]
-        here = one.index.facts.place(one.ids.of(place))
+        here = one.index.facts.place(one.ids.id_at(place))
         self.places: list[SymbolPlace] = cached_counterparts(one.index, here) if here is not None else []
         self.name = display_name(one.index, self.places[0])
         self.files = _split_pages(using_files(one.index, self.places, Trust.UNIQUE_NAME))
@@ -146,7 +146,7 @@ class _Definition:
             where += [" under ", Mono(symbol.condition)]
         yield Item(where)
         if symbol.parent >= 0:
-            yield Item([Strong("In"), ": ", definition_link(self.index, one.ids.of(symbol.parent))])
+            yield Item([Strong("In"), ": ", definition_link(self.index, one.ids.id_at(symbol.parent))])
         for other in self.places[1:]:
             word = "Also declared" if other.declaration else "Also defined"
             yield Item([Strong(word), ": ", Line(other.path, other.line, 0, f"{other.path}:{other.line}")])
@@ -246,7 +246,7 @@ class _Definition:
             for place, claim in uses_in_file(file, targets, Trust.UNIQUE_NAME).items():
                 spot = file.position_of(place)
                 around = file.around(spot.scope)
-                scope: Sequence[Piece] = [ref_of(self.index, file.ids.of(around))] if around >= 0 else []
+                scope: Sequence[Piece] = [ref_of(self.index, file.ids.id_at(around))] if around >= 0 else []
                 trust = f"{claim.trust.name.lower().replace('_', ' ')}, {claim.by}"
                 text = file.line(spot.line)
                 shown: Piece = Mono(text) if text else "the file has changed since it was read"

@@ -166,7 +166,7 @@ class _Writer:
     def _code(self, code: Code, indent: str) -> None:
         longest = max(map(len, _FENCE.findall(code.text)), default=2)
         fence = "`" * (longest + 1)
-        text = code.text if code.text.endswith(("\n", "\r")) or not code.text else f"{code.text}\n"
+        text = code.text if code.text.endswith("\n") or not code.text else f"{code.text}\n"
         if indent:
             bare = indent.rstrip()
             text = "".join(f"{indent if line.strip() else bare}{line}" for line in _LINE.findall(text))

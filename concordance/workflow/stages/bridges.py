@@ -20,7 +20,7 @@ from concordance.facts.codec import unpack_ends
 from concordance.facts.links.bridge_rows import pack_bridges, unpack_bridges
 from concordance.facts.links.graph import EdgeKind, edge
 from concordance.facts.symbol_ids import SymbolIds
-from concordance.facts.updates.delta import Aspect, slot_of
+from concordance.facts.updates.delta import Aspect, Delta, slot_of
 from concordance.facts.updates.page_reads import holds_any, pack_slots
 from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.facts.write import StoreWriter
@@ -46,37 +46,41 @@ def run(writer: StoreWriter, tree: Tree, failed: Failed) -> set[int]:
 
     A bridge that fails is passed to `failed` and loses only its own rows.
     """
-    return _join(writer, tree, failed, {})
+    return _join(writer, tree, failed, unpack_bridges(writer.queries.analysis_result(_ROWS)), {})
 
 
 def update(writer: StoreWriter, tree: Tree, failed: Failed) -> None:
     """Join those bridges again that an update may have changed."""
-    changed, reads = _changed_slots(writer), _stored_reads(writer)
+    _record_changed_ends(writer)
+    changed, reads = _changed_slots(writer.delta), _stored_reads(writer)
     valid = {name for name, (_, slots) in reads.items() if slots is not None and not holds_any(slots, changed)}
     if valid != set(plugins.names(BRIDGES)):
-        rows = iter(unpack_bridges(writer.queries.analysis_result(_ROWS)))
-        before = {name: JoinedBridge(list(islice(rows, count)), slots) for name, (count, slots) in reads.items()}
-        _join(writer, tree, failed, {name: before[name] for name in valid})
+        rows = unpack_bridges(writer.queries.analysis_result(_ROWS))
+        left = iter(rows)
+        before = {name: JoinedBridge(list(islice(left, count)), slots) for name, (count, slots) in reads.items()}
+        _join(writer, tree, failed, rows, {name: before[name] for name in valid})
 
 
-def _join(writer: StoreWriter, tree: Tree, failed: Failed, valid: Mapping[str, JoinedBridge]) -> set[int]:
-    """Join all bridges but those that are still valid, and store the result."""
+def _join(
+    writer: StoreWriter, tree: Tree, failed: Failed, before: list[Bridge], valid: Mapping[str, JoinedBridge]
+) -> set[int]:
+    """Join all bridges but those that are still valid, and store the result; `before` are the rows stored so far."""
     delta = writer.delta
-    before = unpack_bridges(writer.queries.analysis_result(_ROWS))
     context = BridgeContext(writer.bridge_queries, tree)
     joined = {name: valid.get(name) or _join_one(name, context, failed) for name in plugins.names(BRIDGES)}
     rows = [row for one in joined.values() for row in one.rows]
-    if rows != before or not before:
+    if rows != before:
         writer.put_analysis(_ROWS, pack_bridges(rows))
         delta.add(Aspect.BRIDGES, [""])
     reads = {name: (len(one.rows), one.slots) for name, one in joined.items()}
     writer.put_analysis(_READS, msgspec.msgpack.encode(reads))
-    other = {*before} ^ {*rows}
+    differing = {*before} ^ {*rows}
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
-    delta.add(Aspect.BRIDGES_OF_NAME, {name for row in other for name in (row.name, row.name.partition(".")[0])})
-    delta.add(Aspect.BRIDGES_OF_FILE, {writer.owner(one) for row in other for one in (row.source, row.target) if one})
-    delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in other if _is_run(row)})
-    had, now = ({edge(r.target, r.source, EdgeKind.CALLS) for r in some if _is_run(r)} for some in (before, rows))
+    delta.add(Aspect.BRIDGES_OF_NAME, {name for row in differing for name in (row.name, row.name.partition(".")[0])})
+    ids = {one for row in differing for one in (row.source, row.target) if one}
+    delta.add(Aspect.BRIDGES_OF_FILE, set(map(writer.owner, ids)))
+    delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in differing if _is_call(row)})
+    had, now = ({edge(r.target, r.source, EdgeKind.CALLS) for r in some if _is_call(r)} for some in (before, rows))
     delta.removed_calls, delta.added_calls = had - now, now - had
     return now
 
@@ -97,13 +101,19 @@ def _stored_reads(writer: StoreWriter) -> dict[str, tuple[int, bytes | None]]:
     return msgspec.msgpack.decode(packed, type=dict[str, tuple[int, bytes | None]]) if packed else {}
 
 
-def _is_run(row: Bridge) -> bool:
+def _is_call(row: Bridge) -> bool:
     """True if calling one end of the bridge executes the other."""
     return row.role == Role.CALL and row.trust > Trust.CANDIDATE and row.target not in (0, row.source)
 
 
-def _changed_slots(writer: StoreWriter) -> set[int]:
+def _changed_slots(delta: Delta) -> set[int]:
     """Return the slots of what the update has changed so far."""
+    found = {slot_of(aspect, key) for aspect, key in delta.aspects}
+    return found | {slot_of(aspect, WHOLE_TABLE) for aspect, _ in delta.aspects}
+
+
+def _record_changed_ends(writer: StoreWriter) -> None:
+    """Record the bridges whose ends changed."""
     delta, store = writer.delta, writer.bridge_queries
     ends: list[tuple[set[_PlacedEnd], set[_PlacedEnd]]] = []
     for path, had in delta.previous.items():
@@ -115,8 +125,6 @@ def _changed_slots(writer: StoreWriter) -> set[int]:
         if ids is not None:
             ends.append((set(), _placed_ends(store.ends_of(ids.file), ids)))
     delta.add(Aspect.ENDS, {end.bridge for was, now in ends for _, _, end in was ^ now})
-    found = {slot_of(aspect, key) for aspect, key in delta.aspects}
-    return found | {slot_of(aspect, WHOLE_TABLE) for aspect, _ in delta.aspects}
 
 
 _PlacedEnd = tuple[int, int, End]  # the index among the ends of its file, the id of the symbol around it, and the end
@@ -124,4 +132,4 @@ _PlacedEnd = tuple[int, int, End]  # the index among the ends of its file, the i
 
 def _placed_ends(ends: Iterable[End], ids: SymbolIds) -> set[_PlacedEnd]:
     """Return the ends of a file as bridges see them: without positions, which any line above changes."""
-    return {(number, ids.of(end.symbol), end._replace(line=0, col=0, symbol=-1)) for number, end in enumerate(ends)}
+    return {(number, ids.id_at(end.symbol), end._replace(line=0, col=0, symbol=-1)) for number, end in enumerate(ends)}

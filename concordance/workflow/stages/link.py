@@ -74,12 +74,13 @@ class Linking:
         writer, queries = self.writer, self.writer.queries
         previous_c_tables, self.c_tables = self.c_tables, None
         delta = writer.delta
-        before = {path: had for path, had in delta.previous.items() if not self._is_same(had)}
+        before = {path: had for path, had in delta.previous.items() if not self._is_same_to_linker(had)}
         delta.flows_changed.update(before)
         settings = set(codec.unpack_paths(queries.analysis_result(_SETTINGS)))
-        if not settings.isdisjoint(delta.previous):
+        settings_changed = any((Aspect.TEXT.value, path) in delta.aspects for path in settings)
+        if settings_changed:
             delta.add(Aspect.SETTINGS, [""])
-        imports_may_move = delta.files_changed or not settings.isdisjoint(delta.previous)
+        imports_may_move = delta.files_changed or settings_changed
         if self.tree is None or imports_may_move:
             self.tree = Tree(self.root, _ledger(writer), self.roots)
         else:
@@ -117,7 +118,7 @@ class Linking:
         if previous_c_tables is None or imports_may_move or previous_c_tables.files != table_files(world):
             self._reuse_includes(linker, before, retargeted)
         else:
-            _pass_tables(linker, before, previous_c_tables)
+            _reuse_c_tables(linker, before, previous_c_tables)
         invalidation = Invalidation(world, queries, before, writer.delta.added, lambda: _c_names(linker))
         numbers = invalidation.find(retargeted)
         gone = [had.id for had in before.values() if had.path not in world.number or not _size(linker, had.path)]
@@ -130,7 +131,7 @@ class Linking:
         of_c = any(had.language in C_FAMILY for had in before.values())
         self.c_tables = _tables_to_keep(linker) or (previous_c_tables if not imports_may_move and not of_c else None)
 
-    def _is_same(self, had: PreviousFile) -> bool:
+    def _is_same_to_linker(self, had: PreviousFile) -> bool:
         """True if a file that was extracted again is the same to the linker."""
         asked = self.writer.queries
         if asked.language(had.id) != had.language or tuple(asked.keys(had.id)) != had.keys:
@@ -227,7 +228,7 @@ def _without_positions(imports: Iterable[Import]) -> tuple[Import, ...]:
     return tuple(row._replace(line=0, col=0) for row in imports)
 
 
-def _pass_tables(linker: Linker, before: dict[str, PreviousFile], tables: CFamilyState) -> None:
+def _reuse_c_tables(linker: Linker, before: dict[str, PreviousFile], tables: CFamilyState) -> None:
     """Pass the C family's tables to the linker, which updates them."""
     world = linker.world
     read = {world.number[path]: had for path, had in before.items() if had.language in C_FAMILY}

@@ -189,7 +189,7 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     groups: dict[int, list[Bridge]] = {}
     for row in rows:
         groups.setdefault(row.target, []).append(row)
-    for target, found in sorted(groups.items(), key=lambda group: one.ids.place(group[0])):
+    for target, found in sorted(groups.items(), key=lambda group: one.ids.place_of(group[0])):
         named = dict.fromkeys(_bridge_name(one, row) for row in found)
         names: list[Piece] = [_bridge_label(one, name) for name in list(named)[:_MAX_BRIDGE_ENDS]]
         more = len(named) - len(names)

@@ -140,7 +140,7 @@ def _class_diagram(one: FileModel) -> list[Block]:
     """Draw the class hierarchy, if the book has diagrams and there is enough to draw."""
     if not one.index.book.draws_diagrams:
         return []
-    classes = {place: one.ids.of(place) for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
+    classes = {place: one.ids.id_at(place) for place, symbol in enumerate(one.symbols) if symbol.kind in TYPE_KINDS}
     bases = {identity: one.bases.get(place, ()) for place, identity in classes.items()}
     heirs = {identity: one.subclasses.get(place, ()) for place, identity in classes.items()}
     return class_tree(classes.values(), bases, heirs, one.ref)
