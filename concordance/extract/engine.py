@@ -38,12 +38,17 @@ _UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:
     """Return all facts that follow from a file's text and, for languages with macros, from the repository's macros."""
     parsed = language in readers() and language != "text"
-    text, stretches = without_repetition(text) if parsed else (text, [])
+    whole = text
+    text, stretches = without_repetition(whole) if parsed else (whole, [])
     source = Source(text, language)
     endless = any(end - start > _LONGEST_LINE and "\n" not in text[start:end] for start, end in stretches)
     facts = _as_text(source) if endless else _read(source, macros, bool(stretches))
-    unread = tuple(_repetition_finding(source, stretch) for stretch in stretches)
-    return facts._replace(findings=(*facts.findings, *unread)) if unread else facts
+    if not stretches:
+        return facts
+    unread = (_repetition_finding(source, stretch) for stretch in stretches)
+    blank, counted = sum(not line.strip() for line in whole.encode("utf-8", "replace").splitlines()), facts.metrics
+    metrics = counted._replace(blank=blank, code=counted.code + counted.blank - blank)
+    return facts._replace(findings=(*facts.findings, *unread), metrics=metrics)
 
 
 def _repetition_finding(source: Source, stretch: Repetition) -> Finding:

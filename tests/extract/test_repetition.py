@@ -128,3 +128,9 @@ def test_a_line_without_end_is_read_as_text() -> None:
     facts = engine.extract("int f() {}\n" + content("'", 300), "cpp")
     assert not facts.symbols
     assert [finding.message for finding in facts.findings] == ["307,168 characters of repetitive text: not read"]
+
+
+def test_lines_that_are_not_read_still_count() -> None:
+    facts = engine.extract("def same(x):\n    return same(x)\n\n" * 3000, "python")
+    assert facts.findings
+    assert (facts.metrics.lines, facts.metrics.code, facts.metrics.blank) == (9000, 6000, 3000)
