@@ -103,12 +103,12 @@ class BridgeContext:
 
     @property
     def files(self) -> list[BridgeFile]:
-        """All files, by path."""
+        """All files, in path order."""
         self.reads.note(Aspect.PATHS, WHOLE_TABLE)
         return self._files
 
     @cached_property
-    def file_of(self) -> dict[str, BridgeFile]:
+    def files_by_path(self) -> dict[str, BridgeFile]:
         """The files by path."""
         return RecordedTable(self.reads, Aspect.PATHS, {row.path: row for row in self._files})
 

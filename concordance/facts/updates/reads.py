@@ -23,26 +23,26 @@ from concordance.facts.updates.delta import slot_of
 Value = TypeVar("Value")
 TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect
 WHOLE_TABLE = "*"  # the key for a whole table
-BELOW, ANYTHING = "below", "any"  # the aspects of anything about files below a folder, and of anything at all
+BELOW, ANYTHING = "below", "any"  # aspects: anything about the files below a folder; anything at all
 FILE_USES = "file uses"  # which file uses which, and what is computed from that
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
 class ReadRecorder:
-    """Collects the slots that are read while somebody listens."""
+    """Collects the slots that are read while it is recording."""
 
     def __init__(self) -> None:
-        self.listener: set[int] | None = None  # the set that collects slots; None while nobody listens
+        self.listener: set[int] | None = None  # the set that collects slots; None while nothing is recorded
         self._slots: dict[tuple[str, str], int] = {}
 
     def note(self, aspect: str, key: str) -> None:
         """Record that something was read."""
         if self.listener is not None:
-            slot = (aspect, key)
-            number = self._slots.get(slot)
-            if number is None:
-                number = self._slots[slot] = slot_of(aspect, key)
-            self.listener.add(number)
+            what = (aspect, key)
+            slot = self._slots.get(what)
+            if slot is None:
+                slot = self._slots[what] = slot_of(aspect, key)
+            self.listener.add(slot)
 
     def record_slots(self, slots: Iterable[int]) -> None:
         """Record slots that were read when a cached value was computed."""
@@ -131,15 +131,15 @@ def shared_property(*events: Event) -> Callable[[Callable[[Any], Value]], Shared
 
 
 def shared_until(*events: Event) -> Callable[[Callable[[Index], Value]], Callable[[Index], Value]]:
-    """The same for a function of an index."""
+    """Decorate a function of an index: computed once, unrecorded, and again after an update with one of the events."""
 
     def decorate(make: Callable[[Index], Value]) -> Callable[[Index], Value]:
         @wraps(make)
         def wrapper(index: Index) -> Value:
-            known: _Once[Value] | None = index.cache.get(wrapper)
+            known: _SharedValue[Value] | None = index.cache.get(wrapper)
             if known is None:
                 with index.reads.not_recording():
-                    known = index.cache[wrapper] = _Once(make(index), events)
+                    known = index.cache[wrapper] = _SharedValue(make(index), events)
             return known.value
 
         return wrapper
@@ -163,7 +163,7 @@ def incremental(make: Callable[[Index, Value | None], Value]) -> Callable[[Index
     return shared_until(ANY_UPDATE)(wrapper)
 
 
-class _Once(Generic[Value]):
+class _SharedValue(Generic[Value]):
     def __init__(self, value: Value, events: Iterable[Event]) -> None:
         self.value, self.events = value, events
 
@@ -173,22 +173,22 @@ def is_computed(index: object, name: str) -> bool:
     return name in vars(index)
 
 
-def drop_outdated_properties(owner: object, touched: TouchedKeys) -> None:
+def drop_shared_properties(owner: object, touched: TouchedKeys) -> None:
     """Drop the shared properties that an update makes invalid."""
     properties = {name: one for name, one in vars(type(owner)).items() if isinstance(one, SharedProperty)}
     for name in [name for name, one in properties.items() if _happened(one.events, touched)]:
         vars(owner).pop(name, None)
 
 
-def drop_outdated(index: HasCache, touched: TouchedKeys) -> None:
+def drop_shared(index: HasCache, touched: TouchedKeys) -> None:
     """Drop all shared values that an update makes invalid; a `Memo` drops its stale entries separately."""
-    drop_outdated_properties(index, touched)
+    drop_shared_properties(index, touched)
     for make, one in list(index.cache.items()):
-        if not isinstance(one, Memo) and (not isinstance(one, _Once) or _happened(one.events, touched)):
+        if not isinstance(one, Memo) and (not isinstance(one, _SharedValue) or _happened(one.events, touched)):
             del index.cache[make]
 
 
-def forget_stale(cache: Mapping[Any, Any], slots: set[int]) -> None:
+def drop_memoised(cache: Mapping[Any, Any], slots: set[int]) -> None:
     """Drop the memoised values that were computed from any of these slots."""
     for one in cache.values():
         if isinstance(one, Memo):

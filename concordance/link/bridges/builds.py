@@ -28,7 +28,7 @@ _OBJECTS = (".c", ".S", ".cc", ".cpp", ".s", ".rs")
 
 def join(context: BridgeContext) -> Iterator[Bridge]:
     """Join targets with sources."""
-    paths = Paths(context.file_of)
+    paths = Paths(context.files_by_path)
     targets: dict[tuple[str, str], list[StatedEnd]] = {}
     for one in context.ends("builds"):
         targets.setdefault((one.file.path, one.end.name), []).append(one)
@@ -56,7 +56,7 @@ def _target_files(context: BridgeContext, paths: Paths, stated: list[StatedEnd],
         for file, trust, by in _files(paths, one) if _how(one) != "without" else ():
             if file not in without and file not in seen and file != one.file.path:
                 seen.add(file)
-                row = one.to(context.file_of[file].id, trust, by)
+                row = one.to(context.files_by_path[file].id, trust, by)
                 yield row._replace(source=target) if target else row
 
 

@@ -42,7 +42,7 @@ def _path(context: BridgeContext, one: StatedEnd) -> DocumentedName | None:
     homes = ("", one.file.path.rpartition("/")[0])
     for home in homes if not one.end.text.startswith(".") else homes[::-1]:
         path = join_path(home, one.end.text)
-        row = context.file_of.get(path) if path is not None else None
+        row = context.files_by_path.get(path) if path is not None else None
         if row is not None:
             return DocumentedName(row.id, Trust.EXACT, "path")
     return None
@@ -129,7 +129,7 @@ class DocumentedNames:
         return None
 
     def _row(self, path: str) -> BridgeFile:
-        return self._context.file_of[path]
+        return self._context.files_by_path[path]
 
     def _symbols(self, path: str) -> dict[str, int]:
         """Return the symbols of a file by their qualified names."""

@@ -58,7 +58,7 @@ class _Files:
         """Return what a file defines under a name: by its full name, as an enumeration's value, or as a generated
         service."""
         if path not in self._symbols:
-            self._symbols[path] = self._context.symbols(self._context.file_of[path])
+            self._symbols[path] = self._context.symbols(self._context.files_by_path[path])
         symbols = self._symbols[path]
         parts = dotted.split(".")
         # generated members of a message (`FromString`) have no symbol: fall back to the message

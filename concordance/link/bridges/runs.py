@@ -27,7 +27,7 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
     for one in context.ends("runs"):
         for path, trust, by in found.scripts_named(one):
             if path != one.file.path:
-                yield one.to(context.file_of[path].id, trust, by, role=Role.CALL)
+                yield one.to(context.files_by_path[path].id, trust, by, role=Role.CALL)
 
 
 class _Files:
@@ -35,7 +35,7 @@ class _Files:
 
     def __init__(self, context: BridgeContext) -> None:
         self._context = context
-        self._paths = context.file_of
+        self._paths = context.files_by_path
         self._by_name: dict[str, list[str]] = {}
         for path in self._paths:
             self._by_name.setdefault(path.rpartition("/")[2], []).append(path)

@@ -52,7 +52,7 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     rows = _definitions(file.path, found) + _imports(file.path, found)
     rows += [
         _row(row.name, "name", file.path, row.line, row.times, SOURCE)
-        for row in mentioned_names(found, index.census.has_code)
+        for row in mentioned_names(found, index.census.has_code_symbol)
     ]
     rows += _variables(index, file.path)
     return paginate(rows + _concepts(facts, file.path, found), _COLUMNS, page)

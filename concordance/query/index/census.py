@@ -114,14 +114,14 @@ class Census:
                 found.setdefault(names[identity], []).append(identity)
         return found
 
-    def only(self, name: str) -> int:
+    def unique_code_symbol(self, name: str) -> int:
         """Return the only code symbol with this name; 0 if there is none or more than one."""
         self.reads.note(Aspect.SYMBOLS_NAMED, name)
         kinds = self.kinds
         meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _CODE_KINDS]
         return meant[0] if len(meant) == 1 else 0
 
-    def has_code(self, name: str) -> bool:
+    def has_code_symbol(self, name: str) -> bool:
         """True if a code symbol has this name."""
         self.reads.note(Aspect.SYMBOLS_NAMED, name)
         return any(self.kinds[identity] in _CODE_KINDS for identity in self.by_name.get(name, ()))

@@ -246,7 +246,7 @@ def names_in_code(one: FileModel) -> list[MentionedName]:
     language = one.file.language
     prose = is_prose(language)
     if prose:
-        found = names_in_samples(one.opened.lines() or (), one.index.census.has_code)
+        found = names_in_samples(one.opened.lines() or (), one.index.census.has_code_symbol)
     elif one.facts.occurrences.names and one.symbols and not language_of(language).is_keyed:
         found = names_by_spelling(one.opened.text() or "")
         for row in one.facts.imports:
@@ -267,7 +267,7 @@ class MentionResolver:
         """Return a link to what the file uses under this name, or to the only definition of it; else None."""
         last = re.split(r"\.|::", name)[-1].removesuffix("()")
         index = self._one.index
-        identity = self._used.get(last) or index.census.only(last)
+        identity = self._used.get(last) or index.census.unique_code_symbol(last)
         return ref_of(index, identity)._replace(label=name) if identity else None
 
 

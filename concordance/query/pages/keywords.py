@@ -69,7 +69,8 @@ def _blocks(one: FileModel) -> list[Block]:
     one.index.reads.note("words", one.path)
     groups, uses = file_keywords.defined_names(one.symbols), file_keywords.count_usage(one)
     imports = file_keywords.imported_names(one)
-    mentioned = file_keywords.mentioned_names(one.facts, one.index.census.has_code, file_keywords.names_in_code(one))
+    is_code = one.index.census.has_code_symbol
+    mentioned = file_keywords.mentioned_names(one.facts, is_code, file_keywords.names_in_code(one))
     concepts = file_keywords.concepts(
         one.facts.terms, one.index.census.files_per_term, one.index.census.file_count_band
     )

@@ -17,7 +17,7 @@ from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
-from concordance.facts.updates.reads import FILE_USES, TouchedKeys, drop_outdated, drop_outdated_properties, is_computed
+from concordance.facts.updates.reads import FILE_USES, TouchedKeys, drop_shared, drop_shared_properties, is_computed
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
 from concordance.query.index.graphs.file_graph import folder_edges, updated_edges
@@ -25,7 +25,6 @@ from concordance.query.index.repository import KIND_NUMBERS, Index, analysis_mar
 from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
-Terms = tuple[str, tuple[Term, ...], tuple[Term, ...]]  # a path, the file's terms before, and now
 _MAX_CHANGED_FILES = 200  # changed files above which the whole index is read again
 
 
@@ -50,7 +49,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     index.facts = facts
     index.open_files.clear()  # they read from the old store
     _update_files(index, files, touched[Aspect.TEXT])
-    drop_outdated(index, touched)
+    drop_shared(index, touched)
     if ranked.get("ranks") == index.ranks:
         vars(index).update(ranked)  # what was computed from equal ranks stays valid
 
@@ -61,7 +60,8 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     changed = census.finish(touched, index.order_of) if census is not None else CensusChanges(set(), [], None)
     if is_computed(index, "alphabet"):
         index.alphabet.renew(changed.names, changed.terms)
-    tables.stale = None if changed.used is None or tables.stale is None else tables.stale | changed.used
+    stale = changed.files_used_differently
+    tables.stale = None if stale is None or tables.stale is None else tables.stale | stale
     index.reused_letters = None
     return True
 
@@ -176,12 +176,20 @@ def _documents(index: Index) -> set[int]:
 # Updating the census at the cost of the changed files alone.
 
 
+class TermChange(NamedTuple):
+    """The terms of a file that was read again."""
+
+    path: str
+    before: tuple[Term, ...]
+    after: tuple[Term, ...]
+
+
 class CensusChanges(NamedTuple):
     """What the update of a census changed."""
 
     names: set[str]  # names whose symbols changed
-    terms: list[Terms]
-    used: set[str] | None  # files with changed users or symbols; None if it may be any
+    terms: list[TermChange]
+    files_used_differently: set[str] | None  # files with other users or other symbols; None if it may be any
 
 
 def remove_ids(table: dict[str, list[int]], key: str, file: ChangedFile, path_of: Callable[[int], str]) -> None:
@@ -197,7 +205,7 @@ def remove_ids(table: dict[str, list[int]], key: str, file: ChangedFile, path_of
 
 
 def insert_id(table: dict[str, list[int]], key: str, identity: int, order_of: Callable[[int], tuple[str, int]]) -> None:
-    """Insert a symbol into such a list."""
+    """Insert a symbol into a list of ids in the order of paths and of the text."""
     insort(table.setdefault(key, []), identity, key=order_of)
 
 
@@ -229,11 +237,13 @@ class CensusUpdate:
     def finish(self, touched: TouchedKeys, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
         """Add the new symbols, and update everything else, after the tables of files."""
         census, facts = self._census, self._census.facts
-        drop_outdated_properties(census, touched)
+        drop_shared_properties(census, touched)
         for file in self._files if self._has("names") else ():
             self._add(file, order_of)
         for path in touched[Aspect.TEXT] if self._has("read_paths") else ():
-            (census.read_paths.add if facts.is_read(path) else census.read_paths.discard)(path)
+            census.read_paths.discard(path)
+            if facts.is_read(path):
+                census.read_paths.add(path)
         for text in touched[Aspect.TERM] if self._has("files_per_term") else ():
             census.files_per_term.pop(text, None)
             census.files_per_term.update(
@@ -267,7 +277,7 @@ class CensusUpdate:
             if not counts[folder]:
                 del counts[folder]
 
-    def _terms(self, paths: Collection[str]) -> Iterable[Terms]:
+    def _terms(self, paths: Collection[str]) -> Iterable[TermChange]:
         census = self._census
         known = {file.path: file.before.file for file in self._files if file.before is not None}
         for path in paths:
@@ -276,7 +286,7 @@ class CensusUpdate:
             after = census.facts.terms_of(path)
             if after:
                 census.terms[file] = after
-            yield path, before, after
+            yield TermChange(path, before, after)
 
     # --- uses
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from concordance.base.paths import parent_folders
 from concordance.facts.updates.delta import Aspect, slot_of
 from concordance.facts.updates.page_reads import Digests, PageReadLog, PageReadsBroken, PageRecord, Subject
-from concordance.facts.updates.reads import forget_stale
+from concordance.facts.updates.reads import drop_memoised
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.tables import changed, table_digests
@@ -79,11 +79,11 @@ class StalePages:
         # Forget stale values before the tables are computed, because tables may be computed from cached values.
         stale_slots = {slot_of(aspect, key) for aspect, keys in touched.items() for key in keys}
         folders = {folder for path in touched[Aspect.PATHS] for folder in parent_folders(path)}
-        forget_stale(index.cache, stale_slots | {slot_of("folder", folder) for folder in folders})
+        drop_memoised(index.cache, stale_slots | {slot_of("folder", folder) for folder in folders})
         shared = table_digests(index, before, touched)
         known = self.log.subjects()
         slots = changed(index, before, shared, touched, self._before["said"] != self._now["said"])
-        forget_stale(index.cache, slots)
+        drop_memoised(index.cache, slots)
         again = self.log.readers(slots)
         lost = set(astray)
         again |= {one for one, pages in known.items() if not pages or (lost and not lost.isdisjoint(pages))}
