@@ -12,7 +12,7 @@ import posixpath
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -114,7 +114,7 @@ def _head(pages: Collection[ManifestPage], unfinished: bool, site: bool) -> str:
     return json.dumps(head, indent=1)[:-2] + ',\n "pages": {\n'
 
 
-@cache
+@lru_cache(maxsize=1 << 17)
 def _line(row: ManifestPage) -> str:
     """Return a page's row. Cached, since each row is written at least twice: when a run begins and when it ends."""
     return f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}"
