@@ -207,3 +207,18 @@ def test_another_function_among_tests_is_nothing_new(tmp_path: Path, monkeypatch
             numbers.append(table_digests(index, {}, None)["tests"]["a.py"])
     assert ids[0] == ids[1] != ids[2]
     assert numbers[0] == numbers[1] != numbers[2]
+
+
+@pytest.mark.parametrize("name", ["symbol_counts", "used_by", "by_name", "terms", "kinds"])
+def test_a_table_of_the_census_that_was_made_alone(bench: Callable[[int], edits.Bench], name: str) -> None:
+    one = bench(0)
+    one.run([], False)
+    store = str(one.root / ".concordance")
+    index = Index(Facts(store), str(one.root))
+    getattr(index.census, name)
+    desk = Desk(one.root, 40_000)
+    desk.put("src/pear/core.py", desk.text("src/pear/core.py") + "\n\ndef quite_fresh():\n    return grow()\n")
+    edits.store_update.build(str(one.root), 1)
+    facts = Facts(store)
+    assert refresh_index(index, facts)
+    assert getattr(index.census, name) == getattr(Index(facts, index.root).census, name)

@@ -222,11 +222,11 @@ class CensusUpdate:
     def remove_symbols(self, path_of: Callable[[int], str]) -> None:
         """Remove the old symbols."""
         census = self._census
-        for file in self._files if self._has("symbol_counts") else ():
-            before = sum(1 for one in file.ids_before if census.key_of(one))
-            self._count(file.path, sum(1 for row in file.symbols if row[1]) - before)
-        for file in self._files if self._has("names") else ():
-            names = {census.names[one] for one in file.ids_before if census.names[one]}
+        for file in self._files:
+            keys = [key for one in file.ids_before if (key := census.key_of(one))]
+            if self._has("symbol_counts"):
+                self._count(file.path, sum(1 for row in file.symbols if row[1]) - len(keys))
+            names = {split_key(key)[-1] for key in keys}
             self._names |= names
             for name in names if self._has("by_name") else ():
                 remove_ids(census.by_name, name, file, path_of)
@@ -238,7 +238,7 @@ class CensusUpdate:
         """Add the new symbols, and update everything else, after the tables of files."""
         census, facts = self._census, self._census.facts
         drop_shared_properties(census, touched)
-        for file in self._files if self._has("names") else ():
+        for file in self._files:
             self._add(file, order_of)
         for path in touched[Aspect.TEXT] if self._has("read_paths") else ():
             census.read_paths.discard(path)
@@ -258,8 +258,10 @@ class CensusUpdate:
         for table in self._columns():
             table.extend([""] * (top - len(table)))
         for identity, key, kind, _, _ in (row for row in file.symbols if row[1]):
-            name = census.names[identity] = split_key(key)[-1]
+            name = split_key(key)[-1]
             self._names.add(name)
+            if self._has("names"):
+                census.names[identity] = name
             if self._has("kinds"):
                 census.kinds[identity] = kind
             if self._has("by_name"):
@@ -267,7 +269,8 @@ class CensusUpdate:
 
     def _columns(self) -> list[list[str]]:
         """Return the columns by id that have been computed."""
-        return [self._census.names, *([self._census.kinds] if self._has("kinds") else [])]
+        census = self._census
+        return [*([census.names] if self._has("names") else []), *([census.kinds] if self._has("kinds") else [])]
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""
