@@ -310,8 +310,10 @@ class Index:
 
     @shared_property()
     def all_folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
+        """As `folder_edges`, of every folder; updated together with `neighbours`."""
         prose = {row[0] for row in self.file_rows if row[3] == Category.DOCUMENTATION}
-        pairs = [pair for pair in unpack_pairs(self.facts.analysis_result("pairs")) if pair[0] not in prose]
+        uses = ((user, targets) for user, targets in self.neighbours.all_uses.items() if user not in prose)
+        pairs = [(user, target, times) for user, targets in uses for target, times in targets.items()]
         return folder_edges(pairs, self.paths_by_id)
 
     def folder_edges(self, folder: str) -> dict[tuple[str, str], int]:
