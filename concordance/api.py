@@ -82,7 +82,7 @@ class Repository:
         return self.compared(*revisions)[0]
 
     def compared(self, *revisions: str, progress: Progress = ignore_progress) -> tuple[list[Row], str]:
-        """Return the same rows as `diff`, and the page that shows them."""
+        """Return the rows of `diff`, and the page that shows them."""
         from concordance.workflow import builds, diff, store_update
 
         settings = store_update.read_settings(self.root)

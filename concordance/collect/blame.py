@@ -119,7 +119,7 @@ def _ranges(places: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _read(written: bytes, shallow: bool) -> tuple[list[Commit], list[tuple[bytes, int]]]:
-    """Parse git's output: for each line its commit id, details when the commit is new, and the text of the line.
+    """Parse the output of `git blame`: for each line the commit's id, its details where it first occurs, and the text.
 
     A row's type follows from its position: only the text starts with a tab, and it always does.
     """

@@ -82,9 +82,9 @@ class IdOwners(Generic[Owner]):
 
     def extend(self, ranges: Iterable[tuple[int, Owner]]) -> None:
         """Add ranges after all others."""
-        for start, owner in ranges:
-            self.starts.append(start)
-            self.owners.append(owner)
+        rows = list(ranges)
+        self.starts.extend([start for start, _ in rows])
+        self.owners.extend([owner for _, owner in rows])
 
     def __getitem__(self, identity: int) -> Owner:
         return self.owners[bisect_right(self.starts, identity) - 1]

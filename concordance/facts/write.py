@@ -95,6 +95,7 @@ class StoreWriter:
             path = reading.file.path
             identity = self._ids.get(path)
             before, rank = None, None
+            now = StoredFile(reading.file, reading.packed, reading.symbols)
             if identity is None:
                 ids = self._new_ids(path, len(reading.symbols))
                 identity = ids.file
@@ -104,11 +105,10 @@ class StoreWriter:
                 had = self._forget(identity, before)
                 ids = self._kept_ids(had, [symbol[7] for symbol in reading.symbols])
                 rank = had.rank
-                self.delta.add_file(path, had, StoredFile(reading.file, reading.packed, reading.symbols))
-            row = reading.file
+                self.delta.add_file(path, had, now)
             if not self.fresh:
-                self.delta.compare_file(path, before, StoredFile(row, reading.packed, reading.symbols))
-            files.append((identity, len(ids), ids.pack(), rank, schema.stored_path(path), *row[1:]))
+                self.delta.compare_file(path, before, now)
+            files.append((identity, len(ids), ids.pack(), rank, schema.stored_path(path), *now.file[1:]))
             if reading.packed:
                 facts.append((identity, reading.packed))
             if reading.flow:
@@ -167,15 +167,18 @@ class StoreWriter:
     def _stored_file(self, identity: int) -> StoredFile:
         """Return a file as stored."""
         run = self._connection.execute
-        query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE id = ?"  # noqa: S608
-        row = run(query, (identity,)).fetchone()
         facts = run("SELECT packed FROM facts WHERE file = ?", (identity,)).fetchone()
         query = (
             "SELECT name, kind, place, line, declaration, col, public, key, test FROM symbol WHERE file = ? "
             "ORDER BY place"
         )
         symbols = run(query, (identity,)).fetchall()
-        return StoredFile(File(schema.path_from(row[0]), *row[1:]), facts[0] if facts else b"", symbols)
+        return StoredFile(self._ledger_row(identity), facts[0] if facts else b"", symbols)
+
+    def _ledger_row(self, identity: int) -> File:
+        query = f"SELECT {schema.FILE_COLUMNS} FROM file WHERE id = ?"  # noqa: S608
+        row = self._connection.execute(query, (identity,)).fetchone()
+        return File(schema.path_from(row[0]), *row[1:])
 
     def _forget(self, identity: int, stored: StoredFile) -> PreviousFile:
         """Delete what reading a file again will insert, and return it."""
@@ -291,7 +294,8 @@ class StoreWriter:
 
     def file(self, path: str) -> File:
         """Return one file of the ledger, which must be there."""
-        return self._stored_file(self._ids[path]).file
+        with self._guarded():
+            return self._ledger_row(self._ids[path])
 
     def files(self) -> list[tuple[int, str, str, str]]:
         """Return every file's id, path, language and category, in the order of ids."""
@@ -325,12 +329,12 @@ class StoreWriter:
     @property
     def queries(self) -> LinkReads:
         """The queries of the linker when it links a few files."""
-        return LinkReads(self._connection, self._guarded, os.path.dirname(self.path))
+        return LinkReads(self._connection, self._guarded, os.path.dirname(self.path), lambda: self.owners)
 
     @property
     def bridge_queries(self) -> BridgeReads:
         """The queries of the bridges."""
-        return BridgeReads(self._connection, self._guarded)
+        return BridgeReads(self._connection, self._guarded, lambda: self.owners)
 
     def index(self) -> None:
         """Create the indexes of a first build, after everything they cover is written."""

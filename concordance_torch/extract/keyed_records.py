@@ -49,7 +49,7 @@ class KeyedRecord:
 
 
 def read_records(context: RuleContext) -> Iterator[KeyedRecord]:
-    """Yield the named items of a file's sequences, except items inside other items."""
+    """Yield the named items of the sequences in a file, but not those inside other items."""
     rows = sorted((d for d in context.draft.definitions if d.kind == Kind.KEY), key=lambda d: (d.start, -d.end, d.at))
     place = 0
     covered = 0  # the end of the last mapping at the top level

@@ -100,7 +100,7 @@ class Kernels:
         return [one for one in rows if enclosing_namespaces(one) == enclosing_namespaces(declared)]
 
     def _parameter_types(self, one: SymbolPlace) -> list[str]:
-        """Return the types of a function's parameters as written; [] if they are not known."""
+        """Return the types of a function's parameters as they are written; empty if they are unknown."""
         stated = self._parameter_lists.get((one.path, one.name))
         if stated is None:
             return []

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from concordance.api import Repository
 from concordance.base import plugins
 from concordance.base.errors import ConcordanceError
 from concordance.base.model import Kind
 from concordance.facts.read import Facts
-from concordance.query.commands import COMMANDS
+from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.repository import Index
 from concordance.workflow import pipeline, store_update
 from tests.support import books, editrepo
@@ -37,11 +36,10 @@ def _questions(root: Path) -> list[tuple[str, str]]:
 
 def _answers(root: Path, questions: list[tuple[str, str]]) -> Iterator[object]:
     with Facts(str(root / ".concordance")) as facts:
-        repository = Repository.__new__(Repository)
-        repository._index = Index(facts, str(root))
+        index = Index(facts, str(root))
         for command, asked in questions:
             try:
-                answer = repository.ask(command, asked)
+                answer = ask(index, command, asked, 1000, "")
                 yield command, asked, answer.rows, answer.total, answer.note
             except ConcordanceError as error:
                 yield command, asked, str(error).replace(str(root), "")

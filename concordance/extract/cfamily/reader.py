@@ -328,7 +328,7 @@ def add_words(draft: Draft, start: int, end: int) -> None:
 
 
 def add_directives(draft: Draft, lines: ScannedLines) -> None:
-    """Add the macros and includes that preprocessor lines define, and the names in them."""
+    """Record the macros and includes of preprocessor lines, and the names that occur in them."""
     data = lines.data
     draft.comments.extend(lines.comments)
     dead = iter(lines.dead)

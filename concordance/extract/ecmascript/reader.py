@@ -245,7 +245,7 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
 
 
 def _chosen(draft: Draft, found: dict[str, list[Node]]) -> list[Definition]:
-    """Return each definition once, because one may match both as a function and as a constant, and drop false ones.
+    """Return each definition once, as one may match both as a function and as a constant; drop false matches.
 
     A function that is assigned as a member inside another function is a definition only if the receiver is the
     module, a prototype, or a function or class of this file; otherwise it is just a value.

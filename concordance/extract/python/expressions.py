@@ -1,4 +1,4 @@
-"""Builds the flow expressions of Python expressions.
+"""Translates Python's expressions into those of a file's flow.
 
 In: a node of the tree. Out: the number of an expression, 0 if nothing is known about its value. Only what can lead to a
 definition is recorded: a call's function and first argument, a container's first element, and for arithmetic the method

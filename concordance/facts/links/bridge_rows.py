@@ -46,8 +46,12 @@ def _plain(row: Bridge) -> Bridge:
 class BridgeReads:
     """Queries of the store's tables."""
 
-    def __init__(self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]]) -> None:
-        self._run, self._guarded = connection, guarded
+    def __init__(
+        self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]],
+        owners: Callable[[], IdOwners[int]],
+    ) -> None:  # fmt: skip
+        """`owners` returns which file each id belongs to."""
+        self._run, self._guarded, self.owners = connection, guarded, owners
 
     def ends(self) -> dict[int, tuple[End, ...]]:
         """Return the ends of every file that has any, by file id."""
@@ -104,11 +108,6 @@ class BridgeReads:
             rows = self._run.execute("SELECT id, symbols, ids, path, language, category FROM file").fetchall()
         found = ((r[0], SymbolIds.unpack(*r[:3]), schema.path_from(r[3]), r[4], r[5]) for r in rows)
         return sorted(found, key=lambda row: row[2])
-
-    def owners(self) -> IdOwners[int]:
-        """Return which file each id belongs to."""
-        with self._guarded():
-            return IdOwners(self._run.execute("SELECT start, file FROM id_range ORDER BY start").fetchall())
 
 
 # --- symbols with their position

@@ -25,10 +25,11 @@ class LinkReads:
     """Queries of the store's tables."""
 
     def __init__(
-        self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]], folder: str
-    ) -> None:
-        """`folder` is the folder of the store."""
-        self._run, self._guarded, self._folder = connection, guarded, folder
+        self, connection: sqlite3.Connection, guarded: Callable[[], AbstractContextManager[None]], folder: str,
+        owners: Callable[[], IdOwners[int]],
+    ) -> None:  # fmt: skip
+        """`folder` is the folder of the store; `owners` returns which file each id belongs to."""
+        self._run, self._guarded, self._folder, self._owners = connection, guarded, folder, owners
         self._mentions: list[tuple[int, bytes]] | None = None
 
     def language(self, file: int) -> str:
@@ -116,12 +117,8 @@ class LinkReads:
                 query = f"SELECT DISTINCT {user} FROM {table} WHERE target IN ({marks})"  # noqa: S608
                 with self._guarded():
                     found.update(row[0] for row in self._run.execute(query, part))
-        return self._files(found)
-
-    def _files(self, ids: Iterable[int]) -> set[int]:
-        with self._guarded():
-            owners = IdOwners[int](self._run.execute("SELECT start, file FROM id_range ORDER BY start").fetchall())
-        return {owners[one] for one in ids}
+        owners = self._owners()
+        return {owners[user] for user in found}
 
     def analysis_result(self, name: str) -> bytes:
         """Return the packed result of a whole-repository analysis."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
@@ -23,6 +22,7 @@ from concordance.facts import schema
 from concordance.facts.integrity import checksums
 from concordance.facts.integrity.commit import commit
 from concordance.facts.integrity.failures import FAILURES
+from concordance.facts.updates.reads import pack_slots, slot_array, unpack_slots
 
 Subject = tuple[str, str]  # the kind of a page, and its subject
 Digests = dict[str, int]  # digests of one table, by key
@@ -129,7 +129,7 @@ class PageReadLog:
             for slot in slots:
                 row = self._connection.execute("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
                 if row:
-                    numbers.update(_numbers(row[0]))
+                    numbers.update(slot_array(row[0]))
         return {subject for subject, number in self._numbers.items() if number in numbers}
 
     def shared(self) -> dict[str, Digests]:
@@ -182,7 +182,7 @@ class PageReadLog:
         rows = []
         for number, ((kind, about), one) in enumerate(sorted(records.items()), 1):
             rows.append((number, kind, os.fsencode(about), one.slots, _pages(one.pages)))
-            for slot in _numbers(one.slots):
+            for slot in slot_array(one.slots):
                 known = readers.get(slot)
                 if known is None:
                     readers[slot] = array("I", (number,))
@@ -236,16 +236,16 @@ class PageReadLog:
             else:
                 row = run("SELECT slots FROM subject WHERE number = ?", (number,)).fetchone()
                 old = unpack_slots(row[0]) if row else set()
-            for slot in _numbers(one.slots):
+            for slot in slot_array(one.slots):
                 if slot not in old:
                     added.setdefault(slot, []).append(number)
-            every = pack_slots(old.union(_numbers(one.slots)))
+            every = pack_slots(old.union(slot_array(one.slots)))
             values = (number, kind, os.fsencode(about), every, _pages(one.pages))
             run("INSERT OR REPLACE INTO subject VALUES (?, ?, ?, ?, ?)", values)
             subjects[kind, about] = one.pages
         for slot, numbers in added.items():
             row = run("SELECT subjects FROM reader WHERE slot = ?", (slot,)).fetchone()
-            known = _numbers(row[0]) if row else array("I")
+            known = slot_array(row[0]) if row else array("I")
             known.extend(numbers)
             run("INSERT OR REPLACE INTO reader VALUES (?, ?)", (slot, known.tobytes()))
         for subject in removed:
@@ -263,29 +263,6 @@ class PageReadLog:
         other = {one: dict(rows) for one, rows in tables.items() if rows != before.get(one)}
         self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES (?, ?)", _encoded(other))  # noqa: S608
         before |= other
-
-
-def pack_slots(slots: Iterable[int]) -> bytes:
-    """Encode slots."""
-    return array("I", sorted(slots)).tobytes()
-
-
-def holds_any(slots: bytes, wanted: Iterable[int]) -> bool:
-    """True if encoded slots contain any of the given ones."""
-    known = _numbers(slots)
-    places = ((one, bisect_left(known, one)) for one in wanted)
-    return any(place < len(known) and known[place] == one for one, place in places)
-
-
-def unpack_slots(slots: bytes) -> set[int]:
-    """Decode slots."""
-    return set(_numbers(slots))
-
-
-def _numbers(packed: bytes) -> array[int]:
-    found = array("I")
-    found.frombytes(packed)
-    return found
 
 
 def _pages(pages: Iterable[str]) -> bytes:

@@ -13,6 +13,8 @@ page do not depend on which pages were made before it.
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
@@ -331,3 +333,30 @@ class RecordedTableById(dict[int, Value]):
         """Return the value of a key, or a default."""
         self._reads.note(self._name, self._paths.get(key, ""))
         return super().get(key, default)
+
+
+# --- encoded slots
+
+
+def pack_slots(slots: Iterable[int]) -> bytes:
+    """Encode slots."""
+    return array("I", sorted(slots)).tobytes()
+
+
+def holds_any(slots: bytes, wanted: Iterable[int]) -> bool:
+    """True if encoded slots contain any of the given ones."""
+    known = slot_array(slots)
+    places = ((one, bisect_left(known, one)) for one in wanted)
+    return any(place < len(known) and known[place] == one for one, place in places)
+
+
+def unpack_slots(slots: bytes) -> set[int]:
+    """Decode slots."""
+    return set(slot_array(slots))
+
+
+def slot_array(packed: bytes) -> array[int]:
+    """Decode slots as an ascending array."""
+    found = array("I")
+    found.frombytes(packed)
+    return found

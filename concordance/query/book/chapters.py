@@ -223,10 +223,9 @@ def _kind(folder: Folder) -> str:
 def _uses_between_folders(index: Index) -> Counter[tuple[str, str]]:
     """Count the pairs of files in which one uses the other, by (user's folder, used folder); documents do not count."""
     homes = {file: path.rpartition("/")[0] for file, path, _, _ in index.file_rows}
-    prose = {file for file, _, _, category in index.file_rows if category == Category.DOCUMENTATION}
     return Counter(
         (homes[user], homes[target])
-        for user, targets in index.neighbours.all_uses.items() if user not in prose
+        for user, targets in index.neighbours.all_uses.items() if user not in index.documents
         for target in targets
     )  # fmt: skip
 

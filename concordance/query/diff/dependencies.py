@@ -100,7 +100,7 @@ class Resolver:
 
 
 class ImportNameFilter:
-    """Checks whether an import may refer to one of the given files, by their names."""
+    """Decides by name whether an import may refer to one of the given files."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._around: dict[str, set[str]] = {}  # the parent folders of each file or package, by its name

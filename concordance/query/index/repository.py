@@ -153,6 +153,11 @@ class Index:
         """The category of each file (source, test, documentation, …), by path."""
         return RecordedTable(self.reads, Aspect.DISPLAY_NAMES, {row[1]: row[3] for row in self.file_rows})
 
+    @shared_property(Aspect.PATHS)
+    def documents(self) -> frozenset[int]:
+        """The ids of the files of documentation; unrecorded, for those who read all of it."""
+        return frozenset(row[0] for row in self.file_rows if row[3] == Category.DOCUMENTATION)
+
     def category_of(self, path: str) -> str:
         """Return the category of a file."""
         return self.categories[path]
@@ -167,17 +172,18 @@ class Index:
         return self._languages[path]
 
     @shared_property(Aspect.PATHS)
-    def _ids(self) -> dict[str, int]:
+    def ids_by_path(self) -> dict[str, int]:
+        """The id of each file, by path."""
         return {row[1]: row[0] for row in self.file_rows}
 
     def file_id(self, path: str) -> int:
         """Return the id of a file."""
-        return self._ids[path]
+        return self.ids_by_path[path]
 
     @shared_property(Aspect.PATHS)
     def _folders(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for path in sorted(self._ids):
+        for path in sorted(self.ids_by_path):
             found.setdefault(path.rpartition("/")[0], []).append(path)
         return found
 
@@ -311,8 +317,8 @@ class Index:
     @shared_property()
     def all_folder_edges(self) -> dict[str, dict[tuple[str, str], int]]:
         """As `folder_edges`, of every folder; updated together with `neighbours`."""
-        prose = {row[0] for row in self.file_rows if row[3] == Category.DOCUMENTATION}
-        uses = ((user, targets) for user, targets in self.neighbours.all_uses.items() if user not in prose)
+        documents = self.documents
+        uses = ((user, targets) for user, targets in self.neighbours.all_uses.items() if user not in documents)
         pairs = [(user, target, times) for user, targets in uses for target, times in targets.items()]
         return folder_edges(pairs, self.paths_by_id)
 
@@ -328,7 +334,7 @@ class Index:
     def licences(self) -> dict[str, str]:
         """The licence file of each folder that has one."""
         found: dict[str, str] = {}
-        for path in sorted(self._ids, reverse=True):
+        for path in sorted(self.ids_by_path, reverse=True):
             folder, _, name = path.rpartition("/")
             if _LICENCE.fullmatch(name):
                 found[folder] = path
@@ -382,7 +388,7 @@ class Index:
     @shared_property(ANY_UPDATE)
     def runners(self) -> RunnerCommands:
         """The commands that run tests."""
-        return RunnerCommands(self.root, self._ids, self.reads)
+        return RunnerCommands(self.root, self.ids_by_path, self.reads)
 
     @shared_property(ANY_UPDATE)
     def text_shards(self) -> list[IndexShard]:

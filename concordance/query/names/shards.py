@@ -18,7 +18,7 @@ DIGITS, OTHER = "0-9", "#"
 
 
 class NameEntry(NamedTuple):
-    """An entry of the alphabetical index."""
+    """One name in the alphabetical index."""
 
     name: str
     ids: Sequence[int]  # the symbols that have the name …

@@ -172,8 +172,8 @@ def _of_concepts(index: Index, page_of: dict[str, str]) -> Iterator[Name]:
 
 
 class _Node:
-    """The names with one prefix. The best are its own; prefixes that many of the others share become children; what is
-    left goes into further files of its own."""
+    """All names with a prefix. It keeps the best ones itself; longer prefixes that many of the others share become its
+    children, and the rest go into further files."""
 
     def __init__(self, prefix: str, entries: list[tuple[str, Name]]) -> None:
         self.prefix = prefix

@@ -21,8 +21,7 @@ from concordance.facts.links.bridge_rows import pack_bridges, unpack_bridges
 from concordance.facts.links.graph import EdgeKind, edge
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, Delta, slot_of
-from concordance.facts.updates.page_reads import holds_any, pack_slots
-from concordance.facts.updates.reads import WHOLE_TABLE
+from concordance.facts.updates.reads import WHOLE_TABLE, holds_any, pack_slots
 from concordance.facts.write import StoreWriter
 from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree
@@ -115,16 +114,11 @@ def _changed_slots(delta: Delta) -> set[int]:
 def _record_changed_ends(writer: StoreWriter) -> None:
     """Record the bridges whose ends changed."""
     delta, store = writer.delta, writer.bridge_queries
-    ends: list[tuple[set[_PlacedEnd], set[_PlacedEnd]]] = []
-    for path, had in delta.previous.items():
-        was = _placed_ends(unpack_ends(had.ends) if had.ends else (), had.ids)
-        now = writer.ids(path)
-        ends.append((was, _placed_ends(store.ends_of(had.id), now) if now is not None else set()))
-    for path in delta.added:
-        ids = writer.ids(path)
-        if ids is not None:
-            ends.append((set(), _placed_ends(store.ends_of(ids.file), ids)))
-    delta.add(Aspect.ENDS, {end.bridge for was, now in ends for _, _, end in was ^ now})
+    for path in (*delta.previous, *delta.added):
+        had, ids = delta.previous.get(path), writer.ids(path)
+        was = _placed_ends(unpack_ends(had.ends), had.ids) if had is not None and had.ends else set()
+        now = _placed_ends(store.ends_of(ids.file), ids) if ids is not None else set()
+        delta.add(Aspect.ENDS, {end.bridge for _, _, end in was ^ now})
 
 
 _PlacedEnd = tuple[int, int, End]  # the index among the ends of its file, the id of the symbol around it, and the end

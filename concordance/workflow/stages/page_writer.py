@@ -21,7 +21,8 @@ from concordance.base.confined_folder import ConfinedFolder
 from concordance.base.errors import BookFailed, NoPermission, UserError
 from concordance.collect.own_output import MANIFEST
 from concordance.facts.integrity.failures import is_disk_full
-from concordance.facts.updates.page_reads import PageRecord, Subject, pack_slots
+from concordance.facts.updates.page_reads import PageRecord, Subject
+from concordance.facts.updates.reads import pack_slots
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
 from concordance.render.addresses import claims_of

@@ -73,7 +73,7 @@ def _prepare_imports(prepare: Callable[[str], dict[str, Any]], name: str) -> dic
 
 
 def _spawn(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
-    """Start `python ... -c command`; return its process id."""
+    """Start `python ... -c command` and return the id of the process."""
     at = args.index("-c") + 1
     command = f"import sys; sys.path[:] = {startup.child_path()!a}; {args[at]!s}"
     safe = [args[0], "-P", *args[1:at], command, *args[at + 1 :]]

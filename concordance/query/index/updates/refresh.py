@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from concordance.base.model import Category, Term
+from concordance.base.model import Term
 from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
@@ -53,11 +53,17 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     if ranked.get("ranks") == index.ranks:
         vars(index).update(ranked)  # what was computed from equal ranks stays valid
 
+    top = int(now["top"])
+    if is_computed(index, "symbol_columns"):
+        more = top - len(index.keys)
+        index.keys.extend([""] * more)
+        index.kinds.extend(bytes(more))
+        index.declared.extend(bytes(more))
     for file in files:
         _add_symbols(index, file)
     if neighbours is not None:
         neighbours.finish(bool(touched[FILE_USES] or touched[Aspect.PATHS]))
-    changed = census.finish(touched, index.order_of) if census is not None else CensusChanges(set(), [], None)
+    changed = census.finish(touched, top, index.order_of) if census is not None else CensusChanges(set(), [], None)
     if is_computed(index, "alphabet"):
         index.alphabet.renew(changed.names, changed.terms)
     stale = changed.files_used_differently
@@ -84,10 +90,10 @@ def _changed_files(index: Index, facts: Facts, touched: TouchedKeys) -> list[Cha
     """Return the files whose symbols or existence may have changed."""
     if not any(touched[one] for one in (Aspect.SYMBOLS_NAMED, Aspect.DISPLAY_NAMES, Aspect.PATHS)):
         return []
-    found, ids = [], index.symbol_ids
-    files = {path: file for file, path in index.paths_by_id.items() if path in touched[Aspect.TEXT]}
+    found = []
     for path in sorted(touched[Aspect.TEXT]):
-        before = ids[files[path]] if path in files else None
+        file = index.ids_by_path.get(path)
+        before = index.symbol_ids[file] if file is not None else None
         now = facts.ids(path)
         found.append(ChangedFile(path, before, now if now.file else None, facts.symbols_of(path)))
     return found
@@ -134,10 +140,6 @@ def _add_symbols(index: Index, file: ChangedFile) -> None:
         index.tests_in[file.path] = tests
     if not is_computed(index, "symbol_columns"):
         return
-    more = max(0, int(index.facts.meta()["top"]) - len(index.keys))
-    index.keys.extend([""] * more)
-    index.kinds.extend(bytes(more))
-    index.declared.extend(bytes(more))
     prototypes = file.symbols and is_computed(index, "prototypes") and index.language_of(file.path) in index.prototyped
     for identity, key, kind, declared, _ in file.symbols:
         index.keys[identity] = key
@@ -152,7 +154,7 @@ class _NeighboursUpdate:
 
     def __init__(self, index: Index) -> None:
         self._index, self._paths = index, index.paths_by_id
-        self._prose = _documents(index)
+        self._documents = index.documents
 
     def finish(self, changed: bool) -> None:
         """Update them after the tables of files, if anything they are computed from changed."""
@@ -163,14 +165,9 @@ class _NeighboursUpdate:
         index.neighbours = Neighbours(index.facts, index.paths_by_id, index.reads, index.neighbours)
         if is_computed(index, "all_folder_edges"):
             gone, come = index.neighbours.other
-            prose = _documents(index)
-            removed = folder_edges([pair for pair in gone if pair[0] not in self._prose], self._paths)
-            added = folder_edges([pair for pair in come if pair[0] not in prose], index.paths_by_id)
+            removed = folder_edges([pair for pair in gone if pair[0] not in self._documents], self._paths)
+            added = folder_edges([pair for pair in come if pair[0] not in index.documents], index.paths_by_id)
             index.all_folder_edges = updated_edges(index.all_folder_edges, removed, added)
-
-
-def _documents(index: Index) -> set[int]:
-    return {row[0] for row in index.file_rows if row[3] == Category.DOCUMENTATION}
 
 
 # Updating the census at the cost of the changed files alone.
@@ -234,10 +231,12 @@ class CensusUpdate:
                 for one in file.ids_before:
                     table[one] = ""
 
-    def finish(self, touched: TouchedKeys, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
-        """Add the new symbols, and update everything else, after the tables of files."""
+    def finish(self, touched: TouchedKeys, top: int, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
+        """Add the new symbols, and update everything else, after the tables of files; `top` is above all ids."""
         census, facts = self._census, self._census.facts
         drop_shared_properties(census, touched)
+        for table in self._columns():
+            table.extend([""] * (top - len(table)))
         for file in self._files:
             self._add(file, order_of)
         for path in touched[Aspect.TEXT] if self._has("read_paths") else ():
@@ -254,9 +253,6 @@ class CensusUpdate:
 
     def _add(self, file: ChangedFile, order_of: Callable[[int], tuple[str, int]]) -> None:
         census = self._census
-        top = int(census.facts.meta()["top"])
-        for table in self._columns():
-            table.extend([""] * (top - len(table)))
         for identity, key, kind, _, _ in (row for row in file.symbols if row[1]):
             name = split_key(key)[-1]
             self._names.add(name)

@@ -266,9 +266,8 @@ class LinkTables:
         """Compute how often the symbols of the given files are used, and which are used at all."""
         used_by = index.census.used_by
         used, linked = dict(self._digests["used"]), dict(self._digests["linked"])
-        files = {path: file for file, path in index.paths_by_id.items()}
         for path in paths:
-            file = files.get(path)
+            file = index.ids_by_path.get(path)
             own = (file, *index.symbol_ids[file]) if file is not None else ()
             rows = [(index.keys[one], used_by[one]) for one in own if one in used_by]
             used.pop(path, None)
