@@ -243,7 +243,7 @@ def file_under_test(index: Index, path: str) -> tuple[str, bool]:
         if not other or index.category_of(other) not in _ABOUT or "test" in other.rpartition("/")[0]:
             continue
         alike = stem_of(other).lower() == stem
-        weight = (1 + math.log2(times)) / math.log2(2 + len(index.neighbours.users.get(target, ())))
+        weight = (1 + math.log2(times)) / math.log2(2 + index.neighbours.rounded_user_count(target))
         rows.append((alike, weight, other))
     rows.sort(key=lambda row: (not row[0], -row[1], row[2]))
     if not rows or not (rows[0][0] or rows[0][1] > _MIN_LEAD):

@@ -30,6 +30,12 @@ def letter_blocks(groups: dict[str, list[str]], level: int, entry: Callable[[str
     return blocks
 
 
+def initial_key(path: str, initial: str) -> str:
+    """Return the key under which it is recorded which symbols of a file with this initial other files use: a page of
+    the alphabet does not depend on the others."""
+    return f"{path} {initial}"
+
+
 class EntryWriter:
     """Formats entries for a page; `folder` is the one that the page is about."""
 
@@ -81,7 +87,8 @@ class EntryWriter:
         links to files.
         """
         if kind not in TYPE_KINDS and kind not in _MEMBERS:
-            self.index.reads.note("linked", self.index.path_of(identity))
+            initial = self.index.census.names[identity][:1]
+            self.index.reads.note("linked", initial_key(self.index.path_of(identity), initial))
         return kind in TYPE_KINDS or (kind not in _MEMBERS and identity in self.index.census.used_by)
 
     def _concept(self, paths: Sequence[str]) -> list[Piece]:

@@ -52,7 +52,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     blocks += _contents(subject, parts) if len(parts) > 1 else []
     writer = EntryWriter(index, subject)
     blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
-    blocks += [*_used_outside(index, below, ids), *_concepts(index, below, ids)]
+    blocks += _used_outside(index, below, ids) if subject else []
+    blocks += _concepts(index, below, ids)
     yield Page(Ref(To.SUBTREE, subject), title, blocks)
     for number, part in enumerate(parts if len(parts) > 1 else [], 2):
         back = Text([Ref(To.SUBTREE, subject, "", subject or ".")])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -95,7 +95,8 @@ class Neighbours:
         else:
             for user, target, times in pairs:
                 self.all_users.setdefault(target, {})[user] = times
-        self._many = {one: round_to_power(len(users)) for one, users in self.all_users.items()}
+        self.fan_in = {one: round_to_power(len(users)) for one, users in self.all_users.items()}
+        self.fan_out = {one: round_to_power(len(used)) for one, used in self.all_uses.items()}
         self.uses = RecordedTableById(reads, "uses", self.all_uses, paths)
         self.users = RecordedTableById(reads, "users", self.all_users, paths)
 
@@ -160,27 +161,33 @@ class Neighbours:
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """One uses the other: worth more the more uses there are, and the fewer other files have such uses."""
         for other, times in self.uses.get(me, {}).items():
-            yield other, _worth(times, self._used_by(other)), Reason(Relation.USED, times)
+            yield other, _worth(times, self.rounded_user_count(other)), Reason(Relation.USED, times)
         for other, times in self.users.get(me, {}).items():
-            yield other, _worth(times, len(self.uses.get(other, ()))), Reason(Relation.USES, times)
+            self.reads.note("fan out", self.paths[other])
+            yield other, _worth(times, self.fan_out.get(other, 0)), Reason(Relation.USES, times)
 
     def _together(self, me: int) -> Iterator[tuple[int, float, Reason]]:
         """The same files use both."""
         found = self.users.get(me, {})  # ids depend on how the store was built, so paths decide
-        users = sorted(found, key=lambda one: (len(self.uses.get(one, ())), self.paths[one]))[:_USERS]
+        users = sorted(found, key=lambda one: (len(self._files_used(one)), self.paths[one]))[:_USERS]
         shared: Counter[int] = Counter()
         for user in users:
-            shared.update(self.uses[user].keys())
+            shared.update(self._files_used(user))
         for other, count in shared.items():
             if count > 1:  # checked first: a file that uses thousands makes thousands of pairs
-                alike = min(1.0, count / math.sqrt(len(users) * self._used_by(other)))
+                alike = min(1.0, count / math.sqrt(len(users) * self.rounded_user_count(other)))
                 if alike > 0.05:
                     yield other, 0.5 * alike, Reason(Relation.BOTH, count)
 
-    def _used_by(self, one: int) -> int:
+    def _files_used(self, one: int) -> Collection[int]:
+        """Return the files that a file uses; how often it does is recorded only where it counts."""
+        self.reads.note("files used", self.paths[one])
+        return self.all_uses.get(one, {}).keys()
+
+    def rounded_user_count(self, one: int) -> int:
         """Return a rounded number of users; an exact one would make many files' results depend on every new user."""
-        self.reads.note("fan", self.paths[one])
-        return self._many.get(one, 0)
+        self.reads.note("fan in", self.paths[one])
+        return self.fan_in.get(one, 0)
 
     def _changed(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         self.reads.note(Aspect.HISTORY, path)

@@ -27,12 +27,14 @@ from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import affects_test_commands
 from concordance.query.names.display_names import public_names
+from concordance.query.names.index_entries import initial_key
 from concordance.query.search.related_files import stem_of
 
 # Tables by path; a change in one of them also makes the pages of the enclosing folders stale.
 _AFFECTING_FOLDERS = frozenset(("ranks", "tests", "uses", "users", "used", "command"))
 _OF_LINKS = (
-    "uses", "users", "fan", "edges", "bands", "ranks", "layers", "cycles", "clusters", "tests", "used", "linked",
+    "uses", "files used", "users", "fan in", "fan out", "edges", "bands", "ranks", "layers", "cycles", "clusters",
+    "tests", "used", "linked",
 )  # fmt: skip
 
 
@@ -167,7 +169,7 @@ def changed(
             slots.add(slot_of(name, WHOLE_TABLE))
         if name in _AFFECTING_FOLDERS:
             stirred.update(keys)
-        if name in ("used", "linked"):
+        if name == "used":
             named.update(keys)
     slots.update(slot_of(BELOW, folder) for folder in {folder for path in stirred for folder in parent_folders(path)})
     slots.update(
@@ -208,6 +210,7 @@ class LinkTables:
     def __init__(self) -> None:
         self._rows: dict[str, Mapping[Any, Any]] = {}  # the rows that each table was computed from last
         self._digests: dict[str, Digests] = {}
+        self._initials: dict[str, set[str]] = {}  # by path, the initials of its symbols that other files use
         self._neighbours: object = None
         self.stale: set[str] | None = None  # files whose symbols' users changed since; None if it may be any
 
@@ -217,7 +220,7 @@ class LinkTables:
             self._neighbours = index.neighbours
             self._digest_analyses(index)
         if self.stale is None:
-            self._digests["used"], self._digests["linked"] = {}, {}
+            self._digests["used"], self._digests["linked"], self._initials = {}, {}, {}
         paths = self.stale if self.stale is not None else [row[1] for row in index.file_rows]
         if paths:
             self._use(index, paths)
@@ -249,7 +252,9 @@ class LinkTables:
 
         self._update_table("uses", neighbours.all_uses, summed, path_of)
         self._update_table("users", neighbours.all_users, summed, path_of)
-        self._digests["fan"] = {path_of(one): round_to_power(len(row)) for one, row in neighbours.all_users.items()}
+        self._update_table("files used", neighbours.all_uses, lambda row: sum(crc[other] for other in row), path_of)
+        for name, counts in (("fan in", neighbours.fan_in), ("fan out", neighbours.fan_out)):
+            self._digests[name] = {path_of(one): count for one, count in counts.items()}
         edges = {folder: index.folder_edges(folder) for folder in index.folders}
         self._update_table("edges", edges, lambda row: number(sorted(row.items())))
         for name, rows in (("bands", index.bands), ("ranks", index.ranks), ("layers", index.layers)):
@@ -264,16 +269,23 @@ class LinkTables:
 
     def _use(self, index: Index, paths: set[str] | list[str]) -> None:
         """Compute how often the symbols of the given files are used, and which are used at all."""
-        used_by = index.census.used_by
+        used_by, names = index.census.used_by, index.census.names
         used, linked = dict(self._digests["used"]), dict(self._digests["linked"])
         for path in paths:
             file = index.ids_by_path.get(path)
             own = (file, *index.symbol_ids[file]) if file is not None else ()
             rows = [(index.keys[one], used_by[one]) for one in own if one in used_by]
             used.pop(path, None)
-            linked.pop(path, None)
+            for initial in self._initials.pop(path, ()):
+                del linked[initial_key(path, initial)]
             if rows:
-                used[path], linked[path] = number(rows), number([key for key, _ in rows])
+                used[path] = number(rows)
+                by_initial: dict[str, list[str]] = {}
+                for one in own:
+                    if one in used_by:
+                        by_initial.setdefault(names[one][:1], []).append(index.keys[one])
+                linked.update({initial_key(path, initial): number(keys) for initial, keys in by_initial.items()})
+                self._initials[path] = set(by_initial)
         self._digests["used"], self._digests["linked"] = used, linked
 
 
