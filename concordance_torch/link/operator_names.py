@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from concordance.link.bridge_context import BridgeContext
 from concordance_torch.link.operator_tables import TableOperator, Tables, operators_of_nearest_table
 
-_METHODS = ("torch.Tensor", "Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
-_FUNCTIONS = ("torch", "torch._VF", "torch._C._VariableFunctions")
+_OTHER_METHODS = ("Tensor", "torch._C._TensorBase", "torch._C.TensorBase")
+_OTHER_FUNCTIONS = ("torch._VF", "torch._C._VariableFunctions")
 _OPS = "torch.ops."
 
 
@@ -76,13 +76,28 @@ def python_names(operator: TableOperator) -> Iterator[str]:
     module, base = operator.more.get("python_module", ""), operator.schema.base
     if operator.base.partition("::")[0] != "aten":
         return
+    yield from documented_python_names(base, variants, module)
     if "method" in variants:
-        yield from (f"{home}.{base}" for home in _METHODS)
+        yield from (f"{home}.{base}" for home in _OTHER_METHODS)
     if "function" in variants and not module:
-        yield from (f"{home}.{base}" for home in _FUNCTIONS)
+        yield from (f"{home}.{base}" for home in _OTHER_FUNCTIONS)
     elif "function" in variants:
         yield f"torch._C._{module}.{base}"
-        if base.startswith(module + "_"):
-            yield f"torch.{module}.{base.removeprefix(module + '_')}"
-        elif module == "nn":
+        if module == "nn":
             yield f"torch.nn.functional.{base}"
+
+
+def documented_python_names(base: str, variants: str, module: str) -> Iterator[str]:
+    """Yield the names under which users call an operator of a table, according to its entry.
+
+    The functions of a module have its name as a prefix that Python does not repeat: `linalg_svd` is `torch.linalg.svd`.
+    """
+    if "function" in variants:
+        if not module:
+            yield f"torch.{base}"
+        elif base.startswith(f"{module}_"):
+            yield f"torch.{module}.{base.removeprefix(f'{module}_')}"
+        else:
+            yield f"torch._C._{module}.{base}"
+    if "method" in variants:
+        yield f"torch.Tensor.{base}"

@@ -16,6 +16,7 @@ from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import shared_until
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
+from concordance_torch.link.operator_names import documented_python_names
 
 SCHEMA, KERNEL, STUB, FORMULA, CALLS, CALLED = "schema", "kernel", "stub", "formula", "formula calls", "calls"
 PYTHON, OPINFO, DOCSTRING, DOCUMENTED, META = "python", "opinfo", "docstring", "documented", "meta"
@@ -25,6 +26,7 @@ PART_TITLES = {
     "decomposition": "Decomposition", "reference": "Reference", META: "Meta function", "lowering": "Lowering",
     "symbolic": "Export",
 }  # fmt: skip
+_CPP_NAMESPACES = ("at", "torch", "at::native")  # of the functions that are generated from, or implement, a table
 BACKENDS = ("CPU", "CUDA", "MPS")
 COLUMNS = (*BACKENDS, "Autograd", "Decomposition", "Meta", "Lowering", "OpInfo", "Documentation")
 
@@ -61,6 +63,17 @@ class OperatorInfo(NamedTuple):
             if row not in self.from_tests:
                 found.setdefault(bridge_detail(row, "key") or "any", []).append(row)
         return dict(sorted(found.items(), key=lambda one: (_dispatch_key_order(one[0]), one[0])))
+
+
+def called_in_python(one: OperatorInfo) -> list[str]:
+    """Return the names under which Python calls an operator, according to its schemas, the shortest way first."""
+    space, _, base = one.name.rpartition("::")
+    ways: dict[str, None] = {}
+    for overload in one.overloads if space == "aten" and not base.startswith("_") else ():
+        fields = overload.fields
+        variants, module = fields.get("variants", "function"), fields.get("python_module", "")
+        ways |= dict.fromkeys(documented_python_names(base, variants, module))
+    return [*ways, f"torch.ops.{space.replace('::', '.')}.{base}"]
 
 
 def _dispatch_key_order(key: str) -> int:
@@ -146,8 +159,9 @@ def _has_key(keys: Iterable[str], backend: str) -> bool:
 
 def candidate_names(name: str) -> list[str]:
     """Return the operator names that a query may mean, likeliest first."""
-    if "::" in name:
-        return [name]
+    space, colons, last = name.rpartition("::")
+    if colons:
+        return [name, f"aten::{last}"] if space in _CPP_NAMESPACES else [name]
     parts = name.split(".")
     found = []
     if name.startswith("torch.ops.") and len(parts) > 3:
@@ -160,11 +174,18 @@ def candidate_names(name: str) -> list[str]:
     return found or [f"aten::{name}"]
 
 
+def operator_meant(index: Index, written: str) -> OperatorInfo | None:
+    """Return the operator that a name as written in Python, C++ or a table means, or None."""
+    some = candidate_names(written) if names(index) else ()
+    found = [one for name in some if (one := operator(index, without_overload(name))) is not None]
+    return next((one for one in found if written in called_in_python(one)), found[0] if found else None)
+
+
 def entries(index: Index, written: str) -> list[Bridge]:
     """Return the schemas of the operator that a name as written in Python, C++ or a table means; empty if none."""
-    for name in candidate_names(written):
-        one = operator(index, without_overload(name)) if names(index) else None
-        if one is not None:
-            own = [overload.row for overload in one.overloads if overload.name == name]
-            return own or [overload.row for overload in one.overloads if "." not in name]
-    return []
+    one = operator_meant(index, written)
+    if one is None:
+        return []
+    own = [overload.row for overload in one.overloads if overload.name in candidate_names(written)]
+    overloaded = all("." in name.rpartition("::")[2] for name in candidate_names(written))
+    return own or [overload.row for overload in one.overloads if not overloaded]

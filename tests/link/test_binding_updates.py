@@ -10,8 +10,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_bridges import CASES, joined
+from test_bridges import CASES
 
+from tests.support.bridges import joined
 from tests.support.cases import examples
 
 EDITS = {

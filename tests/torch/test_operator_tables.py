@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_bridges import joined
 
 from concordance_torch.extract.operator_schema import full_name, parse_schema
 from concordance_torch.link.kernels import match_score, normalise_type
+from tests.support.bridges import joined
 from tests.support.cases import examples
 
 CASES = Path(__file__).parents[1] / "cases" / "bridges"

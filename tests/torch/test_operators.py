@@ -164,3 +164,48 @@ def test_a_file_says_what_crosses(index: Index) -> None:
     refs = [p for p in pieces_of(bridge_blocks(FileModel(index, "native/twice.cpp"))) if isinstance(p, Ref)]
     assert Ref("operator", "aten::twice", "", "aten::twice") in refs
     assert bridge_blocks(FileModel(index, "plain.py")) == []
+
+
+LINALG = {
+    "ops.yaml": """\
+- func: svd(Tensor self) -> Tensor
+  variants: function, method
+  dispatch:
+    CPU: svd_cpu
+
+- func: linalg_svd(Tensor A) -> Tensor
+  python_module: linalg
+  variants: function
+""",
+    "native/svd.cpp": "namespace at { namespace native {\nTensor svd(const Tensor& self) { return self; }\n}}\n",
+    "torch/linalg/__init__.py": '"""Linear algebra."""\n\n\ndef svd(A):\n    """Decompose."""\n    return A\n',
+    "torch/__init__.py": "from torch import linalg\n",
+    "torch/_decomp/decompositions.py": """\
+from torch._decomp import register_decomposition
+
+aten = torch.ops.aten
+
+
+@register_decomposition(aten.svd)
+def svd(self):
+    return self
+""",
+    "tools/box.py": "class Box:\n    def svd(self):\n        return 1\n",
+}
+
+
+def test_python_does_not_repeat_the_name_of_a_module(tmp_path: Path) -> None:
+    index = made(tmp_path, LINALG)
+    (page,) = pages.pages(index, "aten::linalg_svd")
+    said = [str(piece) for piece in pieces_of(page.blocks)]
+    assert "torch.linalg.svd" in said
+    assert "torch.linalg.linalg_svd" not in said
+
+
+def test_definitions_are_in_the_order_of_their_roles(tmp_path: Path) -> None:
+    index = made(tmp_path, LINALG)
+    found = [(row["path"], row["trust"]) for row in ask(index, "define", "torch.linalg.svd")]
+    assert found[:2] == [("torch/linalg/__init__.py", "exact"), ("ops.yaml", "exact")]
+    order = [row["path"] for row in ask(index, "define", "svd")]
+    assert order.index("ops.yaml") < order.index("tools/box.py") < order.index("torch/_decomp/decompositions.py")
+    assert [row["path"] for row in ask(index, "define", "at::svd")][0] == "ops.yaml"

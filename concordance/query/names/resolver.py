@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from enum import IntEnum
 from typing import NamedTuple
 
 from concordance.base.errors import UserError
-from concordance.base.model import ONLY_DEFINITION, File, Kind, Skip, SymbolRelation, Trust, unpack_column
+from concordance.base.model import ONLY_DEFINITION, Bridge, File, Kind, Skip, SymbolRelation, Trust, unpack_column
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.answers import category_rank, separator_of, split_key
@@ -34,6 +35,16 @@ _MAX_MODULES = 40  # modules of one name that are searched
 
 class UnknownName(UserError):
     """The repository has no definition of this name."""
+
+
+class DefinitionRole(IntEnum):
+    """What a symbol is to something that is not a symbol itself, such as an operator; the order is that of answers."""
+
+    PUBLIC = 0  # users import it
+    DECLARES = 1
+    IMPLEMENTS = 2
+    OTHER = 3  # it only has the same name
+    VARIANT = 4  # another form of it: a reference, a decomposition, an export
 
 
 class _Match(NamedTuple):
@@ -92,7 +103,18 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
         raise _unknown(index, question)
     full, all_ = (_count(match for match in matches if match.group <= group) for group in (0, 99))
     best = matches[0].group
-    return ResolvedQuestion([_resolution(match, full, all_)._replace(best=match.group == best) for match in matches])
+    found = [_resolution(match, full, all_)._replace(best=match.group == best) for match in matches]
+    return ResolvedQuestion(_by_role(index, question, found))
+
+
+def _by_role(index: Index, question: str, found: list[Resolution]) -> list[Resolution]:
+    """Sort resolutions by their roles, and add declarations, if the name means something that is not a symbol."""
+    roles: dict[int, DefinitionRole] = {}
+    for kind in kinds_with("definition_roles"):
+        roles |= kind.definition_roles(index, question)
+    known = {one.place.id for one in found}
+    more = [one for one in _of_page_kinds(index, question) if one.place.id not in known] if roles else []
+    return sorted((*found, *more), key=lambda one: (not one.best, roles.get(one.place.id, DefinitionRole.OTHER)))
 
 
 def _count(matches: Iterable[_Match]) -> int:
@@ -293,7 +315,15 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
 def _across_languages(index: Index, question: str) -> Iterator[Resolution]:
     """Yield what other languages have under a name: what is bound to it, or what a kind of page knows by it."""
     rows = [row for row in bridges_of(index).named(question) if row.target and row.says in _BOUND]
-    for row in rows or (row for kind in kinds_with("definitions") for row in kind.definitions(index, question)):
+    yield from _resolved(index, rows) if rows else _of_page_kinds(index, question)
+
+
+def _of_page_kinds(index: Index, question: str) -> Iterator[Resolution]:
+    return _resolved(index, (row for kind in kinds_with("definitions") for row in kind.definitions(index, question)))
+
+
+def _resolved(index: Index, rows: Iterable[Bridge]) -> Iterator[Resolution]:
+    for row in rows:
         place = index.facts.place(row.target)
         if place is not None:
             yield Resolution(place, Trust(row.trust), f"{row.name}: {row.by}")

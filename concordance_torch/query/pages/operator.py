@@ -39,6 +39,8 @@ from concordance.query.descriptions.quotations import first_sentence, quote_sent
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
+from concordance.query.names.display_names import public_name
+from concordance.query.names.resolver import DefinitionRole
 from concordance.query.sections.structure import folder_counts
 from concordance_torch.query.operators import (
     CALLED,
@@ -53,11 +55,13 @@ from concordance_torch.query.operators import (
     PYTHON,
     OperatorInfo,
     bridge_detail,
+    called_in_python,
     coverage_of,
     entries,
     is_operator,
     names,
     operator,
+    operator_meant,
     without_overload,
 )
 
@@ -85,6 +89,21 @@ def subject_named(index: Index, name: str) -> str:
 def definitions(index: Index, name: str) -> list[Bridge]:
     """The schemas of the operator that a name means."""
     return entries(index, name)
+
+
+def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
+    """What symbols are to the operator that a name means."""
+    found = operator_meant(index, name)
+    if found is None:
+        return {}
+    variants = found.rows_saying(*PART_TITLES)
+    roles = {end: DefinitionRole.VARIANT for row in variants for end in (row.source, row.target)}
+    roles |= {row.target: DefinitionRole.IMPLEMENTS for row in found.own(KERNEL)}
+    roles |= {overload.row.target: DefinitionRole.DECLARES for overload in found.overloads}
+    for way in (*called_in_python(found), f"torch.nn.functional.{found.name.rpartition('::')[2]}"):
+        places = (place for place in index.facts.named(way.rpartition(".")[2]) if not place.parent_key)
+        roles |= {one.id: DefinitionRole.PUBLIC for one in places if public_name(index, one.path, one.key) == way}
+    return roles
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
@@ -144,8 +163,8 @@ def _blocks(index: Index, one: OperatorInfo) -> Iterator[Block]:
 
 
 def _quoted_summary(index: Index, one: OperatorInfo) -> Iterator[Block]:
-    """Yield the first sentence of its documentation, preferring the docstring of `torch.<name>`."""
-    plain = f"torch.{one.name.rpartition('::')[2]}"
+    """Yield the first sentence of its documentation, preferring the docstring of its Python function."""
+    plain = called_in_python(one)[0]
     for row in sorted(one.rows.get(DOCSTRING, ()), key=lambda row: bridge_detail(row, "as") != plain):
         path, line = index.path_of(row.source), bridges_of(index).line(row)
         found = _DOCSTRING.match("\n".join((index.open_file(path).lines() or [])[line - 1 : line + _LINES]))
@@ -162,19 +181,11 @@ def _schema_files(index: Index, one: OperatorInfo) -> list[Piece]:
 
 
 def _python_names(one: OperatorInfo) -> Iterator[Block]:
-    """Yield how it is called from Python, according to the variants in its schemas."""
-    space, _, base = one.name.rpartition("::")
-    ways: dict[str, None] = {}
-    for overload in one.overloads:
-        variants = overload.fields.get("variants", "function" if space == "aten" else "")
-        module = overload.fields.get("python_module", "")
-        if "function" in variants and not base.startswith("_"):
-            ways[f"torch.{'_C._' if module == 'nn' else ''}{module}.{base}" if module else f"torch.{base}"] = None
-        if "method" in variants:
-            ways[f"torch.Tensor.{base}"] = None
-    ways[f"torch.ops.{space.replace('::', '.')}.{base}"] = None
     asked = Counter(bridge_detail(row, "as") for row in one.rows.get(PYTHON, ()))
-    items = [Item([Mono(way), f", used in {count_noun(asked[way], 'place')}" if asked[way] else ""]) for way in ways]
+    items = [
+        Item([Mono(way), f", used in {count_noun(asked[way], 'place')}" if asked[way] else ""])
+        for way in called_in_python(one)
+    ]
     yield Text(["From Python, according to its schemas:"])
     yield Items(items)
 
@@ -190,7 +201,7 @@ def _diagram(index: Index, one: OperatorInfo) -> Iterator[Diagram]:
     if not targets:
         return
     me = one.name
-    nodes = [Node("python", f"torch.{me.rpartition('::')[2]}"), Node(me, me, "", True)]
+    nodes = [Node("python", called_in_python(one)[0]), Node(me, me, "", True)]
     edges = [("python", me, "")]
     for place, (target, on) in enumerate(list(targets.items())[:_BOXES]):
         ref = ref_of(index, target)
