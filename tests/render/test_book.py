@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import shutil
@@ -34,6 +35,7 @@ from concordance.base.blocks import (
 from concordance.base.characters import escape_hidden
 from concordance.base.errors import BookFailed
 from concordance.query.pages import file as file_pages
+from concordance.query.sections.file_page import dependencies
 from concordance.render import page_links
 from concordance.render.addresses import Addresses, claims_of
 from concordance.render.formats import markdown
@@ -282,6 +284,39 @@ def test_a_source_that_is_too_large_for_a_page_stands_on_parts(folder: Path, mon
     fences = [[t.content for t in books.PARSER.parse(part) if t.type == "fence"] for part in parts]
     assert "".join(fence[0] for fence in fences) == text
     assert all(f"large.py_docs.{n + 2}.md" in pages["large.py_docs.md"] for n in range(len(parts)))
+    assert books.problems(folder, folder / "out") == []
+
+
+def test_data_with_very_many_keys_lists_the_outer_ones(folder: Path) -> None:
+    rows = {f"row{n}": {f"key{m}": m for m in range(10)} for n in range(90)}
+    program.write(folder, {"large.json": json.dumps(rows, indent=1)})
+    books.write(folder, folder / "out")
+    page = books.pages(folder / "out")["large.json_docs.md"]
+    assert "990 keys, of which the outermost 90 keys:" in page
+    assert "`row89` L1070 (10 keys)" in page
+    assert "`key9`" not in page.partition("## Detailed Analysis")[2]
+    assert books.problems(folder, folder / "out") == []
+
+
+def test_very_many_links_across_languages_are_on_pages_of_their_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dependencies, "_MAX_BRIDGES_OF_PART", 300)
+    monkeypatch.setattr(file_pages, "LARGEST", 6_000)
+    names = [f"op{n:03}" for n in range(410)]
+    table = "\n".join(f"- func: {name}(Tensor self) -> Tensor\n  dispatch:\n    CPU: {name}_cpu\n" for name in names)
+    kernels = "\n".join(f"Tensor {name}_cpu(const Tensor& self) {{ return self; }}" for name in names)
+    program.write(folder, {"ops.yaml": table, "native/ops.cpp": f"namespace at {{ namespace native {{\n{kernels}\n}}}}\n"})
+    books.write(folder, folder / "out")
+    pages = books.pages(folder / "out")
+    page = pages["native/ops.cpp_docs.md"]
+    assert "410 names; the list is on [part 1](./ops.cpp_docs.2.md) and [part 2](./ops.cpp_docs.3.md)." in page
+    listed = pages["native/ops.cpp_docs.2.md"] + pages["native/ops.cpp_docs.3.md"]
+    assert all(f"aten::{name}" in listed for name in names)
+    fences = [t.content for t in books.PARSER.parse(pages["native/ops.cpp_docs.4.md"]) if t.type == "fence"]
+    assert fences[0].startswith("namespace at"), "the source follows"
+    assert "| Page | Entries |" in pages["ops.yaml_docs.md"], "a table of operators"
+    assert "`op409` L" in pages["ops.yaml_docs.md"]
     assert books.problems(folder, folder / "out") == []
 
 

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Protocol
 
 from concordance.base import plugins
-from concordance.base.blocks import TO_FILES, TO_FOLDERS, Page
+from concordance.base.blocks import TO_FILES, TO_FOLDERS, Page, Ref
 from concordance.query.index.repository import Index
 
 PAGES = __name__
@@ -58,6 +58,14 @@ def kinds_per_path() -> tuple[str, ...]:
 def kinds_with(part: str) -> tuple[ModuleType, ...]:
     """Return the kinds that have an optional part of `PageKind`."""
     return tuple(module for module in plugins.every(PAGES) if hasattr(module, part))
+
+
+def bridge_page(index: Index, name: str) -> Ref | None:
+    """Return a link to the page about what the name of a bridge refers to; None if no kind of page has one."""
+    for kind in kinds_with("subject_named"):
+        if subject := kind.subject_named(index, name):
+            return Ref(kind.TO, subject, "", subject)
+    return None
 
 
 def listed_kinds(index: Index) -> list[tuple[str, str, str]]:

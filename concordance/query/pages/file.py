@@ -34,6 +34,7 @@ from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.sections.file_page import sections
+from concordance.query.sections.file_page.dependencies import bridge_parts
 from concordance.query.sections.licences import licence
 from concordance.query.sections.listing import skip_reason
 from concordance.query.sections.owner_notes import describe_owner, notes_section
@@ -42,7 +43,7 @@ from concordance.query.sections.structure import Structure
 
 TO = To.FILE  # what links to these pages say
 
-LARGEST = 900_000  # characters of source on one page, so that the page stays below a megabyte
+LARGEST = 280_000  # characters of source and structure on one page, so that browsers and editors open it at once
 _PER_SYMBOL = 280  # characters that a page spends on one symbol, on average
 
 
@@ -56,12 +57,16 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     one = model_of(index, subject)
     text = one.opened.text() if one.file.skip == Skip.NONE else None
     parts = _parts(text, len(one.symbols)) if text is not None and index.book.source else []
-    yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], _blocks(one, text, parts))
-    for number, part in enumerate(parts, 2):
-        yield _part(one, number, len(parts), part)
+    links = bridge_parts(one) if Section.DEPENDENCIES.value not in index.book.sections_off else []
+    yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], _blocks(one, text, parts, len(links)))
+    for number, blocks in enumerate(links, 2):
+        yield _part(one, number, f"across languages, part {number - 1} of {len(links)}", blocks)
+    fence = fence_language(one.file.language)
+    for number, part in enumerate(parts, 1):
+        yield _part(one, 1 + len(links) + number, f"source, part {number} of {len(parts)}", [Code(part, fence)])
 
 
-def _blocks(one: FileModel, text: str | None, parts: list[str]) -> list[Block]:
+def _blocks(one: FileModel, text: str | None, parts: list[str], links: int) -> list[Block]:
     found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
     found += notes_section(one.index, one.path)
     said = sections(one)
@@ -69,7 +74,7 @@ def _blocks(one: FileModel, text: str | None, parts: list[str]) -> list[Block]:
         if title in said:
             found += [Heading(2, [title]), *said[title]]
         if title == Section.PURPOSE.value:
-            found += [Heading(2, ["Original Source"]), *_source(one, text, parts)]
+            found += [Heading(2, ["Original Source"]), *_source(one, text, parts, links)]
         elif title == Section.OVERVIEW.value:
             found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(one)]
     found += [Heading(2, ["Cross-References"]), _cross_references(one)]
@@ -114,7 +119,8 @@ def _history(one: FileModel) -> Iterator[Item]:
         yield _field("Changes", _history_line(change))
 
 
-def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Block]:
+def _source(one: FileModel, text: str | None, parts: list[str], links: int) -> Iterator[Block]:
+    """Yield the source, or links to the pages that have it; `links` further pages come before those."""
     file = one.file
     if file.skip != Skip.NONE:
         yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {skip_reason(file)}"])
@@ -128,16 +134,15 @@ def _source(one: FileModel, text: str | None, parts: list[str]) -> Iterator[Bloc
         yield Code(text, fence_language(file.language))
     else:
         refs: list[Piece] = []
-        for number in range(2, len(parts) + 2):
-            refs += [", " if refs else "", Ref(To.FILE, one.path, "", f"part {number - 1}", False, number)]
+        for number in range(1, len(parts) + 1):
+            refs += [", " if refs else "", Ref(To.FILE, one.path, "", f"part {number}", False, 1 + links + number)]
         pages_ = "a page of its own" if len(parts) == 1 else f"{len(parts)} pages"
         yield Text([f"The source ({file.size:,} bytes) is too large for this page and is on {pages_}: ", *refs])
 
 
-def _part(one: FileModel, number: int, total: int, text: str) -> Page:
-    title: list[Piece] = ["Documentation: ", Mono(one.path), f", source, part {number - 1} of {total}"]
+def _part(one: FileModel, number: int, what: str, blocks: list[Block]) -> Page:
     back = Text([Ref(To.FILE, one.path, "", one.path)])
-    return Page(Ref(To.FILE, one.path, part=number), title, [back, Code(text, fence_language(one.file.language))])
+    return Page(Ref(To.FILE, one.path, part=number), ["Documentation: ", Mono(one.path), f", {what}"], [back, *blocks])
 
 
 def _parts(text: str, symbols: int) -> list[str]:

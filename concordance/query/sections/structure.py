@@ -24,6 +24,7 @@ from concordance.base.blocks import (
     Piece,
     Quote,
     Ref,
+    Table,
     Text,
     To,
     count_noun,
@@ -33,10 +34,12 @@ from concordance.base.model import KINDS, TYPE_KINDS, Kind, Symbol
 from concordance.extract.registry import language_of
 from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import CALL, IMPORT, INHERIT, FileModel, UsePair
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
 from concordance.query.names.display_names import find_public_name
 from concordance.query.names.mentions import MentionedNames
+from concordance.query.pages import bridge_page
 
 _SMALL_KINDS = frozenset(
     (
@@ -57,6 +60,7 @@ _INSIDE = 12  # callers in the same file that are listed one by one
 _MAX_FILES = 8  # other files that are listed one by one
 _FIELD = KINDS.index(Kind.FIELD)
 _MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
+_MAX_KEYS = 400  # keys of data up to which all are listed
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
 PLURALS = {
     Kind.CLASS: "classes", Kind.PROPERTY: "properties", Kind.TYPE: "type aliases", Kind.OPERATOR: "operators",
@@ -79,8 +83,49 @@ class Structure:
         self.plain = language_of(self.language).is_keyed
 
     def blocks(self) -> list[Block]:
-        """Return the blocks of all definitions."""
+        """Return the blocks of all definitions; of data with very many keys, the outer ones."""
+        if self.plain and len(self.about.symbols) > _MAX_KEYS:
+            return self._outer_keys()
         return self._below(self.about.children.get(-1, []), 4)
+
+    def _outer_keys(self) -> list[Block]:
+        """Return the keys of large data, as many levels as can be read; entries that have a page of their own are
+        listed by page."""
+        symbols, path = self.about.symbols, self.path
+        pages: dict[Ref, list[int]] = {}
+        ids = self.about.ids
+        targets = {
+            (ids.place_of(row.target), row.name)
+            for row in bridges_of(self.about.index).out_of(path)
+            if row.target in ids and row.target != ids.file
+        }
+        for place, name in sorted(targets):
+            ref = bridge_page(self.about.index, name)
+            if ref is not None and place not in pages.setdefault(ref, []):
+                pages[ref].append(place)
+        depths = [0] * len(symbols)
+        for place, symbol in enumerate(symbols):
+            depths[place] = depths[symbol.parent] + 1 if symbol.parent >= 0 else 0
+        shown, level = Counter(depths), 0
+        while level + 1 in shown and sum(shown[one] for one in range(level + 2)) <= _MAX_KEYS:
+            level += 1
+        if pages:
+            rows: list[list[list[Piece]]] = [[[ref], self._entries(places)] for ref, places in pages.items()]
+            told = f"{count_noun(len(symbols), 'key')}; entries with a page of their own:"
+            return [Text([told]), Table(["Page", "Entries"], rows)]
+        some = [place for place, depth in enumerate(depths) if depth <= level]
+        told = f"{count_noun(len(symbols), 'key')}, of which the outermost {count_noun(len(some), 'key')}:"
+        return [Text([told]), Text(self._entries(some))]
+
+    def _entries(self, places: Sequence[int]) -> list[Piece]:
+        """Return keys with their lines."""
+        pieces: list[Piece] = []
+        for place in places:
+            symbol = self.about.symbols[place]
+            inside = len(self.about.children.get(place, ()))
+            pieces += [", " if pieces else "", Mono(symbol.name), f" L{symbol.line}", Cite(self.path, symbol.line)]
+            pieces += [f" ({count_noun(inside, 'key')})"] if inside and len(places) > 1 else []
+        return pieces
 
     def of(self, place: int) -> list[Block]:
         """Return the blocks of one definition with everything inside of it."""
