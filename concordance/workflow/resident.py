@@ -6,10 +6,11 @@ process that writes only one book discards it in the end.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -28,7 +29,18 @@ from concordance.render.addresses import Addresses
 from concordance.render.output import manifest
 from concordance.render.output.manifest import Manifest, ManifestPage
 
+_M_MMAP_THRESHOLD = -3  # from malloc.h: larger blocks are mapped one by one, and unmapped when they are freed
+_LARGE_BLOCK = 128 * 1024  # bytes; setting it also stops glibc from raising it
 _RECHECK_SECONDS = 60.0  # seconds between two comparisons of all pages with the manifest
+
+
+def return_freed_memory() -> None:
+    """Have this process return large blocks to the system as soon as they are freed, if its C library is glibc.
+
+    By default glibc keeps them for itself, in pieces: measured on Django, 208 MB after 40 updates, as much as all data.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 class LastBuild(NamedTuple):

@@ -21,7 +21,7 @@ from concordance.base.progress import BuildSummary, Progress
 from concordance.collect import history, walk
 from concordance.render.summary import BookSummary
 from concordance.workflow import builds, store_update
-from concordance.workflow.resident import ResidentState
+from concordance.workflow.resident import ResidentState, return_freed_memory
 from concordance.workflow.stages import pages
 from concordance.workflow.watch.file_watcher import POLL, FileChanges, FileWatcher, NotifyingWatcher, PollingWatcher
 from concordance.workflow.workers import forked
@@ -63,6 +63,7 @@ class CurrentBook:
         """Create it; `book_options` returns the settings of the book and is called before each update, as they may
         change. If it is None there is no book, and only the store is kept current."""
         self.root, self.out, self.book_options, self.jobs, self.progress = root, out, book_options, jobs, progress
+        return_freed_memory()
         self._listing: walk.WalkResult | None = None
         self._resident = ResidentState()
         self._head = ""
