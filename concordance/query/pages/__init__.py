@@ -23,6 +23,7 @@ class PageKind(Protocol):
       subjects, the book's front page and the site's navigation show the link.
     - `subject_named(index, name)`: return the subject that the name of a bridge refers to, or ""; lists of bridges link
       to its page.
+    - `label(index, subject)`: return the text of such links, if it is not the subject itself.
     - `definitions(index, name)`: return the bridges whose targets define a name, for `concord define`.
     - `definition_roles(index, name)`: return what symbols are to the thing of a name, by id, to order definitions.
     """
@@ -64,7 +65,8 @@ def bridge_page(index: Index, name: str) -> Ref | None:
     """Return a link to the page about what the name of a bridge refers to; None if no kind of page has one."""
     for kind in kinds_with("subject_named"):
         if subject := kind.subject_named(index, name):
-            return Ref(kind.TO, subject, "", subject)
+            has_label = hasattr(kind, "label")
+            return Ref(kind.TO, subject, "", kind.label(index, subject) if has_label else subject, not has_label)
     return None
 
 

@@ -15,7 +15,11 @@ from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance_torch.link.kernels import Kernels
 from concordance_torch.link.operator_tables import TableOperator, Tables, shared_folder_count
 
-VERBS = {"kernel": ("is implemented by", "implements")}
+VERBS = {
+    "kernel": ("is implemented by", "implements"),
+    "autogen": ("has entries from which further operators are generated", "is generated from"),
+    "registered": ("has kernels that are registered elsewhere", "is registered for"),
+}
 
 _NATIVE = (("at", "native"), ("native",))
 

@@ -13,7 +13,7 @@ from concordance.link.bridge_context import BridgeContext, LinkedName, StatedEnd
 from concordance_torch.link.operator_tables import Tables
 from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
-VERBS = {"schema": ("states the schema", "gets its schema from")}
+VERBS = {"schema": ("states the schema of", "gets its schema from")}
 
 
 def join(context: BridgeContext) -> Iterator[Bridge]:

@@ -46,13 +46,14 @@ _TITLES = {
 }  # fmt: skip
 
 
+_NOTES = "notes"  # the bridge of titled comments, which is within one language as often as not
 _MAX_BRIDGES = 150  # names of bridges that the page of a file lists
 _MAX_BRIDGES_OF_PART = 1_500  # names on a further page
 
 
 def blocks(one: FileModel) -> list[Block]:
     """Return the blocks of the section."""
-    return [Heading(3, ["Import Dependencies"]), *_imports(one), *bridge_blocks(one)]
+    return [Heading(3, ["Import Dependencies"]), *_imports(one), *bridge_blocks(one), *_note_blocks(one)]
 
 
 def _imports(one: FileModel) -> list[Block]:
@@ -141,8 +142,8 @@ def bridge_blocks(one: FileModel) -> list[Block]:
         Ref(To.FILE, one.path, "", f"part {number}" if len(parts) > 1 else "a page of its own", False, number + 1)
         for number in range(1, len(parts) + 1)
     ]
-    counts: list[Piece] = [f"{told} {count_noun(len(items), 'name')}" for told, items in groups]
-    return [*found, Text([*join_in_sentence(counts), "; the list is on ", *join_in_sentence(refs), "."])]
+    counts = [Item([f"{told}: {count_noun(len(items), 'name')}"]) for told, items in groups]
+    return [*found, Items(counts), Text(["The names are on ", *join_in_sentence(refs), "."])]
 
 
 @memoised_in_object
@@ -169,14 +170,26 @@ def bridge_parts(one: FileModel) -> list[list[Block]]:
 def _bridge_groups(one: FileModel) -> list[tuple[str, list[Item]]]:
     """Return the bridges from and to a file by what they state."""
     table = bridges_of(one.index)
-    found = [
-        (f"It {verbs(says)[0]}", list(_bridges_out(one, rows)))
-        for says, rows in _by_relation(table.out_of(one.path)).items()
-    ]
-    return found + [
-        (f"It {verbs(says)[1]}", list(_bridges_in(one, rows)))
-        for says, rows in _by_relation(table.into(one.path)).items()
-    ]
+    out, into = (
+        [row for row in rows if row.bridge != _NOTES] for rows in (table.out_of(one.path), table.into(one.path))
+    )
+    found = [(f"It {verbs(says)[0]}", list(_bridges_out(one, rows))) for says, rows in _by_relation(out).items()]
+    return found + [(f"It {verbs(says)[1]}", list(_bridges_in(one, rows))) for says, rows in _by_relation(into).items()]
+
+
+def _note_blocks(one: FileModel) -> list[Block]:
+    """Return the notes that the file contains, and those that it refers to."""
+    rows = [row for row in bridges_of(one.index).out_of(one.path) if row.bridge == _NOTES]
+    found: list[Block] = [Heading(3, ["Notes"])] if rows else []
+    for says, some in _by_relation(rows).items():
+        labels: dict[Piece, list[Piece]] = {}
+        for row in some:
+            line = Line(one.path, bridges_of(one.index).line(row))
+            lines = labels.setdefault(_bridge_label(one, row), [])
+            lines += [", ", line] if lines else [line]
+        items = [Item([name, " ", *lines]) for name, lines in labels.items()]
+        found += [Text(["Explained here:" if says == "explains" else "Referred to:"]), Items(items)]
+    return found
 
 
 def _by_relation(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
@@ -190,12 +203,12 @@ def _by_relation(rows: Iterable[Bridge]) -> dict[str, list[Bridge]]:
 def _bridges_out(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """Yield an item for each name that is stated in this file, in the order of the text."""
     table = bridges_of(one.index)
-    groups: dict[str, list[Bridge]] = {}
+    groups: dict[Piece, list[Bridge]] = {}
     for row in rows:
-        groups.setdefault(_bridge_name(one, row), []).append(row)
+        groups.setdefault(_bridge_label(one, row), []).append(row)
     lines = {name: sorted({table.line(row) for row in found} - {0}) for name, found in groups.items()}
-    for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[0])):
-        told: list[Piece] = [_bridge_label(one, name)]
+    for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[1][0].name)):
+        told: list[Piece] = [name]
         targets = _targets(one, found)
         told += [": ", *targets] if targets else []
         if lines[name]:
@@ -231,8 +244,8 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     for row in rows:
         groups.setdefault(row.target, []).append(row)
     for target, found in sorted(groups.items(), key=lambda group: one.ids.place_of(group[0])):
-        named = dict.fromkeys(_bridge_name(one, row) for row in found)
-        names: list[Piece] = [_bridge_label(one, name) for name in list(named)[:_MAX_BRIDGE_ENDS]]
+        named = dict.fromkeys(_bridge_label(one, row) for row in found)
+        names: list[Piece] = list(named)[:_MAX_BRIDGE_ENDS]
         more = len(named) - len(names)
         names += [count_noun(more, "other name")] if more > 0 else []
         told: list[Piece] = [ref_of(one.index, target, short=True), ": ", *join_in_sentence(names)]
@@ -240,12 +253,7 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         yield Item([*told, ", ", *_sources(one, others)] if others else told)
 
 
-def _bridge_name(one: FileModel, row: Bridge) -> str:
-    """Return the name of a bridge, or that of the page about it: an overload has the page of its operator."""
-    ref = bridge_page(one.index, row.name)
-    return ref.path if ref is not None else row.name
-
-
-def _bridge_label(one: FileModel, name: str) -> Piece:
-    ref = bridge_page(one.index, name)
-    return ref if ref is not None and ref.path == name else Mono(name)
+def _bridge_label(one: FileModel, row: Bridge) -> Piece:
+    """Return a link to the page about what a bridge is named after (of an overload, that of its operator), or the
+    name."""
+    return bridge_page(one.index, row.name) or Mono(row.name)

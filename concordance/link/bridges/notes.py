@@ -1,0 +1,45 @@
+"""Notes: which place explains a title, and which places refer to it.
+
+In: titles, as stated in files. Out: a row for each note and for each mention. Titles are compared without regard to
+case. A mention is joined with the only note of its title, or with the one in its own file or in the nearest folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.base.model import Bridge, Trust
+from concordance.base.paths import parent_folders
+from concordance.link.bridge_context import BridgeContext, StatedEnd
+
+VERBS = {"explains": ("explains", "is explained by"), "refers to": ("refers to", "is referred to by")}
+
+
+def join(context: BridgeContext) -> Iterator[Bridge]:
+    """Join all mentions of notes with the notes."""
+    stated = context.ends("notes")
+    notes: dict[str, list[StatedEnd]] = {}
+    for one in stated:
+        if one.end.says == "explains":
+            notes.setdefault(one.end.name.lower(), []).append(one)
+    for one in stated:
+        same = notes.get(one.end.name.lower(), [])
+        if one.end.says == "explains":
+            yield one.to(0, Trust.EXACT, "its title", note_name(one.end.name))
+        elif same:
+            nearest = min(same, key=lambda note: _distance(one, note))
+            sure = len(same) == 1
+            by = "the only note of this title" if sure else f"the nearest of {len(same)} notes of this title"
+            trust = Trust.UNIQUE_NAME if sure else Trust.CANDIDATE
+            yield one.to(nearest.id, trust, by, note_name(nearest.end.name))
+
+
+def note_name(title: str) -> str:
+    """Return the name under which a note is looked up."""
+    return f"Note [{title}]"
+
+
+def _distance(one: StatedEnd, note: StatedEnd) -> tuple[bool, int, str, int]:
+    """A sort key: notes of the same file first, then those that share the most folders."""
+    shared = len(set(parent_folders(one.file.path)) & set(parent_folders(note.file.path)))
+    return note.file.path != one.file.path, -shared, note.file.path, note.end.line

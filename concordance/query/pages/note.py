@@ -1,0 +1,182 @@
+"""The page of a note: a long comment with a title, and every place that refers to it by that title.
+
+In: the slug of a title, or "" for the list of all notes. Out: one page with the author's text. Notes of one title in
+several files share a page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from zlib import crc32
+
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Doc,
+    Heading,
+    Item,
+    Items,
+    Line,
+    Page,
+    Piece,
+    Pieces,
+    Quote,
+    Ref,
+    Table,
+    Text,
+    To,
+    count_noun,
+)
+from concordance.base.model import Bridge
+from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import WHOLE_TABLE, shared_until
+from concordance.query.index.file_model import ref_of
+from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.repository import Index
+from concordance.query.markup import markdown
+
+TO = "note"  # what links to these pages say
+LISTED = ("Notes", "long comments that other comments refer to by title")
+
+_MAX_LINES = 400  # lines of a note
+_MAX_SLUG = 80  # characters
+_NAME = re.compile(r"Note \[(.+)\]")
+_OPENING = re.compile(r"\s*(?P<mark>#+|//+!?|/\*+|\*+|--+|;+|%+|[rRbBuU]?\"\"\"|[rRbBuU]?''')?")
+_CLOSING = re.compile(r"\*/|\"\"\"|'''")
+_STAR = re.compile(r"\s*\*(?: |$)")
+_NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
+_UNDERLINE = re.compile(r"\s*[~=\-*^_]{3,}\s*")
+_OTHER_NOTE = re.compile(r"\s*(?:NOTE|Note):?\s*\[[^\]]+\]\s*[:.]?\s*$|\s*\[(?:NOTE|Note):[^\]]+\]\s*$")
+
+
+def slug(title: str) -> str:
+    """Return a title as the subject of a page."""
+    plain = _NOT_IN_SLUGS.sub("-", title.lower()).strip("-")
+    if title.isascii() and 0 < len(plain) <= _MAX_SLUG:
+        return plain
+    return f"{plain[:_MAX_SLUG]}-{crc32(title.lower().encode()):08x}"
+
+
+@shared_until(Aspect.BRIDGES)
+def _notes(index: Index) -> dict[str, list[Bridge]]:
+    """Return all notes, by the slug of the title, in the order of paths and lines."""
+    rows = [row for row in bridges_of(index).rows if row.bridge == "notes" and row.says == "explains"]
+    found: dict[str, list[Bridge]] = {}
+    for row in sorted(rows, key=lambda row: (index.path_of(row.source), row.end)):
+        found.setdefault(slug(_title(row)), []).append(row)
+    return dict(sorted(found.items()))
+
+
+def _title(row: Bridge) -> str:
+    found = _NAME.fullmatch(row.name)
+    return found[1] if found is not None else row.name
+
+
+def subjects(index: Index) -> list[str]:
+    """Return "" for the list, and every note; nothing if there are no notes."""
+    found = list(_notes(index))
+    return ["", *found] if found else []
+
+
+def subject_named(index: Index, name: str) -> str:
+    """The note that the name of a bridge means; "" for none."""
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return ""
+    index.reads.note(Aspect.BRIDGES_OF_NAME, name)
+    return slug(found[1]) if slug(found[1]) in _notes(index) else ""
+
+
+def label(index: Index, subject: str) -> str:
+    """The text of links to a note."""
+    return _notes(index)[subject][0].name
+
+
+def pages(index: Index, subject: str) -> Iterator[Page]:
+    """Yield the page of one note, or the list."""
+    index.reads.note(Aspect.BRIDGES_OF_NAME, WHOLE_TABLE)
+    if not subject:
+        yield Page(Ref(TO, ""), ["Notes"], _list(index))
+    elif subject in _notes(index):
+        rows = _notes(index)[subject]
+        yield Page(Ref(TO, subject), [f"Note: {_title(rows[0])}"], list(_blocks(index, rows)))
+
+
+def _list(index: Index) -> list[Block]:
+    every = _notes(index)
+    rows: list[list[Pieces]] = []
+    for subject, notes in every.items():
+        title, path = _title(notes[0]), index.path_of(notes[0].source)
+        times = f"{len(_mentions(index, notes)):,}"
+        rows.append([[Ref(TO, subject, "", title, False)], [Ref(To.FILE, path, "", path)], [times]])
+    told = f"{count_noun(len(every), 'note')}: comments with a title that other comments refer to."
+    return [Text([told]), Table(["Note", "File", "Mentions"], rows, sorts=True)]
+
+
+def _mentions(index: Index, notes: Sequence[Bridge]) -> list[Bridge]:
+    names = dict.fromkeys(row.name for row in notes)
+    return [row for name in names for row in bridges_of(index).named(name) if row.says == "refers to"]
+
+
+def _blocks(index: Index, notes: Sequence[Bridge]) -> Iterator[Block]:
+    for row in notes:
+        path, line = index.path_of(row.source), bridges_of(index).line(row)
+        file = index.open_file(path)
+        last, text = note_text(file.lines() or [], line)
+        yield Text(["In ", Ref(To.FILE, path, "", path), " ", Line(path, line, last)])
+        if text:
+            words = markdown(text, file.file.language)
+            yield Quote([Doc([Cite(path, line, last), *words])])
+    by_path: dict[str, list[Bridge]] = {}
+    for row in _mentions(index, notes):
+        by_path.setdefault(index.path_of(row.source), []).append(row)
+    yield Heading(2, ["Mentioned in"])
+    if not by_path:
+        yield Text(["No comment or document refers to it by its title."])
+        return
+    items = []
+    for path in sorted(by_path):
+        pieces: list[Piece] = []
+        for row in sorted(by_path[path], key=bridges_of(index).line):
+            line = bridges_of(index).line(row)
+            pieces += [", " if pieces else "", Line(path, line)]
+            if index.keys[row.source]:
+                pieces += [" in ", ref_of(index, row.source, short=True)]
+        items.append(Item([Ref(To.FILE, path, "", path), ": ", *pieces]))
+    yield Items(items)
+
+
+def note_text(lines: Sequence[str], first: int) -> tuple[int, str]:
+    """Return the last line of the note whose title is in the given line, and its text without comment marks."""
+    opening = _OPENING.match(lines[first - 1]) if 0 < first <= len(lines) else None
+    if opening is None:
+        return first, ""
+    mark = opening["mark"] or ""
+    is_line_comment = mark.startswith(("#", "//", "--", ";", "%"))
+    indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
+    found: list[str] = []
+    last = first
+    for line in lines[first : first + _MAX_LINES]:
+        closing = None
+        if is_line_comment:
+            if not line.strip().startswith(mark[:2]):
+                break
+            text = line.strip().removeprefix(mark).removeprefix(" ")
+        else:
+            closing = _CLOSING.search(line)
+            inside = line[: closing.start()] if closing is not None else line
+            if not mark and inside.strip() and len(inside) - len(inside.lstrip()) < indent:
+                break
+            text = _STAR.sub("", inside) if _STAR.match(inside) else inside[indent:]
+        if _OTHER_NOTE.match(text):
+            break
+        last += 1
+        if found or not _UNDERLINE.fullmatch(text):
+            found.append(text)
+        if closing is not None:
+            break
+    while found and not found[-1].strip():
+        found.pop()
+        last -= 1
+    return last, "\n".join(found).strip("\n")

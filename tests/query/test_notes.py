@@ -1,0 +1,69 @@
+"""Pages of notes: titled comments, with their text and what refers to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import concordance
+from concordance.query.pages import note
+from tests.support import books, program
+
+FILES = {
+    "core.h": """\
+// Note [Why Two Tables]
+// ~~~~~~~~~~~~~~~~~~~~~
+// One is sorted,
+// the other is not.
+struct Table {};
+
+/* Note [Order]
+ * It ascends.
+ */
+""",
+    "use.py": "def use():\n    return 1  # see Note [Why Two\n    # Tables]\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "last", "said"),
+    [
+        ("# Note [A]\n# one\n#\n# two\nx = 1\n", 4, "one\n\ntwo"),
+        ("/* Note [A]\n * ~~~\n * one\n */\nint x;\n", 3, "one"),
+        ('"""Note [A]\n\nOne.\n"""\n', 3, "One."),
+        ("// Note [A]\n// one\n// Note [B]\n// two\n", 2, "one"),
+        ("    # Note [A]\n    # one\n", 2, "one"),
+        ("# Note [A]", 1, ""),
+    ],
+)
+def test_the_text_of_a_note_ends_with_its_comment(text: str, last: int, said: str) -> None:
+    assert note.note_text(text.split("\n"), 1) == (last, said)
+
+
+@pytest.mark.parametrize("title", ["x" * 99, "Größe", "../../etc/passwd", "日本語 の 題", "a::b", "CON"])
+def test_any_title_is_a_short_plain_name(title: str) -> None:
+    found = note.slug(title)
+    assert 0 < len(found) <= 90
+    assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+def test_a_note_has_a_page_with_its_text_and_mentions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "repository"
+    program.write(root, FILES)
+    books.write(root, root / "out")
+    pages = books.pages(root / "out")
+    page = pages["book/notes/why-two-tables.md"]
+    assert "> One is sorted,\n> the other is not." in page
+    assert "use.py_docs.md): [L2]" in page
+    assert "[Why Two Tables](./why-two-tables.md)" in pages["book/notes/index.md"]
+    assert "[Note \\[Why Two Tables\\]](book/notes/why-two-tables.md)" in pages["use.py_docs.md"], "and back"
+    assert "[Notes](book/notes/index.md)" in pages["comprehensive_book.md"]
+    assert books.problems(root, root / "out") == []
+
+
+def test_a_repository_without_notes_has_no_such_pages(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("# A note [with brackets]\nx = 1\n")
+    with concordance.open(tmp_path) as repository:
+        assert note.subjects(repository._index) == []
