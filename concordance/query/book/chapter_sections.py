@@ -34,7 +34,7 @@ from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import BELOW, FILE_USES, memoised, shared_until
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
-from concordance.query.book.reading_paths import chapter_path, reading_time
+from concordance.query.book.reading_paths import chapter_path
 from concordance.query.descriptions.quotations import with_full_stop
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
@@ -105,12 +105,7 @@ def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
         left = folder.count - len(chapter.files)
         theirs = "has its own chapter" if left == 1 else "have their own chapters"
         text.append(f" ({count_noun(left, 'other file')} below it {theirs})")
-    if chapter.lines:
-        text.append(
-            f"; reading its {count_noun(chapter.lines, 'line')} of hand-written text takes about "
-            f"{reading_time(chapter.lines)}"
-        )
-    text.append(".")
+    text.append(f" with {count_noun(chapter.lines, 'line')} of hand-written text." if chapter.lines else ".")
     found.append(Text(text))
     found += dependency_sentences(index, chapter)
     return found
@@ -253,9 +248,9 @@ def _further(index: Index, chapter: Chapter) -> list[Block]:
 
 
 def size_in_words(chapter: Chapter) -> str:
-    """Return the size of a chapter and its reading time in words."""
+    """Return the size of a chapter in words."""
     files, lines = count_noun(len(chapter.files), "file"), count_noun(chapter.lines, "line")
-    return f"{files}, {lines}, about {reading_time(chapter.lines)}" if chapter.lines else files
+    return f"{files}, {lines}" if chapter.lines else files
 
 
 def chapter_summary(index: Index, chapter: Chapter) -> list[Piece]:

@@ -1,17 +1,20 @@
 """Reading paths: which files to read to understand a chapter, in which order, and about how long it takes.
 
-In: an index and folders. Out: their most central files, ordered so that what others depend on comes first, each with a
-reading time. The estimate is one minute per forty lines of code or comment, not counting blank lines, and at least one
-minute per file.
+In: an index and folders. Out: the files with their central documented definitions, ordered so that what others depend
+on comes first, each with a reading time. The estimate is one minute per forty lines of code or comment, not counting
+blank lines, and at least one minute per file.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, count_noun
+from concordance.base.model import TYPE_KINDS, Kind
 from concordance.query.book.chapters import Chapter, order_by_use
 from concordance.query.descriptions import describe
 from concordance.query.folders import folders
@@ -20,6 +23,11 @@ from concordance.query.index.repository import Index
 
 LINES_PER_MINUTE = 40  # lines read in a minute
 _MAX_STEPS = 6  # files on a path
+_CONSIDERED = 40  # central files among which those of a path are chosen
+_LONG = 2_000  # characters of documentation; more is not better
+_TYPE = 200  # what a type counts beside its documentation: its members explain it, too
+_DEFINING = TYPE_KINDS | {Kind.FUNCTION, Kind.METHOD}
+_TESTING = re.compile(r"(?:^|/)_?(?:tests?|testing|test_?utils?|test_?helpers?|conftest)(?:/|\.\w+$)")
 _MIN_MINUTES_IN_HOURS = 60  # minutes from which times are given in hours
 
 
@@ -36,11 +44,6 @@ def reading_minutes(index: Index, path: str) -> int:
     return max(1, round((metrics.code + metrics.comment) / LINES_PER_MINUTE))
 
 
-def reading_time(lines: int) -> str:
-    """Return how long a number of lines takes to read, in words."""
-    return time_in_words(max(1, round(lines / LINES_PER_MINUTE)))
-
-
 def time_in_words(minutes: int) -> str:
     """Return a number of minutes in words."""
     if minutes < _MIN_MINUTES_IN_HOURS:
@@ -50,8 +53,8 @@ def time_in_words(minutes: int) -> str:
 
 
 def reading_path(index: Index, paths: Sequence[str], limit: int = _MAX_STEPS) -> list[ReadingStep]:
-    """Return the most central files of the given folders, as far as possible each after those that it uses."""
-    chosen = folders(index).most_central(paths, limit)
+    """Return the files of the given folders to read first, as far as possible each after those that it uses."""
+    chosen = _files_to_read(index, paths, limit)
     bases = {index.file_id(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
     for base, place in bases.items():
@@ -62,6 +65,42 @@ def reading_path(index: Index, paths: Sequence[str], limit: int = _MAX_STEPS) ->
         ReadingStep(chosen[place], reading_minutes(index, chosen[place]))
         for place in order_by_use(list(range(len(chosen))), uses)
     ]
+
+
+def _files_to_read(index: Index, paths: Sequence[str], limit: int) -> list[str]:
+    """Return the files with the definitions that are documented best and used most, then other central files.
+
+    A file that only forwards to others or helps tests is chosen only if there is nothing else.
+    """
+    central = folders(index).most_central(paths, _CONSIDERED)
+    worth = {path: _worth(index, path) for path in central}
+    useful = [path for path in central if worth[path] or not _is_aside(index, path)]
+    return sorted(useful or central, key=lambda path: -worth[path])[:limit]
+
+
+def _worth(index: Index, path: str) -> float:
+    """Return how much a file explains: the square root of the documentation of a definition times its users."""
+    if helps_tests(path):
+        return 0.0
+    own = {symbol.key: symbol for symbol in outline(index, path).symbols if not symbol.declaration}
+    found = 0.0
+    for times, one in folders(index).used_in.get(path, ()):
+        symbol = own.get(index.keys[one])
+        if symbol is not None:
+            words = min(len(symbol.doc), _LONG) + (_TYPE if symbol.kind in TYPE_KINDS else 0)
+            found = max(found, math.sqrt(times * words))
+    return found
+
+
+def _is_aside(index: Index, path: str) -> bool:
+    """True if a file defines no types or functions of its own, or helps tests."""
+    kinds = {symbol.kind for symbol in outline(index, path).symbols if not symbol.declaration}
+    return helps_tests(path) or kinds.isdisjoint(_DEFINING)
+
+
+def helps_tests(path: str) -> bool:
+    """True if a file or folder is for tests, by its path."""
+    return _TESTING.search(path) is not None
 
 
 def chapter_path(index: Index, chapter: Chapter, label: Piece) -> list[Block]:

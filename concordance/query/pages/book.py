@@ -172,7 +172,11 @@ def _paths(index: Index) -> list[Block]:
             ]
         )
     ]
-    used = {one.folder: sum(times for _, times in made.users(one.folder)) for one in made.ordered if one.folder}
+    used = {
+        one.folder: sum(times for _, times in made.users(one.folder))
+        for one in made.ordered
+        if one.folder and not reading_paths.helps_tests(f"{one.folder}/")
+    }
     most = sorted(used, key=lambda folder: (-used[folder], folder))[:_OVERVIEW_CHAPTERS]
     first = [
         step[0]
@@ -181,7 +185,7 @@ def _paths(index: Index) -> list[Block]:
     ]
     if len(first) > 1:
         total = reading_paths.time_in_words(sum(step.minutes for step in first))
-        which = f"the most central file of each of the {len(first)} chapters that others use most"
+        which = f"one central file of each of the {len(first)} chapters that others use most"
         words: list[Piece] = ["To see ", title_of(index), f" from its foundations up, read {which}, about {total}:"]
         found += [Heading(2, ["The whole"]), Text(words), reading_paths.step_list(index, first)]
     for part in made.parts:
