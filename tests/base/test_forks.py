@@ -282,6 +282,21 @@ def test_temporary_folders_of_dead_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert (outside / "kept").exists()
 
 
+def test_a_temporary_folder_that_another_run_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that sweeps takes a folder for a leftover in the moment before it is locked."""
+    real, removed = temp_folder.fcntl.flock, []
+
+    def flock(handle: int, operation: int) -> None:
+        for folder in tmp_path.iterdir() if not removed else ():
+            shutil.rmtree(folder)
+            removed.append(folder)
+        real(handle, operation)
+
+    monkeypatch.setattr(temp_folder.fcntl, "flock", flock)
+    with temp_folder.folder(str(tmp_path)) as found:
+        assert removed and os.listdir(found) == ["alive"]
+
+
 def test_what_a_dead_build_left_in_the_store(built: Path) -> None:
     home = built / ".concordance"
     (home / "text.123.new").mkdir()

@@ -108,9 +108,13 @@ def _create(parent: str) -> tuple[str, int | None]:
     for _ in range(_TRIES):
         path = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
         try:
-            return path, _lock(path, os.O_CREAT)
+            lock = _lock(path, os.O_CREAT)
         except BlockingIOError:  # another run took it for a leftover in the moment before it was locked
             shutil.rmtree(path, ignore_errors=True)
+            continue
+        if lock is None or os.path.lexists(os.path.join(path, _ALIVE)):
+            return path, lock
+        os.close(lock)  # it locks a file that another run has removed, for the same reason
     return tempfile.mkdtemp(prefix=_PREFIX, dir=parent), None
 
 
