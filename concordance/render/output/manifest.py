@@ -10,18 +10,23 @@ import json
 import os
 import posixpath
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import NamedTuple
 
 from concordance.base import confined_folder
+from concordance.base.config import Book
 from concordance.base.version import VERSION
 from concordance.collect import own_output
 from concordance.collect.own_output import GENERATOR, MANIFEST, SIGN
 from concordance.render.addresses import MARKDOWN, claims_of
 
+_OPTIONS = ("source", "history", "generated")  # the settings of a book that a manifest records
+_NO_OPTIONS: Mapping[str, bool] = MappingProxyType({})
 _FORMER_SITE = ["checksum", "size"]  # the columns of a site's manifest before it had those of a book's
 
 
@@ -44,6 +49,7 @@ class Manifest(NamedTuple):
     unfinished: bool = False  # the run that was writing was interrupted, so there may be pages that are not listed
     sound: bool = True  # its head is exactly what this program would write for these pages
     site: bool = False  # the files are those of a site
+    options: Mapping[str, bool] = _NO_OPTIONS  # what the pages were written with; empty if an old version wrote them
 
 
 def digest(data: bytes) -> str:
@@ -73,8 +79,9 @@ def read(out: str) -> Manifest:
         if known.get("columns") == _FORMER_SITE:
             rows = [(page, "", *row) for page, *row in rows]
         pages = {row[0]: ManifestPage(*row) for row in rows}
-        sound = data.startswith(_head(pages.values(), False, site).encode())
-        return Manifest(pages, bool(known.get("unfinished")), sound, site)
+        options = {name: bool(value) for name, value in known.get("options", {}).items() if name in _OPTIONS}
+        sound = data.startswith(_head(pages.values(), False, site, options).encode())
+        return Manifest(pages, bool(known.get("unfinished")), sound, site, options)
     except (KeyError, TypeError, AttributeError):  # written by another version
         return Manifest({}, True, False)
 
@@ -100,16 +107,30 @@ def version(out: str) -> str:
         return ""
 
 
-def encode_manifest(pages: Collection[ManifestPage], unfinished: bool, site: bool) -> bytes:
+def options_of(book: Book) -> dict[str, bool]:
+    """Return the settings of a book that its manifest records, so that the same pages can be rendered again."""
+    return {name: getattr(book, name) for name in _OPTIONS}
+
+
+def with_options(book: Book, options: Mapping[str, bool]) -> Book:
+    """Return the settings of a book with those that its manifest records."""
+    known = {**options_of(book), **options}
+    return replace(book, source=known["source"], history=known["history"], generated=known["generated"])
+
+
+def encode_manifest(
+    pages: Collection[ManifestPage], unfinished: bool, site: bool, options: Mapping[str, bool] = _NO_OPTIONS
+) -> bytes:
     """Return the content of the manifest."""
     listed = ",\n".join(map(_line, sorted(pages)))
-    return f"{_head(pages, unfinished, site)}{listed}\n }}\n}}\n".encode("utf-8", "backslashreplace")
+    return f"{_head(pages, unfinished, site, options)}{listed}\n }}\n}}\n".encode("utf-8", "backslashreplace")
 
 
-def _head(pages: Collection[ManifestPage], unfinished: bool, site: bool) -> str:
+def _head(pages: Collection[ManifestPage], unfinished: bool, site: bool, options: Mapping[str, bool]) -> str:
     """Return the text of the manifest before the first row of its list of pages."""
     totals = {"pages": len(pages), "bytes": sum(row.size for row in pages), "claims": sum(row.claims for row in pages)}
     more = {**({"site": True} if site else {}), **({"unfinished": True} if unfinished else {"counts": totals})}
+    more |= {"options": dict(options)} if options else {}
     head = {"generator": GENERATOR, "version": VERSION, **more, "columns": list(ManifestPage._fields[1:])}
     return json.dumps(head, indent=1)[:-2] + ',\n "pages": {\n'
 

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
+from concordance.base.config import Book
 from concordance.base.confined_folder import ConfinedFolder, LinkRefused, NotRegularFile, is_inside
 from concordance.base.errors import UserError
 from concordance.collect import own_output
@@ -36,9 +37,13 @@ class PathTaken(UserError):
 class PageSink:
     """Writes into the folder of a book or a site."""
 
-    def __init__(self, folder: ConfinedFolder, listed_pages: Manifest, site: bool = False) -> None:
-        """Create a sink; `listed_pages` is the manifest that the folder has now."""
+    def __init__(
+        self, folder: ConfinedFolder, listed_pages: Manifest, site: bool = False, book: Book | None = None
+    ) -> None:
+        """Create a sink; `listed_pages` is the manifest that the folder has now, `book` the settings to record in it
+        (default: those that it has)."""
         self.folder, self.out, self.site = folder, folder.path, site
+        self.options = manifest.options_of(book) if book is not None else listed_pages.options
         self.before, self.unfinished = listed_pages.pages, listed_pages.unfinished
         self._has_begun = False
 
@@ -51,7 +56,7 @@ class PageSink:
 
     def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
         """Write the manifest; False if it already lists exactly these pages."""
-        changed = self.put(MANIFEST, manifest.encode_manifest(pages, unfinished, self.site))
+        changed = self.put(MANIFEST, manifest.encode_manifest(pages, unfinished, self.site, self.options))
         if not unfinished:
             _remove_empty(self.folder, CLAIMS)  # a site has no claims, but files are first written there
         return changed
@@ -177,7 +182,7 @@ class DryRunSink(PageSink):
 
     def finish(self, pages: Collection[ManifestPage], unfinished: bool) -> bool:
         """Return True if writing the manifest would change it."""
-        return self.put(MANIFEST, manifest.encode_manifest(pages, unfinished, self.site))
+        return self.put(MANIFEST, manifest.encode_manifest(pages, unfinished, self.site, self.options))
 
     def modified_pages(self, pages: dict[str, ManifestPage]) -> list[str]:
         """Return the listed pages whose content differs from what was written, compared byte by byte."""

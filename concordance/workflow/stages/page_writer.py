@@ -47,6 +47,15 @@ class PageFile(NamedTuple):
     inputs: str = ""  # digest of what it is rendered from
 
 
+@dataclass(frozen=True)
+class Renderer:
+    """Everything that a book or a site consists of, not yet rendered."""
+
+    index: Index
+    render: Callable[[str, str], Iterable[PageFile]]  # returns the files of a kind and subject
+    work: list[Subject]
+
+
 class _Done(NamedTuple):
     """The files of one subject, and whether each changed."""
 
@@ -147,14 +156,19 @@ class PageWriter:
 
     def _write(self, file: PageFile, kind: str) -> tuple[ManifestPage, bool]:
         path, data, before = file.path, file.data, self.sink.before
-        checksum = digest(file.claims_data) if file.claims_data else ""
-        row = ManifestPage(path, kind + self.kind_suffix, digest(data), len(data), file.claims, checksum, file.inputs)
+        row = manifest_row(file, kind + self.kind_suffix)
         changed = self.sink.put(path, data)
         if file.claims_data:
             changed |= self.sink.put(claims_of(path), file.claims_data)
         elif path in before and before[path].claims:
             changed |= self.sink.drop(claims_of(path))
         return row, changed
+
+
+def manifest_row(file: PageFile, kind: str) -> ManifestPage:
+    """Return what the manifest lists of a rendered file."""
+    checksum = digest(file.claims_data) if file.claims_data else ""
+    return ManifestPage(file.path, kind, digest(file.data), len(file.data), file.claims, checksum, file.inputs)
 
 
 def write_subjects(writer: PageWriter, subjects: list[Subject]) -> list[_Done]:

@@ -35,7 +35,14 @@ from concordance.render.output.page_sink import DryRunSink, PageSink
 from concordance.render.summary import BookSummary
 from concordance.serve.reader import save_front_page
 from concordance.workflow.resident import BookFolder, BookState, ResidentState
-from concordance.workflow.stages.page_writer import PageFile, PageWriter, count_pages, opened_folder, preload_kinds
+from concordance.workflow.stages.page_writer import (
+    PageFile,
+    PageWriter,
+    Renderer,
+    count_pages,
+    opened_folder,
+    preload_kinds,
+)
 from concordance.workflow.workers import forked
 
 OF_A_PAGE = " of a page"  # suffix of the kind of a page that is about a page
@@ -119,6 +126,22 @@ def write_generated(
         return _Level(confined, book, config, True, only_compare, True).write(state, addresses, progress)
 
 
+def book_renderer(index: Index, root: str, out: str, form: PageFormat) -> Renderer:
+    """Return the renderer of all pages of a book."""
+    addresses = Addresses([row[1] for row in index.file_rows], root, out, plain_files(index), form.ENDING)
+    work = [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)]
+    return Renderer(index, partial(_render, index, addresses, form), work)
+
+
+def generated_renderer(index: Index, root: str, out: str, own: frozenset[str]) -> Renderer:
+    """Return the renderer of the pages about a book's own pages."""
+    index.of_pages = True
+    addresses = _Inner([row[1] for row in index.file_rows], root, out, own)
+    every = [(kind, subject) for kind in kinds_per_path() for subject in _subjects(kind, index)]
+    work = [one for one in every if addresses.page(Ref(kinds()[one[0]], one[1])) not in own]
+    return Renderer(index, partial(_render, index, addresses, markdown), work)
+
+
 def own_pages(root: str, out: str) -> list[ListedFile]:
     """Return the pages of a book as files of its repository, except those that are about pages."""
     inside = os.path.relpath(os.path.realpath(out), os.path.realpath(root)).replace(os.sep, "/")
@@ -128,7 +151,10 @@ def own_pages(root: str, out: str) -> list[ListedFile]:
     found = []
     for page, row in manifest.read(out).pages.items():
         if not row.kind.endswith(OF_A_PAGE) and not f"{page}/".startswith(f"{inside}/"):
-            stat = os.lstat(os.path.join(out, page))
+            try:
+                stat = os.lstat(os.path.join(out, page))
+            except FileNotFoundError:  # somebody removed it since the manifest was written
+                continue
             path, times = f"{inside}/{page}", (stat.st_mtime_ns, stat.st_ctime_ns)
             found.append(ListedFile(path, stat.st_size, times[0], altered=times[1], inode=stat.st_ino & (1 << 63) - 1))
     return sorted(found, key=lambda entry: os.fsencode(entry.path))
@@ -173,7 +199,7 @@ class _Level:
         before = {page: row for page, row in listed.items() if row.kind.endswith(OF_A_PAGE) == self.generated}
         others = {p: row for p, row in listed.items() if p not in before} if self.book.generated else {}
         settled = not unfinished and len(before) + len(others) == len(listed)
-        sink = (DryRunSink if self.only_compare else PageSink)(self.folder, there)
+        sink = (DryRunSink if self.only_compare else PageSink)(self.folder, there, book=self.book)
         inputs = self._inputs_digest(index, addresses)
         digest = folder.pages_digest(before.values()) if there.sound else ""
         chooser = StalePages(index, state.notes, inputs, digest, self.generated)

@@ -14,10 +14,10 @@ from concordance.facts.read import Facts
 from concordance.query.index.repository import Index
 from concordance.render.output import manifest
 from concordance.render.output.page_sink import PageSink
-from concordance.render.site.files import open_site
+from concordance.render.site.files import Site, open_site
 from concordance.render.site.routes import OF_REST, OF_SHARDS, Route
 from concordance.render.summary import BookSummary
-from concordance.workflow.stages.page_writer import PageFile, PageWriter, opened_folder
+from concordance.workflow.stages.page_writer import PageFile, PageWriter, Renderer, opened_folder
 from concordance.workflow.workers import forked
 
 
@@ -28,15 +28,23 @@ def publish(
     summary = BookSummary(out, front="index.html")
     with opened_folder(root, folder, out, True) as confined, forked.without_gc(), closing(Facts(folder)) as facts:
         site = open_site(Index(facts, root, book), out)
-
-        def render(kind: str, subject: str) -> Iterator[PageFile]:
-            for address, file in site.files_of(Route(kind, subject)):
-                yield PageFile(address, file.data)
-
-        sink = PageSink(confined, manifest.read(out), site=True)
+        sink = PageSink(confined, manifest.read(out), site=True, book=book)
         sink.tidy()
-        routes = list(site.places.all_routes())
-        work = [(route.kind, route.subject) for route in routes]
-        planned = [site.address(route) for route in routes if route.kind not in (OF_SHARDS, OF_REST)]
-        PageWriter(site.index, render, sink, summary, config, progress).write(work, planned, (), {}, True)
+        renderer = _renderer(site)
+        planned = [site.address(Route(*one)) for one in renderer.work if one[0] not in (OF_SHARDS, OF_REST)]
+        writer = PageWriter(site.index, renderer.render, sink, summary, config, progress)
+        writer.write(renderer.work, planned, (), {}, True)
     return summary
+
+
+def site_renderer(index: Index, out: str) -> Renderer:
+    """Return the renderer of all files of a site."""
+    return _renderer(open_site(index, out))
+
+
+def _renderer(site: Site) -> Renderer:
+    def render(kind: str, subject: str) -> Iterator[PageFile]:
+        for address, file in site.files_of(Route(kind, subject)):
+            yield PageFile(address, file.data)
+
+    return Renderer(site.index, render, [(route.kind, route.subject) for route in site.places.all_routes()])
