@@ -65,7 +65,8 @@ class Repository:
         return self.ask(command, asked, limit, cursor, **named).rows
 
     def verify(self, out: str | None = None) -> list[Row]:
-        """Return what no longer holds in the repository's book: page, line, the text there, and the problem."""
+        """Return what does not hold in the repository's book: page, line, the text there, the problem, and whether the
+        book, the store or the program is at fault."""
         from concordance.workflow import builds
 
         return [problem._asdict() for problem in builds.verify(self.root, out).problems]

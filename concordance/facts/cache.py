@@ -25,6 +25,7 @@ class Cache:
     """The cache file. It is never essential: if it cannot be read or written, facts are computed again."""
 
     def __init__(self, folder: str, largest: int) -> None:
+        """Open the cache in a folder; "" for a cache that stays empty."""
         self.path = os.path.join(folder, "facts.db")
         self.largest = largest
         self._connection: sqlite3.Connection | None = None

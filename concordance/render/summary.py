@@ -6,6 +6,7 @@ The types are kept apart from the code that fills them, so that commands that on
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 
@@ -58,13 +59,22 @@ class BookDifference:
         return bool(self.missing or self.stale or self.failed)
 
 
+class Fault(StrEnum):
+    """Where a problem comes from."""
+
+    BOOK = "book"  # the page is not what would be written now: it was edited, or the source was
+    STORE = "store"  # the repository's store does not say what the source says
+    PROGRAM = "program"  # the page is what would be written, and the source contradicts it
+
+
 class Problem(NamedTuple):
     """A problem on a page."""
 
     page: str
-    line: int
+    line: int  # 0 if it is about the page as a whole
     claim: str  # the text of that line of the page
     problem: str
+    fault: Fault = Fault.BOOK
 
 
 @dataclass
@@ -73,5 +83,7 @@ class VerifyResult:
 
     problems: list[Problem] = field(default_factory=list)
     pages: int = 0
+    total: int = 0  # pages of the book; more than `pages` if only a sample was checked
     claims: int = 0
     links: int = 0
+    store_compared: bool = False  # False if there is no store, or if it is not current

@@ -1,9 +1,13 @@
-"""Verify one page of a book against the repository and the rest of the book.
+"""Verify one page of a book: compare it with the same page rendered anew, and what it says with the source.
 
-In: the name of a page in the manifest. Out: the problems found: a page that was edited, a claim whose cited lines have
-changed, a broken link. Whether a link to a section of another page is broken is only known after all pages have been
-read. So checking takes two passes: the first collects the sections that each page has and those that it links to, both
-as hashes; if some linked section is missing, the second reports which links point to it.
+In: a page as it would be written now, with its claims. Out: the problems of the page in the book. If it differs from
+what would be written, each differing line is reported; the book is at fault. If it does not, the page is read as text:
+its copy of the source, its definitions and its citations must agree with the files, and its links must lead somewhere.
+If they do not, the program is at fault.
+
+Whether a link to another page or to a section of it is broken is only known after all pages have been rendered. So the
+pages and sections that exist and those that links point to are collected as hashes, and if some are missing,
+`broken_links` reports the links that point to them.
 """
 
 from __future__ import annotations
@@ -12,28 +16,32 @@ import hashlib
 import os
 import re
 from array import array
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from concordance.base import characters, confined_folder
 from concordance.base.errors import Unreadable
 from concordance.base.model import ListedFile
-from concordance.collect import encoding, walk
+from concordance.collect import encoding, own_output, walk
+from concordance.facts.updates.page_reads import Subject
 from concordance.render import claims, page_links
 from concordance.render.addresses import MARKDOWN, claims_of
 from concordance.render.formats import CitedLine
 from concordance.render.output import manifest
 from concordance.render.output.manifest import ManifestPage
-from concordance.render.summary import Problem
+from concordance.render.page_difference import find_differences
+from concordance.render.statements import SourceText, check_statements
+from concordance.render.summary import Fault, Problem
 
+FILE_PAGE = "file"  # the kind of a page about a file
 _LINES = re.compile(r"L(\d{1,9})(?:-L(\d{1,9}))?")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _MARKER = re.compile(r"^[\s>|]*(?:#{1,6} |[-+*] |\d{1,9}[.)] )?")
 _LONGEST = 200  # longest excerpt of a page line, in characters
 _LARGE = 16_000_000  # bytes; of a larger file only the digest is computed
 _MAX_CACHED_FILES = 32  # number of files whose lines are cached
-_EFFORT = 400_000  # most line comparisons spent on finding where cited lines have moved
+_MAX_CLAIMS = 20  # most claims that are listed for one page
 
 
 @dataclass
@@ -41,10 +49,12 @@ class PageCheck:
     """Problems and counts collected while checking pages."""
 
     problems: list[Problem] = field(default_factory=list)
+    rows: list[ManifestPage] = field(default_factory=list)  # what the manifest should list
+    differing: dict[str, Subject] = field(default_factory=dict)  # pages that are not what would be written now
     claims: int = 0
     links: int = 0
-    has: array[int] = field(default_factory=lambda: array("q"))  # hashes of the sections that the pages have
-    wants: array[int] = field(default_factory=lambda: array("q"))  # hashes of the sections that links point to
+    has: array[int] = field(default_factory=lambda: array("q"))  # hashes of pages, and of the sections that they have
+    wants: array[int] = field(default_factory=lambda: array("q"))  # hashes of what links point to
 
 
 @dataclass
@@ -53,18 +63,8 @@ class CheckedBook:
 
     root: str  # `root` and `out` have their symbolic links resolved
     out: str
-    pages: dict[str, ManifestPage]
+    pages: dict[str, ManifestPage]  # as the manifest lists them
     files: frozenset[str]  # all files in the book's folder
-    sections: frozenset[int] | None = None  # hashes of all sections; None in the first pass
-
-
-class CheckedSource(NamedTuple):
-    """The current content of a cited file."""
-
-    why: str  # why the file cannot be read; "" if it can
-    digest: str
-    lines: list[str]
-    length: int  # number of lines
 
 
 class SourceReader:
@@ -72,9 +72,9 @@ class SourceReader:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._cache: dict[str, CheckedSource] = {}
+        self._cache: dict[str, SourceText] = {}
 
-    def __call__(self, path: str) -> CheckedSource:
+    def __call__(self, path: str) -> SourceText:
         """Return the content of one file."""
         found = self._cache.pop(path, None)
         if found is None:
@@ -84,7 +84,7 @@ class SourceReader:
         self._cache[path] = found
         return found
 
-    def _read(self, path: str) -> CheckedSource:
+    def _read(self, path: str) -> SourceText:
         entry = ListedFile(path, 0, 0)
         try:
             size = os.lstat(os.path.join(self.root, path)).st_size
@@ -92,17 +92,17 @@ class SourceReader:
                 digest = hashlib.sha256()
                 for piece in walk.read_in_pieces(self.root, entry):
                     digest.update(piece)
-                return CheckedSource("", digest.hexdigest(), [], 0)
+                return SourceText("", digest.hexdigest(), [], 0, size)
             data = walk.read(self.root, entry)
         except FileNotFoundError:
-            return CheckedSource("no longer exists", "", [], 0)
+            return SourceText("no longer exists")
         except (OSError, Unreadable, ValueError) as error:
             reason = error.reason if isinstance(error, Unreadable) else str(error)
-            return CheckedSource(f"cannot be read: {reason}", "", [], 0)
+            return SourceText(f"cannot be read: {reason}")
         text = encoding.read(data, True)
         lines = characters.lines(text.text) if text is not None else []
         count = len(lines) - (not lines[-1]) if lines else data.count(b"\n") + 1
-        return CheckedSource("", hashlib.sha256(data).hexdigest(), lines, max(1, count))
+        return SourceText("", hashlib.sha256(data).hexdigest(), lines, max(1, count), len(data))
 
 
 class Checker:
@@ -114,51 +114,91 @@ class Checker:
         self.read_page = SourceReader(ground.out)
         self._targets: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def check(self, page: str, found: PageCheck) -> None:
-        """Check a page, its claims and its links; in the second pass only links to sections."""
-        row = self.ground.pages[page]
+    def check(self, row: ManifestPage, data: bytes, cited: bytes, subject: Subject, found: PageCheck) -> None:
+        """Check a page. `row`, `data` and `cited` are its row of the manifest, its content and its claims as they
+        would be written now for a subject."""
+        source = subject[1] if subject[0] == FILE_PAGE else ""
+        found.rows.append(row)
+        found.has.append(hash(row.page))
+        text = data.decode("utf-8", "replace")
+        scanned = page_links.scan(text) if row.page.endswith(MARKDOWN) else None  # only Markdown can be read
+        if scanned is not None:
+            found.has.extend(hash(f"{row.page}#{name}") for name in scanned.anchors)
         try:
-            data = _bytes(self.ground.out, page)
+            there = _bytes(self.ground.out, row.page)
         except OSError as error:
             reason = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-            if self.ground.sections is None:
-                found.problems.append(Problem(page, 0, "", f"the page {reason}"))
+            found.problems.append(Problem(row.page, 0, "", f"the page {reason}{self._reason(row, None, source)}"))
             return
-        if self.ground.sections is None and manifest.digest(data) != row.checksum:
-            found.problems.append(Problem(page, 1, "", "the page was changed by hand since it was written"))
-        text = data.decode("utf-8", "replace")
-        if page.endswith(MARKDOWN):  # of other formats, only claims can be read
-            self._links(page, text, found)
-        if self.ground.sections is None:
-            lines = text.split("\n")
-            self._claims(row, lines, found)
-
-    # --- claims
-
-    def _claims(self, row: ManifestPage, lines: list[str], found: PageCheck) -> None:
-        if not row.claims:
+        if there != data:
+            found.differing[row.page] = subject
+            found.problems += self._page_differences(row, there, text, source)
             return
-        path = claims_of(row.page)
-        try:
-            data = _bytes(self.ground.out, path)
-        except OSError:
-            found.problems.append(Problem(row.page, 0, "", f"its claims are missing: {path}"))
-            return
-        if manifest.digest(data) != row.claims_checksum:
-            found.problems.append(Problem(row.page, 0, "", f"its claims were changed by hand: {path}"))
-        try:
-            rows = claims.decode_claims(data)
-        except ValueError:
-            found.problems.append(Problem(row.page, 0, "", f"its claims cannot be read: {path}"))
-            return
+        lines = text.split("\n")
+        rows = claims.decode_claims(cited) if cited else []
+        found.problems += self._claim_differences(row, rows, cited, lines)
+        found.problems += self._claims(row.page, rows, lines)
         found.claims += len(rows)
-        moved: dict[str, list[int]] = {}  # by how many lines cited lines have moved, by file
-        for one, text in rows:
-            problem = self._claim(one, text, moved.setdefault(one.path, []))
-            if problem:
-                found.problems.append(Problem(row.page, one.line, line_text(lines, one.line), problem))
+        if scanned is not None:
+            found.problems += self._links(row.page, scanned, lines, found.wants)
+            found.links += len(scanned.links)
+            if source:
+                found.problems += self._statements(row, source, lines)
 
-    def _claim(self, one: CitedLine, text: str, moved: list[int]) -> str:
+    # --- the book is at fault
+
+    def _page_differences(self, row: ManifestPage, there: bytes, text: str, source: str) -> Iterator[Problem]:
+        lines = there.decode("utf-8", "replace").split("\n")
+        reason = self._reason(row, there, source)
+        for line, problem in find_differences(lines, text.split("\n")) or [(1, "some bytes are not valid")]:
+            yield Problem(row.page, line, line_text(lines, line), problem + reason)
+            reason = ""
+
+    def _reason(self, row: ManifestPage, there: bytes | None, source: str) -> str:
+        """Return why a page differs, as far as the manifest tells; `there` is its content in the book."""
+        listed = self.ground.pages.get(row.page)
+        if listed is None:
+            return "; it is not in the manifest"
+        if there is not None and manifest.digest(there) != listed.checksum:
+            return "; the page was changed by hand since it was written"
+        return f"; {source} has changed since it was written" if source and listed.inputs != row.inputs else ""
+
+    def _claim_differences(
+        self, row: ManifestPage, rows: list[tuple[CitedLine, str]], cited: bytes, lines: list[str]
+    ) -> Iterator[Problem]:
+        path = claims_of(row.page)
+        there = manifest.read_regular_file(os.path.join(self.ground.out, path)) or b""
+        if there == cited:
+            return
+        if not there:
+            yield Problem(row.page, 0, "", f"its claims are missing: {path}")
+            return
+        try:
+            listed = claims.decode_claims(there)
+        except ValueError:
+            yield Problem(row.page, 0, "", f"its claims cannot be read: {path}")
+            return
+        places, right = {one for one, _ in listed}, {one for one, _ in rows}
+        problems = [
+            (one, "the cited text has changed since it was cited" if one in right else "this should not be cited")
+            for one, text in sorted(set(listed) - set(rows))
+        ]
+        problems += [(one, "this should be cited") for one in sorted(right - places)]
+        for one, problem in problems[:_MAX_CLAIMS]:
+            where = f"{one.path}, {_lines(one)}" if one.first else one.path
+            yield Problem(row.page, one.line, line_text(lines, one.line), f"{where}: {problem}")
+        if not problems:
+            yield Problem(row.page, 0, "", f"its claims were changed by hand: {path}")
+
+    # --- the program is at fault
+
+    def _claims(self, page: str, rows: Iterable[tuple[CitedLine, str]], lines: list[str]) -> Iterator[Problem]:
+        for one, text in rows:
+            problem = self._claim(one, text)
+            if problem:
+                yield Problem(page, one.line, line_text(lines, one.line), problem, Fault.PROGRAM)
+
+    def _claim(self, one: CitedLine, text: str) -> str:
         """Return what is wrong with a claim; "" if nothing is."""
         _, path, first, last = one
         if not first and not text:  # a symbolic link or a submodule, which has no content of its own
@@ -167,66 +207,72 @@ class Checker:
         if file.why:
             return f"{path} {file.why}"
         if not first:
-            return "" if file.digest == text else f"{path} has changed"
-        if last <= file.length and claims.holds(file.lines, first, last, text):
-            return ""
-        where, verb = (f"line {first}", "was") if first == last else (f"lines {first}–{last}", "were")
+            return "" if file.digest == text else f"{path} has another content"
         if last > file.length:
-            problem = f"{path} has {file.length:,} {'line' if file.length == 1 else 'lines'}, and {where} {verb} cited"
-        elif claims.is_digest(text):
-            problem = f"{path}, {where}: the text has changed since it was cited"
-        else:
-            problem = f'{path}, {where}: the cited text "{text}" is no longer there'
-        now = _find_moved_line(file.lines, first, last, text, moved)
-        return f"{problem}; now at line {now}" if now else problem
+            return f"{path}, {_lines(one)}: the file has only {file.length:,}"
+        return "" if claims.holds(file.lines, first, last, text) else f"{path}, {_lines(one)}: the text is another one"
+
+    def _statements(self, row: ManifestPage, source: str, lines: list[str]) -> Iterator[Problem]:
+        file = self.read(source)
+        if file.why:
+            return
+        if row.inputs and file.digest != row.inputs:
+            yield Problem(row.page, 0, "", f"{source} has changed while this was running; verify again")
+            return
+        for line, problem in check_statements(lines, file):
+            yield Problem(row.page, line, line_text(lines, line), f"{source}: {problem}", Fault.PROGRAM)
 
     # --- links
 
-    def _links(self, page: str, text: str, found: PageCheck) -> None:
-        scanned = page_links.scan(text)
-        known = self.ground.sections
-        lines: list[str] = []
+    def _links(
+        self, page: str, scanned: page_links.PageLinks, lines: list[str], wants: array[int]
+    ) -> Iterator[Problem]:
         seen: dict[str, str] = {}
         for line, link in scanned.links:
             problem = seen.get(link)
             if problem is None:
-                problem = seen[link] = self._link(page, page_links.unescape_target(link), found.wants)
+                problem = seen[link] = self._link(page, page_links.unescape_target(link), wants)
             if problem:
-                lines = lines or text.split("\n")
-                found.problems.append(Problem(page, line, line_text(lines, line), problem))
-        if known is None:
-            found.links += len(scanned.links)
-            found.has.extend(hash(f"{page}#{name}") for name in scanned.anchors)
-            for line, label in scanned.undefined:
-                problem = f"the link [{label}] is not defined on the page"
-                found.problems.append(Problem(page, line, line_text(text.split("\n"), line), problem))
+                yield Problem(page, line, line_text(lines, line), problem, Fault.PROGRAM)
+        for line, label in scanned.undefined:
+            problem = f"the link [{label}] is not defined on the page"
+            yield Problem(page, line, line_text(lines, line), problem, Fault.PROGRAM)
 
     def _link(self, page: str, link: str, wants: array[int]) -> str:
-        """Return what is wrong with a link; "" if nothing is, as far as this pass can tell."""
+        """Return what is wrong with a link; "" if nothing is, as far as can be told without the other pages."""
         if _ELSEWHERE.match(link):
             return ""
         path, _, at = link.partition("#")
-        known = self.ground.sections
         inside, outside = self._target(page, path) if path else (page, "")
         if outside == "?":
-            return f"the link {link} is broken: there is no such file" if known is None else ""
-        if not at:
-            return ""
+            return f"the link {link} is broken: there is no such file"
         cited = _LINES.fullmatch(at)
-        if cited is None and inside in self.ground.pages:
-            wanted = hash(f"{inside}#{unquote(at)}")
-            if known is None:
-                wants.append(wanted)
-            elif wanted not in known:
-                return f"the link {link} is broken: {inside} has no such section"
-            return ""
-        if cited is None or known is not None or not (inside or outside):
+        if inside and cited is None and (inside in self.ground.pages or own_output.is_own_name(inside)):
+            wants.append(hash(f"{inside}#{unquote(at)}" if at else inside))
+        if cited is None or not (inside or outside):
             return ""
         file = self.read(outside) if outside else self.read_page(inside)
         last = int(cited[2] or cited[1])
         if file.why or not 1 <= int(cited[1]) <= last <= file.length:
             return f"the link {link} is broken: {outside or inside} {file.why or f'ends at line {file.length:,}'}"
         return ""
+
+    def broken_links(self, page: str, missing: Collection[int]) -> Iterator[Problem]:
+        """Yield the links of a page in the book to pages and sections of which the given hashes say that they were not
+        rendered, unless the book has them nevertheless."""
+        text = (manifest.read_regular_file(os.path.join(self.ground.out, page)) or b"").decode("utf-8", "replace")
+        lines = text.split("\n")
+        for line, link in page_links.scan(text).links:
+            target = page_links.unescape_target(link)
+            wants = array("q")
+            self._link(page, target, wants)
+            if wants and wants[0] in missing:
+                path, _, at = target.partition("#")
+                inside = self._target(page, path)[0] if path else page
+                other = self.read_page(inside)
+                if other.why or (at and unquote(at) not in page_links.scan("\n".join(other.lines)).anchors):
+                    problem = f"the link {target} is broken: {inside} {other.why or 'has no such section'}"
+                    yield Problem(page, line, line_text(lines, line), problem, Fault.PROGRAM)
 
     def _target(self, page: str, path: str) -> tuple[str, str]:
         """Return the file of the book and the file of the repository that a path points to; "?" if neither exists."""
@@ -242,7 +288,7 @@ class Checker:
     def _resolved(self, folder: str, path: str) -> tuple[str, str]:
         whole = os.path.normpath(os.path.join(self.ground.out, folder, path))
         inside = whole[len(self.ground.out) + 1 :] if whole.startswith(self.ground.out + "/") else ""
-        if inside in self.ground.files:
+        if inside and (inside in self.ground.files or own_output.is_own_name(inside)):
             return inside, ""
         if "\0" in whole or not os.path.lexists(whole):
             return "", "?"
@@ -255,29 +301,11 @@ def _bytes(out: str, path: str) -> bytes:
         return file.read()
 
 
+def _lines(one: CitedLine) -> str:
+    return f"line {one.first}" if one.first == one.last else f"lines {one.first}–{one.last}"
+
+
 def line_text(lines: list[str], number: int) -> str:
     """Return a line of a page as plain text."""
     line = lines[number - 1] if 0 < number <= len(lines) else ""
     return page_links.strip_markup(_MARKER.sub("", line)[: 4 * _LONGEST])[:_LONGEST].strip()
-
-
-def _find_moved_line(lines: list[str], first: int, last: int, text: str, moved: list[int]) -> int:
-    """Return the line nearest to the old place where the cited text is now; 0 if it is nowhere."""
-    if not text:
-        return 0
-    width = last - first + 1
-    for by in moved:  # everything after an edit usually moves by the same number of lines
-        at = first + by
-        if at > 0 and at + width - 1 <= len(lines) and claims.holds(lines, at, at + width - 1, text):
-            return at
-    if claims.is_digest(text):
-        if len(lines) * width > _EFFORT:
-            return 0
-        places = range(1, len(lines) - width + 2)
-        found = [at for at in places if claims.holds(lines, at, at + width - 1, text)]
-    else:
-        found = [at for at, line in enumerate(lines, 1) if line.strip() == text]
-    now = min(found, key=lambda at: abs(at - first), default=0)
-    if now and len(moved) < 10:
-        moved.append(now - first)
-    return now

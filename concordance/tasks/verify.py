@@ -15,18 +15,25 @@ from concordance.workflow import book_options, builds, terminal
 @book_options.with_store
 @click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
 @click.option("--jobs", type=click.IntRange(1), help="Number of worker processes (default: one for each core).")
+@click.option("--sample", type=click.IntRange(1), help="Check only this many pages, chosen at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-def command(repo: str | None, out: str | None, jobs: int | None, as_json: bool) -> None:
-    """Check the book against the current repository: its pages, their claims about lines, and their links.
+def command(repo: str | None, out: str | None, jobs: int | None, sample: int | None, as_json: bool) -> None:
+    """Check the book against the source: read every file anew, render every page again, and compare.
 
-    Exit code 1 if there is a problem.
+    Each problem has a page, a line, and what is at fault: the book (the page is not what the source says), the store
+    (it does not say what the source says) or the program (the page is what it writes, but the source contradicts it).
+    This takes about as long as a first build; nothing is changed. Exit code 1 if there is a problem.
+
+    With --sample, pages are rendered from the store instead, after bringing it up to date, and only the files that
+    these pages are about are read anew.
 
     \b
     concord verify
+    concord verify --sample 100
     concord verify --repo ~/src/pytorch --out docs --json
     """
     with terminal.ProgressBars() as bar:
-        found = builds.verify(repo, out, jobs, bar.show)
+        found = builds.verify(repo, out, jobs, bar.show, sample or 0)
     if as_json:
         click.echo(json.dumps([problem._asdict() for problem in found.problems]))
     else:

@@ -27,7 +27,8 @@ from concordance.query.index.findings import count_totals
 from concordance.render.formats import FORMATS, PageFormat
 from concordance.render.output import folder_checks, manifest
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
-from concordance.workflow import book_check
+from concordance.workflow.checks import staleness
+from concordance.workflow.checks.verify import BookVerification
 from concordance.workflow.pipeline import Build
 from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
@@ -153,14 +154,14 @@ def check(
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
     where, config = out or _folder(root, settings), with_jobs(settings, jobs)
-    if os.path.isdir(root) and not book_check.has_book(where):
+    if os.path.isdir(root) and not staleness.has_book(where):
         return BookDifference(where, missing=True)
     summary = update_store(root, config, progress)
     with _page_step(root, summary, progress):
         made = _write(
             root, where, book_options or settings.book, config, summary, progress, True, form=_format_of(where)
         )
-        return book_check.explain_difference(root, store_path(root), where, made)
+        return staleness.explain_difference(root, store_path(root), where, made)
 
 
 def _format_of(out: str) -> str:
@@ -187,13 +188,17 @@ def totals(root: str, book_options: Book | None = None) -> Totals:
 
 
 def verify(
-    root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = ignore_progress
-) -> VerifyResult:
-    """Check a repository's book, by default the one in its settings, against the current repository."""
+    root: str | None = None, out: str | None = None, jobs: int | None = None, progress: Progress = ignore_progress,
+    sample: int = 0,
+) -> VerifyResult:  # fmt: skip
+    """Check a repository's book, by default the one in its settings, against the current repository; with `sample`
+    only that many of its pages, chosen at random."""
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
     folder, config = out or _folder(root, settings), with_jobs(settings, jobs)
-    return book_check.verify(root, folder, config, partial(_report_pages, progress))
+    form = cast(PageFormat, plugins.load(FORMATS, _format_of(folder)))
+    store = check_store(root)
+    return BookVerification(root, folder, store, config, settings.book, form, progress, sample).run()
 
 
 def _report_pages(progress: Progress, done: int, total: int) -> None:

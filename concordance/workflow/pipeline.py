@@ -62,6 +62,9 @@ class Build:
     summary: BuildSummary = field(default_factory=BuildSummary)
     pages: list[ListedFile] | None = None  # pages of the program, which are otherwise skipped: only these are read
     listing: walk.WalkResult | None = None  # the files, if a watcher already knows them
+    # An empty folder to build the store in, apart from the repository's store and without the fact cache: every file is
+    # then read anew.
+    scratch_store: str = ""
     extracted_files: list[File] = field(default_factory=list)  # files that were read
     # What the last build left, in a long-running process.
     previous_state: StoreState = field(default_factory=StoreState)
@@ -75,7 +78,7 @@ class Build:
             if self.pages is None:
                 entries, self.summary.left_out = path_patterns.select_entries(entries, self.config)
             entries = changed_files.drop_unreliable_times(entries, began)
-            folder = make_store(self.root, GENERATED if self.pages is not None else "")
+            folder = self.scratch_store or make_store(self.root, GENERATED if self.pages is not None else "")
         self.summary.files = len(entries)
         with lock.hold_lock(folder, self._report):
             temp_folder.sweep_store(folder)
@@ -109,7 +112,8 @@ class Build:
         with temp_folder.folder() as own:
             # Absolute paths, as workers run in another folder.
             where, at = os.path.abspath(self.root), os.path.abspath(own)
-            job = extract.Job(where, self.config, cache_folder(), readers, headers, at)
+            cache = "" if self.scratch_store else cache_folder()
+            job = extract.Job(where, self.config, cache, readers, headers, at)
             self._update(job, folder, entries, before, changed, gone, head, renewed)
 
     @contextmanager

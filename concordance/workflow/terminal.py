@@ -213,12 +213,15 @@ def print_difference(found: BookDifference, repo: str | None, out: str | None) -
 
 def print_problems(found: VerifyResult) -> None:
     """Print the problems found in a book, one per line, and how much was checked."""
-    for page, line, claim, problem in found.problems:
-        click.echo(escape_hidden(f"{page}:{line}: {problem}" + (f" [{claim}]" if claim else "")))
+    for page, line, claim, problem, fault in found.problems:
+        said = f"{page}:{line}: {fault}: {problem}" + (f" [{claim}]" if claim else "")
+        click.echo(escape_hidden(said))
     number = len(found.problems)
+    count = f"{number:,} {'problem' if number == 1 else 'problems'}"
+    sampled = f" of {found.total:,}" if found.pages < found.total else ""
+    store = "; store compared" if found.store_compared else ""
     click.echo(
-        f"{number:,} {'problem' if number == 1 else 'problems'}: {found.pages:,} pages, {found.claims:,} claims, "
-        f"{found.links:,} links checked"
+        f"{count}: {found.pages:,}{sampled} pages, {found.claims:,} claims, {found.links:,} links checked{store}"
     )
 
 

@@ -14,12 +14,12 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from concordance.base.config import Book, Config
+from concordance.base.config import Book
 from concordance.base.progress import ignore_progress
 from concordance.collect import encoding, own_output
 from concordance.render.output import manifest
 from concordance.render.summary import Problem
-from concordance.workflow import book_check, builds
+from concordance.workflow import builds
 from tests.support import golden_files
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -42,7 +42,7 @@ def write(root: Path, out: Path, jobs: int = 1, generated: bool = False) -> Any:
 
 def problems(root: Path, out: Path) -> list[Problem]:
     """What `verify` finds."""
-    return book_check.verify(str(root), str(out), Config(jobs=1), lambda done, total: None).problems
+    return builds.verify(str(root), str(out), 1).problems
 
 
 def contents(out: Path) -> dict[str, bytes]:

@@ -1,116 +1,31 @@
-"""Check a whole book: verify its claims and links, find missing and surplus pages, and explain why pages are stale.
+"""Explain why a book is stale.
 
-In: a repository and the folder of its book. `verify` needs no store, so that a book that is committed with its source
-can be checked anywhere. Out: every problem, with its page and line. Pages are checked in forked workers, just as they
-are written. `explain_difference` says why a book differs from what would be written now, as far as manifest and store
-can tell: the source file has changed, somebody edited the page, another version of the program wrote it, or git ignores
-it, so that it was not committed.
+In: a repository, the folder of its book, and which pages differ from what would be written now. Out: the reason for
+each, as far as manifest and store can tell: the source file has changed, somebody edited the page, another version of
+the program wrote it, or git ignores it, so that it was not committed.
 """
 
 from __future__ import annotations
 
 import os
-from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from concordance.base.blocks import Ref, To
-from concordance.base.config import Config
-from concordance.base.errors import ToolFailed, UserError
+from concordance.base.errors import ToolFailed
 from concordance.base.version import VERSION
-from concordance.collect import own_output, path_patterns, subprocesses, walk
+from concordance.collect import own_output, subprocesses, walk
 from concordance.facts.read import Facts
-from concordance.render.addresses import Addresses, claims_of
+from concordance.render.addresses import Addresses
 from concordance.render.output import manifest
 from concordance.render.output.manifest import Manifest, ManifestPage
 from concordance.render.site.addresses import SiteAddresses
-from concordance.render.summary import BookDifference, BookSummary, Problem, StalePage, VerifyResult
-from concordance.render.verify import CheckedBook, Checker, PageCheck
-from concordance.workflow.workers import forked, pool
+from concordance.render.summary import BookDifference, BookSummary, StalePage
 
 CHANGES, APPEARS, VANISHES = "changes", "appears", "vanishes"
 _MAX_FILES_NAMED = 3  # most files that a reason lists
 _PATHS_PER_CALL = 100  # paths per call of git
 _DOCS, _KEYWORDS = "_docs", "_kw"
-BATCH = 1_000_000  # of pages per batch
-
-
-def check(checker: Checker, pages: list[str]) -> tuple[tuple[str, ...], PageCheck]:
-    """Check pages; return them with what was found."""
-    found = PageCheck()
-    for page in pages:
-        checker.check(page, found)
-    return tuple(pages), found
-
-
-def verify(root: str, out: str, config: Config, progress: Callable[[int, int], None]) -> VerifyResult:
-    """Check the book in a folder."""
-    listed = manifest.read(out)
-    written = listed.pages
-    if not written and not listed.unfinished:
-        raise UserError(f"{out} contains no book", "Write it with `concord build`, or give its folder with --out")
-    ground = CheckedBook(os.path.realpath(root), os.path.realpath(out), written, frozenset(manifest.files(out)))
-    result = VerifyResult(pages=len(written))
-    if listed.unfinished:
-        why = "the last build was interrupted; build again"
-        result.problems.append(Problem(own_output.MANIFEST, 0, "", why))
-    paths = [entry.path for entry in path_patterns.select_entries(walk.walk(root), config)[0]]
-    result.problems += _missing_and_unlisted(_addresses(paths, root, out, listed), paths, ground)
-    sections: set[int] = set()
-    wants: dict[tuple[str, ...], array[int]] = {}
-    for pages, found in _check_in_parallel(list(written), ground, config, progress):
-        result.problems += found.problems
-        result.claims += found.claims
-        result.links += found.links
-        sections.update(found.has)
-        wants[pages] = found.wants
-    lost = set().union(*wants.values()) - sections
-    if lost:
-        doubtful = [page for pages, wanted in wants.items() if not lost.isdisjoint(wanted) for page in pages]
-        ground.sections = frozenset(sections)
-        for _, found in _check_in_parallel(doubtful, ground, config, lambda done, total: None):
-            result.problems += found.problems
-    result.problems.sort()
-    return result
-
-
-def _check_in_parallel(
-    pages: list[str], ground: CheckedBook, config: Config, progress: Callable[[int, int], None]
-) -> Iterator[tuple[tuple[str, ...], PageCheck]]:
-    """Check pages in parallel."""
-    batches = pool.batches(pages, lambda page: ground.pages[page].size, BATCH)
-    done = 0
-    for result in forked.map_forked(Checker(ground), check, batches, config.jobs, config.patience):
-        if isinstance(result, pool.FailedItem):
-            problem = Problem(result.item, 0, "", f"the page could not be checked: {result.reason}")
-            yield (result.item,), PageCheck([problem])
-            done += 1
-        else:
-            yield result
-            done += len(result[0])
-        progress(done, len(pages))
-
-
-def _missing_and_unlisted(addresses: Addresses, paths: list[str], ground: CheckedBook) -> Iterator[Problem]:
-    """Yield files without a page, and pages that are not in the manifest."""
-    for path in paths:
-        page = addresses.page(Ref(To.FILE, path))
-        if page not in ground.pages:
-            yield Problem(page, 0, "", f"{path} has no page")
-    claimed = {claims_of(page) for page, row in ground.pages.items() if row.claims}
-    for path in sorted(ground.files - ground.pages.keys() - claimed):
-        if own_output.is_own_name(path) and own_output.is_own_page(os.path.join(ground.out, path)):
-            yield Problem(path, 0, "", "a page written by Concordance that the manifest does not list")
-
-
-def _addresses(paths: Iterable[str], root: str, out: str, manifest_now: Manifest) -> Addresses:
-    """Return the addresses of a site, or of a book in the format of its pages."""
-    if manifest_now.site:
-        return SiteAddresses(paths, root, out)
-    return Addresses(paths, root, out, ending=manifest.ending(manifest_now.pages))
-
-
-# --- why a book is stale
 
 
 def has_book(out: str) -> bool:
@@ -128,7 +43,7 @@ def explain_difference(root: str, folder: str, out: str, summary: BookSummary) -
     listed = there.pages
     with Facts(folder) as facts:
         digests = {file.path: file.digest for file in facts.files()}
-    addresses = _addresses(digests, root, out, there)
+    addresses = addresses_of(digests, root, out, there)
     subjects = {addresses.page(Ref(to, path)): path for to in (To.FILE, To.KEYWORDS) for path in digests}
     found.sources = _sources(listed, subjects, digests)
     general = _general_reason(found.sources, there.unfinished, manifest.version(out))
@@ -151,6 +66,13 @@ def explain_difference(root: str, folder: str, out: str, summary: BookSummary) -
         found.stale.append(StalePage(own_output.MANIFEST, CHANGES, "it does not match the pages"))
     found.stale.sort()
     return found
+
+
+def addresses_of(paths: Iterable[str], root: str, out: str, manifest_now: Manifest) -> Addresses:
+    """Return the addresses of a site, or of a book in the format of its pages."""
+    if manifest_now.site:
+        return SiteAddresses(paths, root, out)
+    return Addresses(paths, root, out, ending=manifest.ending(manifest_now.pages))
 
 
 def _sources(listed: dict[str, ManifestPage], subjects: dict[str, str], digests: dict[str, str]) -> dict[str, str]:

@@ -37,7 +37,7 @@ class Job(NamedTuple):
 
     root: str
     config: Config
-    cache_folder: str
+    cache_folder: str  # "" to use no cache
     readers: str  # version of all code that extracts facts
     headers: str  # language of headers that could be of several
     scratch: str  # this build's temporary folder: the macros, and the file that each worker is reading

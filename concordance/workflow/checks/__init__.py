@@ -1,0 +1,1 @@
+"""Checks of a whole book: whether it is true (`verify`), and why it is stale (`staleness`)."""
