@@ -109,7 +109,7 @@ def falsify_store(root: Path, out: Path, chance: random.Random) -> None:
         paths = {
             path: facts.id(path)
             for _, path, *_ in facts.file_rows()
-            if facts.links(path).use and facts.users_of_file(path)
+            if facts.used_from(path) and facts.users_of_file(path)
         }
     some = chance.sample(sorted(paths), min(50, len(paths)))
     changed = {path: list(IN_STORE)[number % len(IN_STORE)] for number, path in enumerate(some)}
