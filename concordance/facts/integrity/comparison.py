@@ -31,6 +31,7 @@ _TITLES = {
     "missed": "the unresolved names of all files",
 }  # fmt: skip
 _PER_FILE = ("facts", "flow", "ends", "remark", "macro")  # tables with one packed value for each file
+_EMPTY = (b"", b"\x90")  # as good as no row, which a file has that an update emptied
 _LONGEST = 80  # longest value that a message shows, in characters
 
 
@@ -135,7 +136,8 @@ class _StoreContent(Facts):
             yield file.path, _LEDGER, without_times(file)
         for table in _PER_FILE:
             for file, packed in self._rows(f"SELECT file, packed FROM {table}"):  # noqa: S608
-                yield paths.get(file, ""), table, packed
+                if packed not in _EMPTY:
+                    yield paths.get(file, ""), table, packed
         symbols: dict[int, tuple[str, int]] = {file: (path, hash(path)) for file, path in paths.items()}
         query = "SELECT id, file, key, name, kind, place, line, declaration, col, public, test FROM symbol"
         for identity, file, key, *rest in self._rows(query):
@@ -148,6 +150,8 @@ class _StoreContent(Facts):
 
         for file, packed in self._rows("SELECT file, packed FROM link"):
             links = self._decoded(unpack_links, packed)
+            if not links.by and not links.imports:
+                continue
             by = tuple([links.resolvers[place] for place in links.by])
             found = (links.use, names(unpack_column(links.target)), links.trust, by, links.imports)
             yield paths.get(file, ""), _LINKS, found
