@@ -28,11 +28,12 @@ def pack_run_edges(
     """Return a file's edges, packed; `uses` are rows of target, user, roles and trust."""
     runs = getattr(names, "runs", None)
     passed = _only_before_dot(file, targets) if runs is not None else set()
+    depends_on = getattr(names, "depends_on", None)
     loading = _run_at_load(file)
     rows: set[int] = set()
     called: set[tuple[int, int]] = set()
     for target, user, roles, trust in uses:
-        if trust > Trust.CANDIDATE:
+        if trust > Trust.CANDIDATE and (depends_on is None or depends_on(file, target)):
             way = BY_ROLES[roles]
             if way <= EdgeKind.READS:
                 way = EdgeKind.LOADS if user in loading else EdgeKind.PASSES if (target, user) in passed else way

@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import (
     TYPE_KINDS,
     ForeignName,
@@ -34,6 +35,7 @@ from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTa
 
 _IMPORT = role_bit(Role.IMPORT)
 _CALL = role_bit(Role.CALL)
+_WRITE = role_bit(Role.WRITE)
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
 _MAX_ANCESTORS = 64  # ancestors of a class; a longer chain is a mistake in the linked code
 
@@ -150,14 +152,17 @@ class Linker:
         flow = file.flow
         id_of, whole = file.id, file.file_id
         rows = zip(*map(unpack_column, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
-        for user, used, roles, times in rows:
+        for user, used, stated, times in rows:
             if used not in targets:
                 name = file.free_name(used)
                 calls, all_ = missed.get(name, (0, 0))
                 if name:
-                    missed[name] = (calls + times if roles & _CALL else calls, all_ + times)
+                    missed[name] = (calls + times if stated & _CALL else calls, all_ + times)
                 continue
             for row in targets[used]:
+                roles = stated
+                if stated & _WRITE and file.language in C_FAMILY and self._is_type(row.target):
+                    roles = stated & ~_WRITE | _CALL  # a base in a constructor's initialiser list is constructed
                 key = (row.target, id_of(user - 1))
                 had = uses.get(key)
                 if had is None or bool(had[1]) < bool(row.trust):
@@ -174,6 +179,10 @@ class Linker:
         pairs = [pair for pair in uses if pair != (whole, whole)]
         columns = zip(*((*pair, *uses[pair]) for pair in pairs), strict=True)
         return tuple(pack_column(list(column)) for column in columns), missed
+
+    def _is_type(self, identity: int) -> bool:
+        owner, symbol = self.world.owner(identity)
+        return symbol >= 0 and (owner.kind(symbol) in TYPE_KINDS or owner.kind(symbol) == Kind.TYPE)
 
     def _extends(self, file: LoadedFlow, names: LanguageLinker) -> Iterator[tuple[int, int]]:
         """Yield the classes of a file with each of their bases."""

@@ -189,6 +189,7 @@ NAMES = """
 (assignment_expression left: (subscript_expression argument: (identifier) @write))
 (update_expression argument: (identifier) @write)
 (update_expression argument: (field_expression field: (field_identifier) @write))
+(field_initializer (field_identifier) @write)
 (template_function name: (identifier) @template)
 (template_method name: (field_identifier) @template)
 (structured_binding_declarator (identifier) @local)

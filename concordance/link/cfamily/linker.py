@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from concordance.base.kinds import C_FAMILY
 from concordance.base.model import MAX_CANDIDATES, ONLY_DEFINITION, Trust, unpack_column
 from concordance.extract.cfamily.symbol_flags import DECLARES, VIRTUAL
+from concordance.link.cfamily.expression_types import TYPES
 from concordance.link.cfamily.include_graph import IncludeGraph
 from concordance.link.cfamily.resident_tables import CFamilyState, table_files, update_tables
 from concordance.link.cfamily.resolver import ExpressionResolver
 from concordance.link.cfamily.scopes import (
     CALL,
     FUNCTIONS,
+    HOLDERS,
     ITEM,
     LOOKUP,
     MACRO,
@@ -37,6 +39,7 @@ from concordance.link.cfamily.symbol_table import SymbolTable
 from concordance.link.paths.tree import shared_prefix_length
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
+_LINKED_LATER = FUNCTIONS | HOLDERS  # what may be declared in one file and defined in another
 _MAX_MEMBERS_EXAMINED = 12  # members of one name that are examined; most may be local to other files
 _BY_COUNT = tuple(f"overload by {n} argument{'s' if n != 1 else ''}" for n in range(256))
 _MAX_TARGETS = 4  # the most definitions and declarations that are listed for one name
@@ -58,6 +61,7 @@ class CFamilyLinker:
         self.resolver = ExpressionResolver(world, self.table, self.includes)
         self._members_by_name: dict[str, tuple[list[ScopeMember], list[ScopeMember]]] = {}
         self._ids = [row.ids.ids for row in world.files]
+        self._visible = -1, 0  # the file that `depends_on` was last asked about, and the files that it sees
 
     def resolve_file(self, file: LoadedFlow) -> list[NameTarget]:
         """Return the targets of a file's expressions; for each expression, the best first."""
@@ -112,6 +116,22 @@ class CFamilyLinker:
     def included(self, number: int) -> list[int]:
         """Return the numbers of the files that one includes, in order."""
         return self.includes.included[number]
+
+    def depends_on(self, file: LoadedFlow, target: int) -> bool:
+        """True if a file that names a symbol needs the symbol's file.
+
+        A namespace belongs to every file that opens it, and a forward declaration stands in for a type that is defined
+        elsewhere. Functions and variables can be defined in a file that is not included; anything else must be seen.
+        """
+        other, symbol = self.world.owner(target)
+        if symbol < 0 or other.number == file.number or other.language not in C_FAMILY:
+            return True
+        kind, flags = other.symbol_kind[symbol], other.flow.symbol_flags[symbol]
+        if kind == NAMESPACE or (kind in TYPES and flags & DECLARES):
+            return False
+        if self._visible[0] != file.number:
+            self._visible = file.number, self.includes.visible_files(file.number)
+        return kind in _LINKED_LATER or bool(self._visible[1] >> other.number & 1)
 
     def bases(self, file: LoadedFlow, symbol: int) -> Sequence[int]:
         """Return the ids of a class's bases that are in the repository."""
@@ -172,7 +192,9 @@ class CFamilyLinker:
             return
         for group in self.table.groups(entry):
             if len(group.codes) > 1 and code in group.codes:
-                self._add_targets(use, self._ordered(view, group), Trust.EXACT, "declaration", rows)
+                first = self._ordered(view, group)
+                every = [*first, *(other for other in group.codes if other not in first)]
+                self._add_targets(use, every, Trust.EXACT, "declaration", rows)
 
     def _targets_for_all_files(self, entry: ScopeMember, count: int) -> tuple[int, ...]:
         """Return the targets that a name with that many arguments has in every file, best first; () if files differ."""
@@ -184,6 +206,10 @@ class CFamilyLinker:
             if len(groups) != 1 or groups[0].defined > 1 or any(g.local >= 0 for g in self.table.groups(entry)):
                 return ()
             codes = groups[0].codes
+            if entry.kind in TYPES and groups[0].defined:
+                codes = codes[:1]  # a forward declaration is not what a name refers to
+            elif len({code >> SHIFT for code in codes[groups[0].defined :]}) > 1:
+                return ()  # which of the declarations a file means depends on what it includes
         return tuple(map(self._id, codes[:_MAX_TARGETS]))
 
     def _choose(
@@ -225,17 +251,30 @@ class CFamilyLinker:
             )
 
     def _ordered(self, view: FileScope, group: Entity) -> Sequence[int]:
-        """Return an entity's definitions, nearest first, then its declarations."""
+        """Return what a use of an entity refers to: its definitions, nearest first, then the declarations it can see.
+
+        A definition in a file that is not included is meant only if no other is visible: two programs, or two files
+        with a type of their own, may use one name. If there are several, the one beside the declaration is meant, or
+        else only the declaration is certain. A type is never its forward declarations if it is defined.
+        """
         codes = group.codes
-        if group.defined < 2:
+        if len(codes) == 1:
             return codes
-        definitions, rest = codes[: group.defined], codes[group.defined :]
+        definitions: Sequence[int] = codes[: group.defined]
+        declarations = [code for code in codes[group.defined :] if view.can_see(code)]
         seen = [code for code in definitions if view.can_see(code)]
         if seen:
-            here = [code for code in seen if code >> SHIFT == view.number]
-            return [*here, *(c for c in seen if c not in here), *rest, *(c for c in definitions if c not in seen)]
+            seen.sort(key=lambda code: code >> SHIFT != view.number)
+            return seen if self.table.kind(codes[0]) in TYPES else [*seen, *declarations]
         path, files = view.file.path, self.world.files
-        return [*sorted(definitions, key=lambda c: -shared_prefix_length(path, files[c >> SHIFT].path)), *rest]
+        if len(definitions) > 1 and declarations:
+            stems = {_stem(files[code >> SHIFT].path) for code in declarations}
+            beside = [code for code in definitions if _stem(files[code >> SHIFT].path) in stems]
+            definitions = beside if len(beside) == 1 else []
+        nearest = sorted(definitions, key=lambda code: -shared_prefix_length(path, files[code >> SHIFT].path))
+        if nearest and self.table.kind(codes[0]) in TYPES:
+            return nearest
+        return [*nearest, *declarations] or codes
 
     def _link_unscoped(self, view: FileScope, use: int, at: int, count: int, rows: list[NameTarget]) -> None:
         """Link a name that no scope explains to what has the name, if few do.
@@ -290,9 +329,16 @@ class CFamilyLinker:
         entries = [entry for entry in entries if not resolver.is_hidden(view, entry)]
         seen = [entry for entry in entries if entry.is_visible(view.visible)]
         if len(seen) == 1:
+            # A member of this name that only another file defines may just as well be meant, or one of a library.
+            is_guess = len(entries) > 1 and view.op[at] == MEMBER
             by = ONLY_DEFINITION if len(entries) == 1 else "only one that is included"
-            self._choose(view, use, at, ResolvedName(seen[0], by, Trust.UNIQUE_NAME), count, rows)
+            trust = Trust.CANDIDATE if is_guess else Trust.UNIQUE_NAME
+            self._choose(view, use, at, ResolvedName(seen[0], by, trust), count, rows)
             return
         for entry in seen or entries if len(seen or entries) <= MAX_CANDIDATES else ():
             groups = resolver.matching_overloads(view, entry, count)
             self._add_targets(use, self._ordered(view, groups[0])[:1], Trust.CANDIDATE, "has this name", rows)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]

@@ -210,7 +210,7 @@ class ExpressionResolver(ExpressionTypes):
             if entry.is_visible(view.visible):
                 return entry.exact or entry.resolved()
             if not self.is_hidden(view, entry):
-                unseen = ResolvedName(entry, _NOT_INCLUDED, Trust.UNIQUE_NAME)
+                unseen = ResolvedName(entry, _NOT_INCLUDED, Trust.CANDIDATE)
         other_name = scope.aliases.get(name)
         if other_name is not None and other_name.is_visible(view.visible):
             return other_name.exact or other_name.resolved()

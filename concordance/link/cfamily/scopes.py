@@ -26,6 +26,7 @@ MACRO, NAMESPACE, ENUM, ENUMERATOR, TYPE, METHOD = (
 NAMESPACE_ALIAS = len(KINDS)  # a namespace alias: `namespace a = b;`
 CLASSES = frozenset(_KIND_CODES[k] for k in (Kind.CLASS, Kind.STRUCT, Kind.UNION, Kind.INTERFACE))
 FUNCTIONS = frozenset(_KIND_CODES[k] for k in (Kind.FUNCTION, Kind.METHOD))
+HOLDERS = frozenset(_KIND_CODES[k] for k in (Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 SCOPE_KINDS = CLASSES | {NAMESPACE, ENUM}
 _MANY_CODES = 8
 

@@ -247,9 +247,12 @@ def _further(index: Index, chapter: Chapter) -> list[Block]:
     return [Items(items)]
 
 
-def size_in_words(chapter: Chapter) -> str:
+def size_in_words(index: Index, chapter: Chapter) -> str:
     """Return the size of a chapter in words."""
+    every = folders(index).all[chapter.folder].count
     files, lines = count_noun(len(chapter.files), "file"), count_noun(chapter.lines, "line")
+    if chapter.folder and len(chapter.files) < every:  # the chapter's description speaks of the whole folder
+        files = f"{len(chapter.files):,} of the folder's {count_noun(every, 'file')}"
     return f"{files}, {lines}" if chapter.lines else files
 
 

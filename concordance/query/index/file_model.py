@@ -217,9 +217,9 @@ class FileModel:
     @property
     @memoised_in_object
     def importers(self) -> list[str]:
-        """The files that import it or a name from it."""
+        """The files that import it, or a name from it by its path; a name that another file re-exports is not its."""
         index = self.index
-        paths = {index.path_of(use.id) for uses in self.users.values() for use in uses if use.roles & IMPORT}
+        paths = {index.path_of(use.id) for use in self.users.get(-1, ()) if use.roles & IMPORT}
         return sorted(paths - {self.path})
 
     @cached_property

@@ -104,7 +104,7 @@ def _front(index: Index) -> list[Block]:
                 Item(
                     [
                         *head,
-                        f" ({chapter_sections.size_in_words(chapter)}): ",
+                        f" ({chapter_sections.size_in_words(index, chapter)}): ",
                         *chapter_sections.chapter_summary(index, chapter),
                     ]
                 )

@@ -77,11 +77,8 @@ def _definitions(one: FileModel) -> list[Piece]:
 
 
 def _users(one: FileModel) -> list[Piece]:
-    paths: Counter[str] = Counter()
-    for users in one.users.values():
-        for use in users:
-            if not one.is_own(use.id):
-                paths[one.index.path_of(use.id)] += 1
+    index = one.index
+    paths = Counter(index.path_of_file(user) for user in index.neighbours.users.get(one.ids.file, ()))
     if not paths:
         return []
     if len(paths) <= 3:
