@@ -113,6 +113,8 @@ class Language:
     reexports: bool = False  # True if a file can offer what it imports under its own name
     orders_bases: bool = False  # True if a class has a method resolution order
     constructor: str = ""  # the method that calling a class calls
+    # What a search for uses of its files cannot see, in words; "" if imports and names of the language are not linked.
+    unseen: str = ""
     doc_markup: DocMarkup = DocMarkup.NONE
     doc_inside: bool = False  # True if documentation is inside of what it documents
     doc_code: str = ""  # the language, on a fence, of code in documentation that does not name it

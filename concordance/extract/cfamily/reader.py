@@ -48,6 +48,7 @@ describe_language = partial(
     has_prototypes=True,
     has_semicolons=True,
     import_verb="includes",
+    unseen="indirect and virtual calls, names made by macros, generated headers",
     environment=_ENVIRONMENT,
     environment_marks=(b"env", b"ENV", b"Env"),
 )

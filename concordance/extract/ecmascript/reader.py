@@ -28,6 +28,7 @@ _ENVIRONMENT = (
 # What JavaScript and TypeScript have in common.
 describe_language = partial(
     Language,
+    unseen="paths made at run time",
     tests=test_conventions.CONVENTIONS,
     reexports=True,
     doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,

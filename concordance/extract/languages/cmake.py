@@ -35,6 +35,7 @@ _ENVIRONMENT = (
 LANGUAGE = Language(
     "cmake",
     "CMake",
+    unseen="paths and targets in variables",
     extensions=(".cmake", ".cmake.in"),
     filenames=("CMakeLists.txt",),
     category=Category.BUILD,

@@ -22,6 +22,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "dockerfile",
     "Dockerfile",
+    unseen="paths in variables",
     extensions=(".dockerfile", ".containerfile"),
     filenames=("Dockerfile", "Dockerfile.*", "Containerfile", "Containerfile.*", "*.Dockerfile"),
     category=Category.BUILD,

@@ -55,6 +55,7 @@ _ENVIRONMENT = (
 LANGUAGE = Language(
     "go",
     "Go",
+    unseen="reflection",
     extensions=(".go",),
     aliases=("golang",),
     tests=TestConventions(find=_tests, command=_test_command, settings=("go.mod",)),

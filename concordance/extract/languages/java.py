@@ -61,6 +61,7 @@ _ENVIRONMENT = (VariableAccess("reads", rb"\bSystem\s*\.\s*getenv\s*\(\s*LITERAL
 LANGUAGE = Language(
     "java",
     "Java",
+    unseen="reflection and dependency injection",
     extensions=(".java",),
     tests=TestConventions(find=_tests, command=_test_command, settings=(*_BUILDS, "gradlew")),
     has_semicolons=True,

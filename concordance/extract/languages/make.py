@@ -19,6 +19,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "make",
     "Make",
+    unseen="paths in variables",
     extensions=(".mk", ".mak", ".make"),
     filenames=("Makefile", "makefile", "GNUmakefile", "Makefile.*", "*.Makefile", "Kbuild"),
     interpreters=("make", "gmake"),

@@ -34,6 +34,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "markdown",
     "Markdown",
+    unseen="links made by a site generator",
     extensions=(".md", ".markdown", ".mdx", ".mkd"),
     category=Category.DOCUMENTATION,
     is_markup=True,

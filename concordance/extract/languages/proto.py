@@ -20,6 +20,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "proto",
     "Protocol Buffers",
+    unseen="uses of generated code",
     extensions=(".proto", ".protodevel"),
     aliases=("protobuf",),
     fence="protobuf",

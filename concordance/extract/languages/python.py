@@ -121,6 +121,7 @@ _ENVIRONMENT = (
 LANGUAGE = Language(
     "python",
     "Python",
+    unseen="names made at run time",
     extensions=(".py", ".pyi", ".pyw", ".py3"),
     filenames=("SConstruct", "SConscript", "wscript"),
     interpreters=("python", "pypy"),

@@ -34,6 +34,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "rst",
     "reStructuredText",
+    unseen="file patterns, links made by extensions",
     extensions=(".rst", ".rest"),
     category=Category.DOCUMENTATION,
     is_markup=True,

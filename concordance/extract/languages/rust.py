@@ -349,6 +349,7 @@ _ENVIRONMENT = (
 LANGUAGE = Language(
     "rust",
     "Rust",
+    unseen="names made by macros",
     extensions=(".rs",),
     separator="::",
     aliases=("rs",),

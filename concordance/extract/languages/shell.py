@@ -21,6 +21,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "shell",
     "Shell",
+    unseen="paths in variables",
     extensions=(".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild"),
     filenames=(
         ".bashrc", ".bash_profile", ".bash_aliases", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",

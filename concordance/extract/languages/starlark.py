@@ -18,6 +18,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "starlark",
     "Starlark",
+    unseen="labels made by macros",
     extensions=(".bzl", ".star", ".bazel", ".buck", ".build"),
     filenames=("BUILD", "BUILD.*", "*.BUILD", "WORKSPACE", "WORKSPACE.*", "MODULE.bazel", "BUCK", "TARGETS"),
     category=Category.BUILD,

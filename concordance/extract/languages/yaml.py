@@ -25,6 +25,7 @@ from concordance.extract.text.source_text import Source
 LANGUAGE = Language(
     "yaml",
     "YAML",
+    unseen="paths made by actions and templates",
     extensions=(".yml", ".yaml", ".clang-format", ".clang-tidy", ".clangd"),
     filenames=(".clang-format", ".clang-tidy", ".clangd", ".yamllint", "CITATION.cff"),
     category=Category.CONFIGURATION,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concordance.base.model import Trust
 from concordance.facts.read import SymbolPlace
+from concordance.query.absence import searched
 from concordance.query.answers import TRUST, Answer, AnswerPage, requested_trust
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, call_row, callers, callers_page
@@ -36,7 +37,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
 
 def _none(index: Index, symbol: SymbolPlace) -> str:
     """Return a note on what was searched, and on the overridden methods that may be called instead."""
-    parts = [f"no callers of {display_name(index, symbol)}: {index.searched(symbol.language)}"]
+    parts = [f"no callers of {display_name(index, symbol)}: {searched(index, symbol.language)}"]
     above = index.facts.places(target for target, _ in index.facts.overridden(symbol.id))
     for place in above.values():
         count = len(callers(index, [place], Trust.UNIQUE_NAME))

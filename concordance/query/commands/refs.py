@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Trust
+from concordance.query.absence import searched
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, page_start, paginate, requested_trust
 from concordance.query.index.open_file import LinkedTarget
 from concordance.query.index.repository import Index
@@ -69,7 +70,7 @@ def _symbol_uses(index: Index, question: ResolvedQuestion, page: AnswerPage) -> 
     symbols = with_counterparts(index, [one.place for one in question.resolutions if one.best])
     found = uses_of(index, symbols, requested_trust(page), page)
     first = symbols[0]
-    note = "" if found.total else f"no uses of {display_name(index, first)}: {index.searched(first.language)}"
+    note = "" if found.total else f"no uses of {display_name(index, first)}: {searched(index, first.language)}"
     note = add_unresolved_note(index, note, [first.name], "uses")
     return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
 

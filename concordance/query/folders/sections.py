@@ -24,6 +24,7 @@ from concordance.base.blocks import (
     count_noun,
 )
 from concordance.base.model import Category
+from concordance.query.absence import no_users_of_folder
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
 from concordance.query.descriptions import describe
 from concordance.query.folders import Folder, folders
@@ -55,7 +56,7 @@ def usage_sentences(index: Index, folder: str) -> list[Block]:
         total = sum(uses.values())
         found.append(Text(["It uses ", f"{count_noun(total, 'file')} outside it: ", *_parts(index, uses), "."]))
     if not users and not uses:
-        found.append(Text(["No references by name were found between it and the rest of the repository."]))
+        found += [Text(told)] if (told := no_users_of_folder(index, folders(index).below(folder))) else []
     return found
 
 

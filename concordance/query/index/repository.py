@@ -375,10 +375,11 @@ class Index:
 
     @property
     def approximate_test_count(self) -> str:
-        """The approximate number of tests in words, such as "over 1,024 tests"; "" if there are none."""
+        """The approximate number of tests in words, such as "about 1,200 tests"; "" if there are none."""
         self.reads.note("all tests", "")
         number = sum(map(len, self.tests_in.values()))
-        return f"over {round_to_power(number):,} tests" if number > 16 else count_noun(number, "test") if number else ""
+        rounded = round(number, 2 - len(str(number)))  # two digits: most commits leave it as it is
+        return f"about {rounded:,} tests" if number > 99 else count_noun(number, "test") if number else ""
 
     @shared_property()
     def neighbours(self) -> Neighbours:
@@ -409,11 +410,6 @@ class Index:
     def counts(self) -> Counter[str]:
         """The number of files of each language."""
         return Counter(row[2] for row in self.file_rows)
-
-    def searched(self, language: str) -> str:
-        """Return a note about how many files of a language were searched."""
-        number = self.counts[language]
-        return f"{number:,} {language_of(language).title} file{'s' if number != 1 else ''} searched"
 
 
 def analysis_marks(facts: Facts) -> dict[str, int]:

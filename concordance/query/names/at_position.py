@@ -14,6 +14,7 @@ from concordance.base.errors import UserError
 from concordance.base.model import Occurrence, Op, Origin, Role, Trust, unpack_column
 from concordance.extract.registry import language_of
 from concordance.facts.read import SymbolPlace
+from concordance.query.absence import searched
 from concordance.query.index.open_file import OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.declarations import cached_counterparts, with_counterparts
@@ -162,9 +163,9 @@ def _explain_unresolved(index: Index, file: OpenFile, row: Occurrence, expressio
     if row.receiver != -1:
         carry = len(index.facts.named(row.name))
         if not carry:
-            return f"nothing in the repository defines {row.name} ({index.searched(file.file.language)})"
+            return f"no definition of {row.name} was found ({searched(index, file.file.language)})"
         many = f"{carry:,} definitions have" if carry > 1 else "one definition has"
-        return f"the receiver of {row.name} is unknown; {many} this name ({index.searched(file.file.language)})"
+        return f"the receiver of {row.name} is unknown; {many} this name ({searched(index, file.file.language)})"
     title = language_of(file.file.language).title
     return f"no definition of {row.name} was found in this repository by the rules of {title}"
 

@@ -30,6 +30,7 @@ _VERBS = {
     "sets": ("sets", "is set by"),
     "removes": ("removes", "is removed by"),
     "mentions": ("mentions", "is mentioned by"),
+    "names": ("names", "is named in"),
     "shows": ("shows how to use", "is shown by"),
     "uses": ("uses", "is used as generated code by"),
     "builds": ("builds", "is built by"),

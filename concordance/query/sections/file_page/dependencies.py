@@ -27,8 +27,9 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import KINDS, Bridge, Import, Kind, Origin, Skip, Trust
+from concordance.base.model import KINDS, Bridge, Import, Kind, Origin, Trust
 from concordance.facts.updates.reads import memoised_in_object
+from concordance.query.absence import no_imports
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.names.references import import_target
@@ -39,6 +40,7 @@ TITLE = Section.DEPENDENCIES.value
 ORDER = 40
 
 _MAX_IMPORTERS = 12  # importers that are listed one by one
+_MENTIONS = "mentions"  # the bridge of words that name a file
 _MAX_BRIDGE_ENDS = 6  # other ends that are listed one by one
 _TITLES = {
     Origin.REPOSITORY: "This repository", Origin.STANDARD: "Standard library", Origin.THIRD_PARTY: "Third party",
@@ -77,14 +79,8 @@ def _imports(one: FileModel) -> list[Block]:
                 found.append(Text(_commas([_module(one, module, rows) for module, rows in modules.items()])))
     found += _importers(one)
     if not found:
-        found.append(Text([_no_imports(one)]))
+        found.append(Text([no_imports(one)]))
     return found
-
-
-def _no_imports(one: FileModel) -> str:
-    if one.file.skip != Skip.NONE:
-        return f"{one.file.type}: imports are not extracted."
-    return "No imports, and no importers found."
 
 
 class _ResolvedImport(NamedTuple):
@@ -170,11 +166,12 @@ def bridge_parts(one: FileModel) -> list[list[Block]]:
 def _bridge_groups(one: FileModel) -> list[tuple[str, list[Item]]]:
     """Return the bridges from and to a file by what they state."""
     table = bridges_of(one.index)
-    out, into = (
-        [row for row in rows if row.bridge != _NOTES] for rows in (table.out_of(one.path), table.into(one.path))
-    )
+    out, into = _informative(one, table.out_of(one.path), False), _informative(one, table.into(one.path), True)
     found = [(f"It {verbs(says)[0]}", list(_bridges_out(one, rows))) for says, rows in _by_relation(out).items()]
-    return found + [(f"It {verbs(says)[1]}", list(_bridges_in(one, rows))) for says, rows in _by_relation(into).items()]
+    for says, rows in _by_relation(into).items():
+        items = _mentions(one, rows) if rows[0].bridge == _MENTIONS else _bridges_in(one, rows)
+        found.append((f"It {verbs(says)[1]}", list(items)))
+    return found
 
 
 def _note_blocks(one: FileModel) -> list[Block]:
@@ -189,6 +186,27 @@ def _note_blocks(one: FileModel) -> list[Block]:
             lines += [", ", line] if lines else [line]
         items = [Item([name, " ", *lines]) for name, lines in labels.items()]
         found += [Text(["Explained here:" if says == "explains" else "Referred to:"]), Items(items)]
+    return found
+
+
+def _informative(one: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]:
+    """Return rows without notes, and without mentions of files that something else already connects with this one."""
+    index = one.index
+    rows = [row for row in rows if row.bridge != _NOTES]
+    neighbours = (index.neighbours.users if into else index.neighbours.uses).get(one.ids.file, {})
+    told = {index.path_of_file(other) for other in neighbours}
+
+    def other_file(row: Bridge) -> str:
+        return index.path_of(row.source if into else row.target) if row.target else ""
+
+    told.update(other_file(row) for row in rows if row.bridge != _MENTIONS)
+    found = []
+    for row in rows:
+        if row.bridge == _MENTIONS:
+            if other_file(row) in told:
+                continue
+            told.add(other_file(row))
+        found.append(row)
     return found
 
 
@@ -236,6 +254,20 @@ def _targets(one: FileModel, rows: list[Bridge]) -> list[Piece]:
 def _is_table_entry(one: FileModel, identity: int) -> bool:
     """True if there is no symbol, or only an operator's entry in a table: the operator itself is named instead."""
     return not identity or KINDS[one.index.kinds[identity]] == Kind.KEY
+
+
+def _mentions(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
+    """Yield an item for each file that mentions this one, the surest first."""
+    index, table = one.index, bridges_of(one.index)
+    ordered = sorted(rows, key=lambda row: (-row.trust, index.path_of(row.source)))
+    shown = ordered[: _MAX_BRIDGE_ENDS + (len(ordered) == _MAX_BRIDGE_ENDS + 1)]
+    for row in shown:
+        path = index.path_of(row.source)
+        several = ", the name of several files" if row.trust == Trust.CANDIDATE else ""
+        line = table.line(row)
+        yield Item([Ref(To.FILE, path, "", path), " ", Line(path, line), " as ", Mono(row.name), several])
+    if len(ordered) > len(shown):
+        yield Item([count_noun(len(ordered) - len(shown), "other file")])
 
 
 def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:

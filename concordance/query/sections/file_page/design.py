@@ -26,7 +26,8 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import TYPE_KINDS, Skip
+from concordance.base.model import TYPE_KINDS
+from concordance.query.absence import no_users
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
 from concordance.query.sections.class_family import class_tree
@@ -49,21 +50,17 @@ def blocks(one: FileModel) -> list[Block]:
         found.append(Items(standing))
     if used or users:
         found.append(_diagram(one, used, users))
+    if not users:
+        found.append(Text(no_users(one)))
     found += _hierarchy(one)
-    return [Heading(3, ["Role in the repository"]), *(found or [Text([_no_neighbours(one)])])]
-
-
-def _no_neighbours(one: FileModel) -> str:
-    if one.file.skip != Skip.NONE or not one.opened.flow.op:
-        return f"{one.file.type}: no imports of it or links to it found."
-    return "No import, link or name was found that connects it to another file of the repository."
+    return [Heading(3, ["Role in the repository"]), *found]
 
 
 def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
     index, path = one.index, one.path
     where = index.layers.get(path)
     if used or users:
-        summary = f"uses {count_noun(used, 'file')}, used by {users:,}"
+        summary = f"uses {count_noun(used, 'file')}" + (f", used by {users:,}" if users else "")
         if where is not None and where.band != Band.ALONE:  # layers follow what is loaded, uses may differ
             summary = f"{where.band}; {summary}"
         yield [Strong("Layer"), f": {summary}"]

@@ -7,6 +7,7 @@ from collections import Counter
 from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, join_in_sentence
 from concordance.base.kinds import Section
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
+from concordance.query.absence import is_linked
 from concordance.query.index.file_model import FileModel
 from concordance.query.markup import first_sentence
 from concordance.query.sections.structure import count_kind, folder_counts
@@ -42,7 +43,7 @@ def blocks(one: FileModel) -> list[Block]:
         found.append(
             Text(["Also " if with_words else "Offers ", *join_in_sentence([one.own(place) for place in without]), "."])
         )
-    return found or [Text([f"{one.file.type}: no definitions, and no imports of it or links to it found."])]
+    return found or [Text([f"{one.file.type}, without definitions." if is_linked(one.file) else f"{one.file.type}."])]
 
 
 def _inside_namespaces(one: FileModel, places: list[int]) -> list[int]:

@@ -107,4 +107,4 @@ def _usage(one: FileModel) -> list[Block]:
 def _no_examples(one: FileModel) -> str:
     users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
     used_by = count_noun(len(users), "file that uses it", "files that use it")
-    return f"No usage example found in the {used_by}." if users else "No references found."
+    return f"No usage example found in the {used_by}." if users else "No usage example found."

@@ -1,0 +1,81 @@
+"""Words that look like the path, the name or the dotted name of a file, wherever they are written.
+
+In: any file that was read as text. Out: an end for each such word, at its first place in the file: `how` says how to
+read it. Compilers and build tools do not follow these references: templates, test data and shaders that a program opens
+by name, modules that settings name in a string, lists of sources, documents that point at a file. Which words name a
+file is only known after all files have been read. Imports and includes are left out: they are resolved as such.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from concordance.base.kinds import C_FAMILY
+from concordance.base.model import Category
+from concordance.extract.bridges import BridgeEnd
+from concordance.extract.reading.rule_context import RuleContext
+from concordance.extract.registry import language_of
+
+LANGUAGES = ()
+WORDS = (b".", b"/", b"(")
+_EXTENSIONS = (
+    b"py pyi pyx pxd ipynb c cc cpp cxx cu cuh h hh hpp hxx inl inc def m mm S s asm hip metal glsl comp frag vert "
+    b"hlsl cl proto fbs thrift js mjs cjs jsx ts tsx vue svelte css scss sass less html htm xhtml xml xsl svg j2 "
+    b"jinja jinja2 tmpl tpl mustache hbs ejs erb md rst txt adoc tex yaml yml json jsonl toml ini cfg conf csv tsv "
+    b"sql graphql sh bash zsh fish ps1 bat cmd cmake bzl bazel mk mak gradle kts kt java go rs rb pl pm php lua r "
+    b"R jl swift scala clj ex exs erl hs ml fs cs vb f f90 png gif jpg jpeg ico webp pdf zip gz tgz tar whl egg po "
+    b"pot mo geojson dbf shp prj shx pt pth pkl npz npy onnx lock in patch diff service plist xcconfig podspec ld "
+    b"lds map dot puml woff woff2 ttf otf eot env example sample stub template supp expect"
+).split()
+_ENDING = re.compile(rb"\.(?:" + b"|".join(_EXTENSIONS) + rb")(?![\w(/-])(?!\.\w)")
+_PATH_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.@/-"
+_QUOTED = re.compile(rb"(?<=[\"'`])(?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+(?=[\"'`:])")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
+_MACRO_ARGUMENT = re.compile(rb"\b[A-Z][A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
+_LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
+_TOCTREE = re.compile(rb"^([ \t]*)\.\. toctree::[^\n]*\n((?:\1[ \t]+[^\n]*\n|[ \t]*\n)+)", re.M)
+_ENTRY = re.compile(rb"^[ \t]+(?:[^<:\n]*<)?(/?[\w+./-]+)>?[ \t]*$", re.M)
+_DOC_ROLE = re.compile(rb":doc:`(?:[^`<\n]*<)?(/?[\w+./-]+)>?`")
+_LONGEST_WORD = 200
+_LONGEST_FILE = 2_000_000  # bytes; longer files hold data
+_MANIFEST = 500  # a file with more of these words lists files, and says nothing about them; build files aside
+
+
+def ends(context: RuleContext) -> Iterator[BridgeEnd]:
+    """Yield the words that may name a file, each once."""
+    if len(context.data) > _LONGEST_FILE:
+        return
+    imports = {row.line for row in context.imports}
+    found: dict[tuple[str, str], int] = {}
+    for at, word, how in _words(context):
+        if (word, how) not in found and context.source.line(at) not in imports:
+            found[word, how] = at
+    if len(found) <= _MANIFEST or language_of(context.language).category is Category.BUILD:
+        for (word, how), at in found.items():
+            yield BridgeEnd(at, "names", word, word, (("how", how),))
+
+
+def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
+    """Yield each word with its offset, and how it is to be read."""
+    data = context.data
+    for match in _ENDING.finditer(data):
+        before = data[max(0, match.start() - _LONGEST_WORD) : match.start()]
+        start = match.start() - len(before) + len(before.rstrip(_PATH_BYTES))
+        if start < match.start() and not data.startswith(b"//", start):  # a web address
+            yield start, data[start : match.end()].decode(), "path"
+    for match in _QUOTED.finditer(data):
+        word = match[0].decode()
+        yield match.start(), word, "dotted" if _DOTTED.match(word) else "stem"
+    if context.language in C_FAMILY:
+        for match in _MACRO_ARGUMENT.finditer(data):
+            yield match.start(1), match[1].decode(), "macro"
+    if context.language == "starlark":
+        for match in _LABEL.finditer(data):
+            yield match.start(1), match[1].decode(), "label"
+    if context.language in ("text", "rst", "markdown"):
+        for block in _TOCTREE.finditer(data):
+            for match in _ENTRY.finditer(data, *block.span(2)):
+                yield match.start(1), match[1].decode(), "stem"
+        for match in _DOC_ROLE.finditer(data):
+            yield match.start(1), match[1].decode(), "stem"

@@ -1,0 +1,106 @@
+"""Files that another file mentions: by path, by name, or as a dotted name in a string.
+
+In: words that look like such names. Out: a row to each file that a word names. A path is tried from the folder of the
+file that contains it, then from the root, then by its end, because templates, test data and modules are found below
+folders that only a program knows; a label names the build file of its package. If several files have the end, each is
+a candidate; if many have it, the word names none in particular. A shader or a template may be named by a macro's
+argument, without its extension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from concordance.base.model import MAX_CANDIDATES, Bridge, Trust
+from concordance.extract.registry import language_of
+from concordance.link.bridge_context import BridgeContext, StatedEnd
+from concordance.link.languages import import_linkers
+from concordance.link.paths.tree import join_path
+
+_PACKAGE_FILES = ("__init__.py", "__init__.pyi")
+_BUILD_FILES = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
+_LEAST_PARTS = 2  # of a dotted name: a single word is no reference
+
+
+def join(context: BridgeContext) -> Iterator[Bridge]:
+    """Join words with the files that they name."""
+    stated = context.ends("mentions")
+    if not stated:
+        return
+    files = _FilesByEnd(context)
+    for one in stated:
+        found, by = files.named(one)
+        others = [path for path in found if path != one.file.path]
+        if not others or len(others) < len(found) or len(found) > MAX_CANDIDATES:
+            continue  # its own name, or no file in particular
+        trust = Trust.CANDIDATE if len(found) > 1 else Trust.EXACT if by == "path" else Trust.UNIQUE_NAME
+        for path in found:
+            yield one.to(context.files_by_path[path].id, trust, by)
+
+
+class _FilesByEnd:
+    """Finds files by the end of their path."""
+
+    def __init__(self, context: BridgeContext) -> None:
+        self._by_name: dict[str, list[str]] = {}
+        self._by_stem: dict[str, list[str]] = {}
+        self._unlinked: dict[str, list[str]] = {}  # by stem: files in languages without imports
+        self._paths = frozenset(row.path for row in context.files)
+        linked = frozenset(import_linkers())
+        for row in context.files:
+            name = row.path.rpartition("/")[2]
+            stem = name.partition(".")[0]
+            self._by_name.setdefault(name, []).append(row.path)
+            if name in _PACKAGE_FILES:
+                stem = row.path.rpartition("/")[0].rpartition("/")[2]
+            self._by_stem.setdefault(stem, []).append(row.path)
+            if row.language and row.language not in linked and not language_of(row.language).is_keyed:
+                self._unlinked.setdefault(stem, []).append(row.path)
+
+    def named(self, one: StatedEnd) -> tuple[list[str], str]:
+        """Return the files that a word names, and how."""
+        word, how = one.end.text, dict(one.end.more)["how"]
+        if how == "macro":
+            return self._unlinked.get(word, []), "the name without its extension"
+        if how == "label":
+            return [path for name in _BUILD_FILES if (path := f"{word}/{name}") in self._paths][:1], "path"
+        if how == "dotted":
+            return self._dotted(word), "dotted name"
+        folder = one.file.path.rpartition("/")[0]
+        for home in (folder, ""):
+            there = join_path(home, word.lstrip("/"))
+            if there is not None and there in self._paths:
+                return [there], "path"
+        word = word.lstrip("./")
+        if how == "stem":
+            found = self._ending(self._by_stem.get(word.rpartition("/")[2], ()), word)
+            near = [path for path in found if _bare(path) == join_path(folder, word)]
+            return near[:1] or found, "path without its extension"
+        while word:
+            found = self._ending(self._by_name.get(word.rpartition("/")[2], ()), word)
+            if found:
+                return found, "the end of its path"
+            word = word.partition("/")[2]  # what precedes may be a variable or a folder of the build
+        return [], ""
+
+    def _dotted(self, word: str) -> list[str]:
+        """Return the Python files of the longest part of a dotted name that is a module."""
+        parts = word.split(".")
+        while len(parts) >= _LEAST_PARTS:
+            files = self._ending(self._by_stem.get(parts[-1], ()), "/".join(parts))
+            found = [path for path in files if path.endswith(".py")]
+            if found:
+                return found
+            parts.pop()
+        return []
+
+    @staticmethod
+    def _ending(paths: list[str] | tuple[()], word: str) -> list[str]:
+        """Return the paths that end in a word, with or without extension; a package's path is that of its folder."""
+        return [path for path in paths if f"/{path}".endswith(f"/{word}") or f"/{_bare(path)}".endswith(f"/{word}")]
+
+
+def _bare(path: str) -> str:
+    """Return a path without its extension; of a package, the folder."""
+    folder, _, name = path.rpartition("/")
+    return folder if name in _PACKAGE_FILES else f"{folder}/{name.partition('.')[0]}".lstrip("/")

@@ -1,0 +1,101 @@
+"""What pages and commands may say where a search found nothing.
+
+In: a file or a language. Out: sentences. "None" is a claim about the whole program, which no static search can prove:
+names are made at run time, by macros and by the build. So every sentence says what was searched and what the search
+cannot see, and none is made where something refers to the file in another way: a build file, a script, a document or a
+string that names it, or the header through which others use what it defines. What a single file contains can be said
+outright, if all of it was understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from concordance.base.blocks import Piece, Ref, To, count_noun, join_in_sentence
+from concordance.base.model import File, Skip
+from concordance.extract.registry import language_of
+from concordance.query.index.file_model import FileModel
+from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.repository import Index
+
+_UNSEEN_NAMES = "names made at run time, names that many files share"
+_MAX_FILES = 3  # files that are listed one by one
+
+
+def is_linked(file: File) -> bool:
+    """True if imports and names in files of this language are resolved."""
+    return file.skip == Skip.NONE and bool(language_of(file.language).unseen)
+
+
+def no_users(one: FileModel) -> list[Piece]:
+    """Return what is known of a file for which no import and no use of a name was found in other files."""
+    others = _referring_files(one.index, [one.path])
+    if others:
+        refer = "refers to it" if len(others) == 1 else "refer to it"
+        linked = "No import or use of its names was found; " if is_linked(one.file) else ""
+        return [linked, *_listed(others), f" {refer}: see Across Languages."]
+    for own_declared, verb in ((False, "declare{} what it defines"), (True, "define{} what it declares")):
+        there = {
+            one.index.path_of(other)
+            for place, other in one.counterparts.items()
+            if one.symbols[place].declaration == own_declared
+        }
+        if there:
+            said = verb.format("s" if len(there) == 1 else "")
+            return [*_listed(sorted(there)), f" {said}; no other reference to it was found{_limits(one.file)}."]
+    if any(identity in one.index.tests for identity in one.ids):
+        return [f"No reference to it was found{_limits(one.file)}; test runners find tests by themselves."]
+    return [f"No reference to it was found{_limits(one.file)}."]
+
+
+def no_users_of_folder(index: Index, paths: Sequence[str]) -> list[Piece]:
+    """Return what is known of a folder if no use was found between its files and the rest; nothing if none is sought.
+
+    `paths` are the files in the folder and below it.
+    """
+    inside = frozenset(paths)
+    others = [path for path in _referring_files(index, paths) if path not in inside]
+    if others:
+        refer = "refers to its files" if len(others) == 1 else "refer to its files"
+        return [*_listed(others), f" {refer} by path or name, or across languages."]
+    if not any(is_linked(index.files[path]) for path in paths):
+        return []
+    return ["No import or use of a name was found between its files and the rest of the repository."]
+
+
+def _referring_files(index: Index, paths: Iterable[str]) -> list[str]:
+    """Return the files that refer to some files across languages, or by path or name."""
+    table = bridges_of(index)
+    return sorted({index.path_of(row.source) for path in paths for row in table.into(path)})
+
+
+def _listed(paths: Sequence[str]) -> list[Piece]:
+    """Return links to files; all if there are few, else the first ones and how many more there are."""
+    left = len(paths) - _MAX_FILES
+    refs: list[Piece] = [Ref(To.FILE, path) for path in paths[:_MAX_FILES]]
+    return join_in_sentence([*refs, *([count_noun(left, "other file")] if left > 0 else [])])
+
+
+def _limits(file: File) -> str:
+    if not is_linked(file):
+        return f" by path or name (not seen: {_UNSEEN_NAMES})"
+    return f" by import, name or path (not seen: {language_of(file.language).unseen})"
+
+
+def no_imports(one: FileModel) -> str:
+    """Return what can be said of a file in which no imports were found."""
+    if not is_linked(one.file):
+        return f"{one.file.type}: imports are not extracted."
+    if one.facts.metrics.errors:
+        return "No imports found; parts of the file could not be parsed."
+    return "No imports."
+
+
+def searched(index: Index, language: str) -> str:
+    """Return a note on how many files of a language were searched, and what the search cannot see."""
+    return f"{count_noun(index.counts[language], f'{language_of(language).title} file')} searched{unseen(language)}"
+
+
+def unseen(language: str) -> str:
+    """Return a clause on the uses of files of a language that a search cannot see; "" if none are searched."""
+    return f"; not seen: {language_of(language).unseen}" if language_of(language).unseen else ""
