@@ -19,6 +19,7 @@ from concordance.link.paths.tree import join_path
 
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 _BUILD_FILES = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
+_NAME_ONLY = "its name"  # without a folder: a file elsewhere may have the same
 _LEAST_PARTS = 2  # of a dotted name: a single word is no reference
 
 
@@ -33,7 +34,8 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         others = [path for path in found if path != one.file.path]
         if not others or len(others) < len(found) or len(found) > MAX_CANDIDATES:
             continue  # its own name, or no file in particular
-        trust = Trust.CANDIDATE if len(found) > 1 else Trust.EXACT if by == "path" else Trust.UNIQUE_NAME
+        is_guess = len(found) > 1 or by == _NAME_ONLY
+        trust = Trust.CANDIDATE if is_guess else Trust.EXACT if by == "path" else Trust.UNIQUE_NAME
         for path in found:
             yield one.to(context.files_by_path[path].id, trust, by)
 
@@ -76,21 +78,21 @@ class _FilesByEnd:
             found = self._ending(self._by_stem.get(word.rpartition("/")[2], ()), word)
             near = [path for path in found if _bare(path) == join_path(folder, word)]
             return near[:1] or found, "path without its extension"
-        while word:
-            found = self._ending(self._by_name.get(word.rpartition("/")[2], ()), word)
-            if found:
-                return found, "the end of its path"
-            word = word.partition("/")[2]  # what precedes may be a variable or a folder of the build
-        return [], ""
+        first, _, rest = word.partition("/")
+        if rest and first.isupper():
+            word = rest  # the path follows a variable
+        by = "the end of its path" if "/" in word else _NAME_ONLY
+        return self._ending(self._by_name.get(word.rpartition("/")[2], ()), word), by
 
     def _dotted(self, word: str) -> list[str]:
-        """Return the Python files of the longest part of a dotted name that is a module."""
+        """Return the Python files of the longest part of a dotted name that is a module, or of a whole package."""
         parts = word.split(".")
         while len(parts) >= _LEAST_PARTS:
             files = self._ending(self._by_stem.get(parts[-1], ()), "/".join(parts))
             found = [path for path in files if path.endswith(".py")]
             if found:
-                return found
+                is_whole = word.count(".") == len(parts) - 1
+                return [path for path in found if is_whole or not path.endswith(_PACKAGE_FILES)]
             parts.pop()
         return []
 

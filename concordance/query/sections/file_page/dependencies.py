@@ -30,6 +30,7 @@ from concordance.base.kinds import Section
 from concordance.base.model import KINDS, Bridge, Import, Kind, Origin, Trust
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.absence import no_imports
+from concordance.query.answers import category_rank
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.names.references import import_target
@@ -259,11 +260,16 @@ def _is_table_entry(one: FileModel, identity: int) -> bool:
 def _mentions(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     """Yield an item for each file that mentions this one, the surest first."""
     index, table = one.index, bridges_of(one.index)
-    ordered = sorted(rows, key=lambda row: (-row.trust, index.path_of(row.source)))
+
+    def key(row: Bridge) -> tuple[int, int, str]:
+        path = index.path_of(row.source)
+        return -row.trust, category_rank(index.category_of(path)), path
+
+    ordered = sorted(rows, key=key)
     shown = ordered[: _MAX_BRIDGE_ENDS + (len(ordered) == _MAX_BRIDGE_ENDS + 1)]
     for row in shown:
         path = index.path_of(row.source)
-        several = ", the name of several files" if row.trust == Trust.CANDIDATE else ""
+        several = " (perhaps another file of this name)" if row.trust == Trust.CANDIDATE else ""
         line = table.line(row)
         yield Item([Ref(To.FILE, path, "", path), " ", Line(path, line), " as ", Mono(row.name), several])
     if len(ordered) > len(shown):
