@@ -30,7 +30,7 @@ _EXTENSIONS = (
 ).split()
 _ENDING = re.compile(rb"\.(?:" + b"|".join(_EXTENSIONS) + rb")(?![\w(/-])(?!\.\w)")
 _PATH_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.@/-"
-_QUOTED = re.compile(rb"(?<=[\"'`])(?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+(?=[\"'`:])")
+_QUOTED = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+)(?=[\"'`:])")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
 _MACRO_ARGUMENT = re.compile(rb"\b[A-Z][A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
 _LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
@@ -65,8 +65,8 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
         if start < match.start() and not data.startswith(b"//", start):  # a web address
             yield start, data[start : match.end()].decode(), "path"
     for match in _QUOTED.finditer(data):
-        word = match[0].decode()
-        yield match.start(), word, "dotted" if _DOTTED.match(word) else "stem"
+        word = match[1].decode()
+        yield match.start(1), word, "dotted" if _DOTTED.match(word) else "stem"
     if context.language in C_FAMILY:
         for match in _MACRO_ARGUMENT.finditer(data):
             yield match.start(1), match[1].decode(), "macro"

@@ -51,7 +51,7 @@ class _FilesByEnd:
         linked = frozenset(import_linkers())
         for row in context.files:
             name = row.path.rpartition("/")[2]
-            stem = name.partition(".")[0]
+            stem = name.rpartition(".")[0] or name
             self._by_name.setdefault(name, []).append(row.path)
             if name in _PACKAGE_FILES:
                 stem = row.path.rpartition("/")[0].rpartition("/")[2]
@@ -69,7 +69,7 @@ class _FilesByEnd:
         if how == "dotted":
             return self._dotted(word), "dotted name"
         folder = one.file.path.rpartition("/")[0]
-        for home in (folder, ""):
+        for home in (folder, "") if "/" in word else (folder,):
             there = join_path(home, word.lstrip("/"))
             if there is not None and there in self._paths:
                 return [there], "path"
@@ -105,4 +105,4 @@ class _FilesByEnd:
 def _bare(path: str) -> str:
     """Return a path without its extension; of a package, the folder."""
     folder, _, name = path.rpartition("/")
-    return folder if name in _PACKAGE_FILES else f"{folder}/{name.partition('.')[0]}".lstrip("/")
+    return folder if name in _PACKAGE_FILES else f"{folder}/{name.rpartition('.')[0] or name}".lstrip("/")
