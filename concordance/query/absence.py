@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from concordance.base.blocks import Piece, Ref, To, count_noun, join_in_sentence
-from concordance.base.model import File, Skip
+from concordance.base.model import File, Skip, Trust
 from concordance.extract.registry import language_of
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
@@ -29,20 +29,18 @@ def is_linked(file: File) -> bool:
 
 def no_users(one: FileModel) -> list[Piece]:
     """Return what is known of a file for which no import and no use of a name was found in other files."""
-    others = _referring_files(one.index, [one.path])
+    others, is_sure = _referring_files(one.index, [one.path])
     if others:
-        refer = "refers to it" if len(others) == 1 else "refer to it"
+        refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
         linked = "No import or use of its names was found; " if is_linked(one.file) else ""
         return [linked, *_listed(others), f" {refer}: see Across Languages."]
-    for own_declared, verb in ((False, "declare{} what it defines"), (True, "define{} what it declares")):
-        there = {
-            one.index.path_of(other)
-            for place, other in one.counterparts.items()
-            if one.symbols[place].declaration == own_declared
-        }
-        if there:
-            said = verb.format("s" if len(there) == 1 else "")
-            return [*_listed(sorted(there)), f" {said}; no other reference to it was found{_limits(one.file)}."]
+    declared = {place: other for place, other in one.counterparts.items() if not one.symbols[place].declaration}
+    headers = {one.index.path_of(other) for other in declared.values()}
+    headers &= {one.index.path_of_file(used) for used in one.index.neighbours.uses.get(one.ids.file, ())}
+    if headers:
+        declare = "declares" if len(headers) == 1 else "declare"
+        other = f"no other reference to it was found{_limits(one.file)}."
+        return [*_listed(sorted(headers)), f" {declare} what it defines; {other}"]
     if any(identity in one.index.tests for identity in one.ids):
         return [f"No reference to it was found{_limits(one.file)}; test runners find tests by themselves."]
     return [f"No reference to it was found{_limits(one.file)}."]
@@ -54,19 +52,21 @@ def no_users_of_folder(index: Index, paths: Sequence[str]) -> list[Piece]:
     `paths` are the files in the folder and below it.
     """
     inside = frozenset(paths)
-    others = [path for path in _referring_files(index, paths) if path not in inside]
+    every, is_sure = _referring_files(index, paths)
+    others = [path for path in every if path not in inside]
     if others:
-        refer = "refers to its files" if len(others) == 1 else "refer to its files"
-        return [*_listed(others), f" {refer} by path or name, or across languages."]
+        refer = "may refer" if not is_sure else "refers" if len(others) == 1 else "refer"
+        return [*_listed(others), f" {refer} to its files by path or name, or across languages."]
     if not any(is_linked(index.files[path]) for path in paths):
         return []
     return ["No import or use of a name was found between its files and the rest of the repository."]
 
 
-def _referring_files(index: Index, paths: Iterable[str]) -> list[str]:
-    """Return the files that refer to some files across languages, or by path or name."""
+def _referring_files(index: Index, paths: Iterable[str]) -> tuple[list[str], bool]:
+    """Return the files that refer to some files across languages, or by path or name; False if all are guesses."""
     table = bridges_of(index)
-    return sorted({index.path_of(row.source) for path in paths for row in table.into(path)})
+    rows = [row for path in paths for row in table.into(path)]
+    return sorted({index.path_of(row.source) for row in rows}), any(row.trust > Trust.CANDIDATE for row in rows)
 
 
 def _listed(paths: Sequence[str]) -> list[Piece]:

@@ -27,6 +27,9 @@ from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft
 from concordance.extract.reading.trees import one_line
 from concordance.extract.text.source_text import Source
 
+_TEST = re.compile(
+    rb"^[ \t]*(?:TYPED_)?TEST(?P<fixture>_F|_P)?[ \t]*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)", re.M
+)
 C = "tree_sitter_c"
 CPP = "tree_sitter_cpp"
 CUDA = "tree_sitter_cuda"
@@ -98,6 +101,7 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
         calls += _state(draft, lines, parsed, version)
     blanked = parsed.blanked
     draft.forget(blanked.masked)
+    draft.forget(_test_names(source.data))
     add_directives(draft, lines)
     for start, end in blanked.taken:
         add_words(draft, start, end)
@@ -109,6 +113,14 @@ def read(source: Source, package: str, known: Macros | None = None, objects: boo
     draft.blanked_bytes = blanked.size
     draft.weave = partial(flow.build_c_flow, lists=argument_lists(source.data, calls))
     return draft
+
+
+def _test_names(data: bytes) -> list[int]:
+    """Return the offsets of the names that googletest's macros make a test from: they refer to nothing."""
+    found: list[int] = []
+    for match in _TEST.finditer(data) if b"TEST" in data else ():
+        found += [match.start("name")] if match["fixture"] else [match.start("suite"), match.start("name")]
+    return found
 
 
 def _parse(lines: directives.ScannedLines, package: str, known: Macros, objects: bool) -> ParsedFile:

@@ -208,8 +208,10 @@ class CFamilyLinker:
             codes = groups[0].codes
             if entry.kind in TYPES and groups[0].defined:
                 codes = codes[:1]  # a forward declaration is not what a name refers to
-            elif len({code >> SHIFT for code in codes[groups[0].defined :]}) > 1:
-                return ()  # which of the declarations a file means depends on what it includes
+            else:
+                declaring = {code >> SHIFT for code in codes[groups[0].defined :]}
+                if len(declaring) > 1 or not declaring <= self.includes.headers or self._is_in_class(codes[0]):
+                    return ()  # which of them a file means depends on what it includes
         return tuple(map(self._id, codes[:_MAX_TARGETS]))
 
     def _choose(
@@ -267,6 +269,7 @@ class CFamilyLinker:
             seen.sort(key=lambda code: code >> SHIFT != view.number)
             return seen if self.table.kind(codes[0]) in TYPES else [*seen, *declarations]
         path, files = view.file.path, self.world.files
+        definitions = [code for code in definitions if not (declarations and self._is_in_class(code))]
         if len(definitions) > 1 and declarations:
             stems = {_stem(files[code >> SHIFT].path) for code in declarations}
             beside = [code for code in definitions if _stem(files[code >> SHIFT].path) in stems]
@@ -275,6 +278,13 @@ class CFamilyLinker:
         if nearest and self.table.kind(codes[0]) in TYPES:
             return nearest
         return [*nearest, *declarations] or codes
+
+    def _is_in_class(self, code: int) -> bool:
+        """True if a symbol is written inside a class, so that only files that see the class can refer to it."""
+        if code in self.table.out_of_class_scopes:
+            return False
+        scope = self.table.scope_of(code)
+        return scope is not None and scope.is_class
 
     def _link_unscoped(self, view: FileScope, use: int, at: int, count: int, rows: list[NameTarget]) -> None:
         """Link a name that no scope explains to what has the name, if few do.
