@@ -34,13 +34,14 @@ def no_users(one: FileModel) -> list[Piece]:
         refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
         linked = "No import or use of its names was found; " if is_linked(one.file) else ""
         return [linked, *_listed(others), f" {refer}: see Across Languages."]
-    declared = {place: other for place, other in one.counterparts.items() if not one.symbols[place].declaration}
-    headers = {one.index.path_of(other) for other in declared.values()}
-    headers &= {one.index.path_of_file(used) for used in one.index.neighbours.uses.get(one.ids.file, ())}
+    declared = [other for place, other in one.counterparts.items() if not one.symbols[place].declaration]
+    headers = sorted({one.index.path_of(other) for other in declared})
     if headers:
         declare = "declares" if len(headers) == 1 else "declare"
         other = f"no other reference to it was found{_limits(one.file)}."
-        return [*_listed(sorted(headers)), f" {declare} what it defines; {other}"]
+        return [*_listed(headers), f" {declare} names that it defines; {other}"]
+    if one.path.endswith("/__init__.py"):
+        return [f"No direct reference to it was found{_limits(one.file)}; imports from its package run it."]
     if any(identity in one.index.tests for identity in one.ids):
         return [f"No reference to it was found{_limits(one.file)}; test runners find tests by themselves."]
     return [f"No reference to it was found{_limits(one.file)}."]
