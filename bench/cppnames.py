@@ -25,7 +25,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from bench.clangrefs import Reference, many
-from concordance.base.model import FileFacts, Links, Role, Symbol, Trust, unpack_column
+from concordance.base.kinds import C_FAMILY
+from concordance.base.model import TYPE_KINDS, FileFacts, Kind, Links, Role, Symbol, Trust, unpack_column
+from concordance.facts.links.graph import unpack_pairs
 from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
 
@@ -108,7 +110,7 @@ class Judge:
                 target, trust, by = first[use]
                 where, place = self.store.where(target)
                 symbol = self.facts(where).symbols[place] if place >= 0 else None
-                right = symbol is not None and self._same(where, symbol, reference)
+                right = symbol is not None and self.same(where, symbol, reference)
                 said = f"{where}:{symbol.line} {symbol.key}" if symbol is not None else where
                 found.append(Answer(path, reference, Trust(trust).name.lower(), by, right, said))
             elif one.bound >= 0 and (one.bound, one.name) in declared and facts.scopes[one.bound].kind != "module":
@@ -118,7 +120,8 @@ class Judge:
                 found.append(Answer(path, reference, "", "unresolved", False, ""))
         return found
 
-    def _same(self, path: str, symbol: Symbol, reference: Reference) -> bool:
+    def same(self, path: str, symbol: Symbol, reference: Reference) -> bool:
+        """True if a symbol is what libclang refers to."""
         if (path, symbol.line) in reference.targets:
             return True
         if not reference.targets and _TEMPLATES in path:
@@ -174,6 +177,42 @@ def report(answers: list[Answer], show: int) -> None:
         print(f"{a.trust or 'nothing'} ({a.by}) {place} {a.reference.name}: {a.said or '-'}; libclang: {a.reference.kind} {targets}")
 
 
+def report_uses(facts: Facts, judge: Judge, said: dict[str, list[Reference]]) -> None:
+    """Prints how many of the files that a file is said to use, without including them, libclang finds used there.
+
+    A pair of files is right if one of the names that make it is; a namespace and a forward declaration make none.
+    """
+    paths = {facts.id(file.path): file.path for file in facts.files()}
+    used: dict[str, set[str]] = {}
+    for user, target, _ in unpack_pairs(facts.analysis_result("pairs")):
+        used.setdefault(paths[user], set()).add(paths[target])
+    verdicts: Counter[str] = Counter()
+    for path, references in said.items():
+        links = facts.links(path)
+        included = {where for target in links.imports for where in target.paths}
+        places = {(one.line, one.col): one for one in references}
+        found: dict[str, set[bool]] = {}
+        uses = zip(judge.facts(path).occurrences.rows(), unpack_column(judge.facts(path).occurrences.use), strict=True)
+        by_use: dict[int, list[tuple[Reference | None, Role]]] = {}
+        for one, use in uses:
+            by_use.setdefault(use - 1, []).append((places.get((one.line, one.col)), one.role))
+        rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, strict=True)
+        for use, target, trust in rows:
+            where, place = judge.store.where(target)
+            if trust == Trust.CANDIDATE or place < 0 or where == path:
+                continue
+            symbol = judge.facts(where).symbols[place]
+            is_shared = symbol.kind == Kind.NAMESPACE or (symbol.declaration and symbol.kind in TYPE_KINDS)
+            for reference, role in by_use.get(use, ()):
+                if reference is not None and role not in (Role.DEFINE, Role.DECLARE):
+                    found.setdefault(where, set()).add(not is_shared and judge.same(where, symbol, reference))
+        for other in used.get(path, set()) - included if references else ():
+            if facts.file(other).language in C_FAMILY and other in found:
+                verdicts["right" if True in found[other] else "wrong"] += 1
+    total = sum(verdicts.values())
+    print(f"\nfiles used but not included: {total:,} judged; precision {verdicts['right'] / max(1, total):.4f}")
+
+
 def sampled(facts: Facts, count: int, seed: int) -> list[tuple[str, str]]:
     """C++ files of a repository, with their language."""
     files = sorted((file.path, file.language) for file in facts.files() if file.language == "cpp" and not file.skip)
@@ -203,6 +242,7 @@ def main() -> None:
         if options.keep:
             options.keep.write_bytes(pickle.dumps(said))
     judge = Judge(Built(facts))
+    report_uses(facts, judge, said)
     report([answer for path, references in said.items() for answer in judge.answers(path, references)], options.show)
 
 
