@@ -6,6 +6,7 @@ reader was to provide and gets a finding instead; the build goes on. A plug-in t
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate, chain
 
 from concordance.base import plugins
@@ -15,7 +16,7 @@ from concordance.extract import bridges, ruleset
 from concordance.extract.cfamily.macros import Macros
 from concordance.extract.documents.comments import Comments
 from concordance.extract.patterns import find_patterns
-from concordance.extract.reading.draft import Draft
+from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.reading.pattern_context import PatternContext
 from concordance.extract.registry import LANGUAGES, readers
 from concordance.extract.terms import terms
@@ -33,6 +34,11 @@ _STEP = (-1, 1)
 
 # Comments do not document these kinds: a comment above a heading or a label is not about it.
 _UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
+_SMALL_KINDS = frozenset(
+    (Kind.FIELD, Kind.VARIABLE, Kind.CONSTANT, Kind.ENUMERATOR, Kind.MACRO, Kind.TYPE, Kind.FUNCTION)
+)
+_OF_ONE = re.compile(r"(?:an?|the|whether|true|number|name|if|this)\b", re.I)
+_TITLE_KEYS = ("name", "version", "$schema")  # a comment above these, at the top of a file, is about the file
 
 
 def extract(text: str, language: str, macros: Macros | None = None) -> FileFacts:
@@ -134,8 +140,12 @@ _ADDITIONS = (
 def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
     """Attach comments to the definitions, or the file, that they document."""
     defined: set[int] = set()
-    for definition in sorted(draft.definitions, key=lambda d: (d.start, -d.end)):
+    ordered = sorted(draft.definitions, key=lambda d: (d.start, -d.end))
+    groups = _group_starts(source, ordered, comments)
+    for number, definition in enumerate(ordered):
         line = source.line(definition.start)
+        if line in groups or (number == 0 and definition.kind == Kind.KEY and definition.name in _TITLE_KEYS):
+            continue
         if not definition.doc and definition.kind not in _UNDOCUMENTED:
             # The comment above a line documents the first definition that starts on it.
             above = comments.above(line) if line not in defined else ""
@@ -144,6 +154,25 @@ def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
             defined.add(line)
     if not draft.doc:
         draft.doc = comments.leading(defined)
+
+
+def _group_starts(source: Source, ordered: list[Definition], comments: Comments) -> set[int]:
+    """Return the lines of definitions whose comment is the title of several: two more follow on the next lines.
+
+    A comment that is marked as documentation (`/**`), or is a whole sentence, is about the definition below it.
+    """
+    single: set[int] = set()
+    for definition in ordered:
+        line = source.line(definition.start)
+        if definition.kind in _SMALL_KINDS and source.line(max(definition.start, definition.end - 1)) == line:
+            single.add(line)
+    runs = [line for line in single if {line + 1, line + 2} <= single]
+    return {line for line in runs if _is_title(comments.above(line)) and not comments.is_marked(line)}
+
+
+def _is_title(words: str) -> bool:
+    """True if words are the title of several things, not a sentence and not `the …`, `a …`, which speak of one."""
+    return bool(words) and not words.endswith((".", "!", "?")) and not _OF_ONE.match(words)
 
 
 def _metrics(source: Source, comments: Comments, draft: Draft) -> Metrics:

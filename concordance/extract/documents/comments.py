@@ -8,31 +8,59 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Container
+from collections.abc import Collection
 
+from concordance.extract.documents.legal_text import descriptive_paragraphs, is_legal
 from concordance.extract.text.source_text import Source
 
 _BLOCK = re.compile(r"(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[)")
 _LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*<?|#+!?:?|--+|;+|%+|\.\.|rem\b)[ \t]?", re.I | re.M)
 _STAR = re.compile(r"^[ \t]*\*(?!/)[ \t]?", re.M)
 _RULE = re.compile(r"^[ \t]*[-=*#~/_+.]{3,}[ \t]*$", re.M)
-_LEGAL = re.compile(
-    r"copyright|\(c\)\s*\d{4}|©|licen[cs]ed? |spdx-|all rights reserved|redistribution and use|permission is hereby|"
-    r"without warranty|see the license|license file|public domain",
+_MARKED = (b"/**", b"/*!", b"///", b"//!", b"#:", b"##")
+_TOOL_LINE = re.compile(  # instructions to tools, and lists of owners
+    r"\s*+(?:#!|.{0,20}coding[:=]|vim?:|pylint:|flake8|mypy:|pyre-|ruff:|isort:|fmt:|noqa|eslint|"
+    r"jshint |clang-(?:format|tidy)|type:\s*+ignore|go:[a-z]|\+build |@ts-|prettier-ignore|istanbul |shellcheck |nolint|"
+    r"iwyu |hadolint|yaml-language-server|yamllint|pragma:|c?spell-?check|cython:|distutils:|syntax=|nosec|owner\(s\)|"
+    r"@(?:lint-|nolint|format\b|flow\b|oncall\b|emails\b)|globals? \w+(?:,|$))",
     re.I,
 )
-_MACHINE = re.compile(
-    r"\A\s*(?:#!|-\*-|.{0,20}coding[:=]|vim?:|pylint:|flake8|mypy:|ruff:|noqa|eslint|clang-format|type:\s*ignore|"
-    r"go:[a-z]|\+build |@ts-|prettier-ignore|jshint |istanbul )"
+_CODE_LINE = re.compile(
+    r"(?:import|from) [\w.]+(?: import\b|;?$)|(?:def|class|fn|func|var|let|const|return|if|for|while)\b.*[({:;=]$|"
+    r".*[;{}]$|[\w.\[\]]+ ?[-+*/|&]?= ?\S+$"
 )
-
-
-def is_legal(words: str) -> bool:
-    """True if a comment states rights or a licence rather than what the code does."""
-    return _LEGAL.search(words) is not None
-
-
+_WORD = re.compile(r"[^\W\d_][\w'’-]*[.,:;!?]*$")
+_RULER = re.compile(r"[-=*#~/_+]{4,}")
+_SECTION = re.compile(  # the title of a part of a file
+    r"(?!(?:get|set|return|add|register|parse|check|define|run|list|all|the)s?\b)(?:[\w/&-]+ ){0,2}(?:imports|includes|"
+    r"functions|methods|macros|constants|declarations|definitions|helpers|utilities|routines|types|typedefs|structs|"
+    r"classes|variables|globals|tests|settings|options|defaults|properties|accessors|getters|setters|constructors|"
+    r"operators|internals|implementations?|api|fields|members)\W*",
+    re.I,
+)
+_ASIDE = re.compile(
+    r"(?:NB|N\.B\.|[Nn][Oo][Tt][Ee]s?|W[Aa][Rr][Nn][Ii][Nn][Gg]|IMPORTANT|TODO|FIXME|XXX|HACK|See|Must)\b"
+)
+_OF_FILE = re.compile(
+    r"\b(?:this|the) (?:file|module|script|header|package|folder|directory|workflow|template|program|library)\b", re.I
+)
 _PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*+|#pragma once)?+\s*+")
+_OPENING_LINE = re.compile(  # what may follow the comment that describes a file without a blank line between them
+    rb"\s*+(?:#\s*+(?:include|import|ifn?def|if|pragma|define|undef)|import\b|from\b|package\b|use\b|using\b|module\b|"
+    rb"set [-+]|source |set\(|cmake_|include|project\(|['\"]use strict|@echo|FROM\b|ARG\b|export\b|require|syntax\b|"
+    rb"load\(|name:|version:|namespace\b|extern\b|template\b|\.\w|:|<|\{|\[|-)",
+    re.I,
+)
+_MIN_WORDS = 12  # of a comment between the imports and the first definition that describes the file
+_LAST_LINE = 80  # such a comment is not searched for below this line
+
+
+def reads_like_prose(lines: list[str]) -> bool:
+    """True if most tokens are words, there are at least three tokens to a line, and no line is code."""
+    words = [word for line in lines for word in line.split()]
+    letters = sum(1 for word in words if _WORD.match(word.lstrip("\"'(").rstrip("\"')")))
+    enough = len(words) >= 5 and letters >= 0.7 * len(words) and len(words) >= 3 * len(lines)
+    return enough and not any(_CODE_LINE.match(line.strip()) for line in lines)
 
 
 def strip_markers(comment: str) -> str:
@@ -72,6 +100,11 @@ def _without_closing(text: str) -> str:
     return text
 
 
+def _without_tool_lines(words: str) -> str:
+    """Return the text of a comment without the lines that are instructions to tools."""
+    return "\n".join(line for line in words.split("\n") if not _TOOL_LINE.match(line) and "-*-" not in line).strip()
+
+
 class Comments:
     """A file's comments, in the order of the text."""
 
@@ -84,11 +117,14 @@ class Comments:
         self._beside: dict[int, str] = {}  # by line; several definitions may be on one line
         self._above: dict[int, str] = {}
 
-    def above(self, line: int) -> str:
-        """Return the comment that ends on the line above, including the comment lines before it that it continues."""
+    def above(self, line: int, tool_lines: bool = False) -> str:
+        """Return the comment that ends on the line above, including the comment lines before it that it continues.
+
+        Lines that are instructions to tools are left out, unless `tool_lines` is True.
+        """
         if line not in self._above:
             self._above[line] = self._read_above(line)
-        return self._above[line]
+        return self._above[line] if tool_lines else _without_tool_lines(self._above[line])
 
     def _read_above(self, line: int) -> str:
         at = bisect_left(self.ends, line) - 1
@@ -102,7 +138,21 @@ class Comments:
         ):  # fmt: skip
             first -= 1
         words = self._words(first, at)
-        return "" if _LEGAL.search(words) or _MACHINE.match(words) else words
+        return "" if is_legal(words) or self._is_section_title(first, at, words) else words
+
+    def is_marked(self, line: int) -> bool:
+        """True if the comment that ends on the line above is marked as documentation of what follows: `/**`, `///`."""
+        at = bisect_left(self.ends, line) - 1
+        return at >= 0 and self.ends[at] == line - 1 and self.source.data.startswith(_MARKED, self.spans[at][0])
+
+    def _is_section_title(self, first: int, last: int, words: str) -> bool:
+        """True if a comment is the title of a part of the file, not about the definition below it."""
+        if "\n" in words or words.endswith((".", ":")) or len(words.split()) > 6:
+            return False
+        raw = self.source.slice(self.spans[first][0], self.spans[last][1])
+        if self.source.data.startswith(_MARKED, self.spans[last][0]) and "\n" not in raw:
+            return False
+        return _RULER.search(raw) is not None or _SECTION.fullmatch(words) is not None
 
     def beside(self, line: int) -> str:
         """Return the comment on a definition's own line that is marked as documenting it."""
@@ -119,10 +169,13 @@ class Comments:
             at += 1
         return ""
 
-    def leading(self, defined: Container[int]) -> str:
-        """Return what the file's first comments say about the file; a comment right above a definition belongs to that.
+    def leading(self, defined: Collection[int]) -> str:
+        """Return what the file's first comments say about the file.
 
-        Licences and instructions to tools are left out.
+        Licences, instructions to tools, asides and titles of sections are left out. A comment right above a definition
+        belongs to that, and one right above other code to this code, unless it is a block comment or files usually
+        begin with such a line. If the file does not begin with its description, it is the first long comment between
+        blank lines above the first definition.
         """
         said = []
         at = 0
@@ -130,18 +183,54 @@ class Comments:
             between = self.source.data[self.spans[at - 1][1] if at else 0 : self.spans[at][0]]
             if not _PREAMBLE.fullmatch(between):
                 break
-            last = at
-            while (
-                last + 1 < len(self.spans) and self.starts[last + 1] == self.ends[last] + 1
-                and self._is_line_comment(last + 1) and self._is_line_comment(last)
-            ):  # fmt: skip
-                last += 1
-            words = self._words(at, last)
-            ours = self.ends[last] + 1 not in defined
-            if words and ours and not _LEGAL.search(words) and not _MACHINE.match(words):
+            last = self._end_of_group(at)
+            words = self._about_file(at, last, defined)
+            if words:
                 said.append(words)
             at = last + 1
-        return "\n\n".join(said)
+        return "\n\n".join(said) or self._below_imports(at, defined)
+
+    def _below_imports(self, at: int, defined: Collection[int]) -> str:
+        """Return the first long comment between blank lines above the first definition; "" if there is none."""
+        end = min((*defined, _LAST_LINE))
+        while at < len(self.spans) and self.starts[at] < end:
+            last = self._end_of_group(at)
+            at_margin = self.spans[at][0] == self.source.line_bytes[self.starts[at] - 1]
+            if at_margin and not self._line(self.starts[at] - 1) and not self._line(self.ends[last] + 1):
+                words = self._about_file(at, last, defined)
+                if len(words.split()) >= _MIN_WORDS and reads_like_prose(words.split("\n\n")[0].split("\n")):
+                    return words
+            at = last + 1
+        return ""
+
+    def _end_of_group(self, at: int) -> int:
+        """Return the last of the line comments that follow one another without other lines between them."""
+        while (
+            at + 1 < len(self.spans) and self.starts[at + 1] == self.ends[at] + 1
+            and self._is_line_comment(at + 1) and self._is_line_comment(at)
+        ):  # fmt: skip
+            at += 1
+        return at
+
+    def _about_file(self, first: int, last: int, defined: Collection[int]) -> str:
+        """Return the words of a group of comments, without legal text; "" if they do not describe the file."""
+        if self.ends[last] + 1 in defined:
+            return ""
+        words = descriptive_paragraphs(_without_tool_lines(self._words(first, last)))
+        if not words or self._is_section_title(first, last, words):
+            return ""
+        below = self._line(self.ends[last] + 1)
+        if _ASIDE.match(words) and (below or not _OF_FILE.search(words)):
+            return ""
+        return words if not below or not self._is_line_comment(last) or _OPENING_LINE.match(below) else ""
+
+    def _line(self, number: int) -> bytes:
+        """Return a line without surrounding white space; b"" before the first and after the last line."""
+        starts = self.source.line_bytes
+        if not 0 < number <= len(starts):
+            return b""
+        end = starts[number] if number < len(starts) else len(self.source.data)
+        return self.source.data[starts[number - 1] : end].strip()
 
     def texts(self) -> list[tuple[int, str]]:
         """Return the line and text of every comment."""

@@ -261,7 +261,7 @@ def _note_directives(draft: Draft) -> None:
     for definition in draft.definitions:
         line = draft.source.line(definition.start)
         if line - 1 in lines:
-            said = comments.above(line)
+            said = comments.above(line, tool_lines=True)
             definition.modifiers = tuple(match[0].strip() for match in _DIRECTIVE.finditer(said))
             definition.doc = _DIRECTIVE.sub("", said).strip()
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from concordance.base.model import Category, DocMarkup, Language
-from concordance.extract.documents.comments import is_legal
+from concordance.extract.documents.comments import reads_like_prose
+from concordance.extract.documents.legal_text import is_legal
 from concordance.extract.reading.draft import Draft
 from concordance.extract.text.source_text import Source
 
@@ -22,7 +23,6 @@ LANGUAGE = Language(
 )
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_WORD = re.compile(r"[^\W\d_][\w'’-]*[.,:;!?]*$")
 _TITLE = re.compile(r"[^\W\d_].{1,78}[^.,;:{}()=<>\s]$")
 _RULE = re.compile(r"(\W)\1{2,}$")
 _FIRST_LINES = 200  # a description is only looked for in this many lines
@@ -50,13 +50,6 @@ def _opening(paragraphs: list[tuple[int, str]]) -> str:
         lines = [words for words in (words.strip() for words in paragraph.split("\n")) if not _RULE.match(words)]
         if number == 0 and len(lines) == 1 and _TITLE.match(lines[0]) and not is_legal(lines[0]):
             title = lines[0]
-        elif _reads_like_prose(lines) and not is_legal(paragraph):
+        elif reads_like_prose(lines) and not is_legal(paragraph):
             return " ".join(" ".join(lines).split())
     return title
-
-
-def _reads_like_prose(lines: list[str]) -> bool:
-    """True if most tokens look like words and the lines have at least three tokens on average."""
-    words = [word for line in lines for word in line.split()]
-    letters = sum(1 for word in words if _WORD.match(word.lstrip("\"'(").rstrip("\"')")))
-    return len(words) >= 5 and letters >= 0.7 * len(words) and len(words) >= 3 * len(lines)

@@ -38,7 +38,7 @@ _TYPING = re.compile(
 def add_definitions(draft: Draft, root: Node, found: Captures) -> None:
     """Add all definitions of a module."""
     around = {child.start_byte: node for node in found.get("decorated", ()) for child in node.named_children[-1:]}
-    draft.doc = docstring(draft, root)
+    draft.doc = docstring(draft, root) or _assigned_docstring(draft, root)
     comments = {end: start for start, end in draft.comments}
     for node in found.get("class", ()):
         _class(draft, node, around.get(node.start_byte), _end(draft, node, comments))
@@ -73,6 +73,20 @@ def docstring(draft: Draft, node: Node) -> str:
             at = opening.end() if opening is not None else statement.start_byte  # skips blank first lines
             draft.prose.append((draft.source.line(at), doc))
         return doc
+    return ""
+
+
+def _assigned_docstring(draft: Draft, root: Node) -> str:
+    """Return the text that a module assigns to `__doc__`; "" if it assigns none."""
+    if b"__doc__" not in draft.source.data:
+        return ""
+    for statement in root.named_children:
+        value = statement.named_child(0) if statement.type == "expression_statement" else None
+        if value is not None and value.type == "assignment":
+            left, right = value.child_by_field_name("left"), value.child_by_field_name("right")
+            if left is not None and right is not None and left.text == b"__doc__" and (doc := _literal(right)):
+                draft.prose.append((draft.source.line(right.start_byte), doc))
+                return doc
     return ""
 
 

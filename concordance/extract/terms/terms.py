@@ -30,8 +30,8 @@ from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 
 from concordance.base.model import FileFacts, Kind, Term, unpack_column
-from concordance.extract.documents.comments import is_legal
 from concordance.extract.documents.docstrings import summary
+from concordance.extract.documents.legal_text import is_legal
 from concordance.extract.terms.english import GENERAL, IMPERATIVES, MODIFIERS, STOP, VERBS
 from concordance.extract.terms.word_split import LONGEST, is_acronym, is_word, name_ngrams, tokenize
 

@@ -21,7 +21,6 @@ from concordance.query.markup.inline import InlineReader, LinkResolver
 from concordance.query.markup.lines import collect_targets
 from concordance.query.markup.markdown_shapes import join_blocks
 from concordance.query.markup.summary import first_sentence as first_sentence
-from concordance.query.markup.summary import without_licence as without_licence
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w ,;'\"/?%^=+-]|\.(?! )|[.:!)] (?=[A-Za-z])|[.)]$|\((?![)]))*+", re.A)
 _REST = re.compile(

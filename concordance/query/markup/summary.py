@@ -1,4 +1,4 @@
-"""Extracts the first sentence of a documentation comment as plain text, and separates licence texts from prose.
+"""Extracts the first sentence of a documentation comment as plain text.
 
 In: a docstring or the text of a comment. Out: its first sentence without markup, "" if it contains no description but
 only a licence, editor settings, a ruler, a signature or a to-do note. Titles, signatures and commands before the first
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from concordance.base.kinds import DocMarkup
 from concordance.extract.documents.docstrings import UNDERLINE, WORD_BEFORE
+from concordance.extract.documents.legal_text import without_licence
 from concordance.extract.registry import language_of
 from concordance.query.markup.doxygen import member_text
 
@@ -61,30 +62,6 @@ _KERNEL = re.compile(
     r"(?:(?:struct|union|enum|typedef|define|const|macro|function)\s+)?[\w.]+(?:\(\S*\))?\s+(?:--?|–|—)\s+(?=\S)"
 )
 
-_LEGAL_LINE = re.compile(
-    r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|(?:licen[cs]e|copying)\s*:|"
-    r"this (?:source code|file|software|program|code) is (?:licen[cs]ed|distributed|free software|part of)|"
-    r"(?:modifications?|portions) (?:copyright|are)|see (?:the )?licen[cs]e)",
-    re.I,
-)
-_LEGAL = re.compile(
-    r"copyright\s+(?:\(c\)|©|\d{4}|holder|owner|notice)|\(c\)\s*\d{4}|©\s*\d{4}|all rights reserved|licen[cs]ed under|"
-    r"permission is hereby|permission to use|redistributions? (?:and|of|in)|without (?:any )?warrant|"
-    r"warranties or conditions|"
-    r"provided [\"'“`]*as[- ]is|required by applicable law|may not use this file|obtain a copy of|see the licen[cs]e|"
-    r"licen[cs]e file (?:in|for)|licen[cs]e that can be found|general public licen[cs]e|free software|merchantability|"
-    r"spdx-licen|apache licen[cs]e|bsd[- ](?:style )?licen[cs]e|mit licen[cs]e|mozilla public|neither the name|"
-    r"in no event|"
-    r"following conditions|following disclaimer|root directory of this source tree|public domain|mit-style",
-    re.I,
-)
-
-_LEGAL_WORDS = (
-    "copyright", "licen", "(c)", "©", "rights reserved", "redistribut", "warrant", "public domain", "spdx",
-    "permission",
-    "free software", "merchantab", "in no event", "following conditions", "neither the name",
-)  # fmt: skip
-
 _TOKEN = re.compile(
     r"(?P<ticks>`{1,30})(?P<code>.+?)(?P=ticks)(?!`)(?P<under>__?\b)?|:[\w+.-]+(?::[\w+.-]+)*:`(?P<role>[^`]+)`|"
     r"!?\[(?P<shown>[^\[\]]+)\](?:\([^()\s]*\)|\[[^\[\]]*\])|\[(?P<foot>\#?\w+)\]_(?!\w)|"
@@ -109,40 +86,6 @@ _ABBREVIATIONS = frozenset(
 _SOMETIMES_LAST = frozenset(
     ("etc", "inc", "ltd", "corp", "al", "no", "co", "max", "min", "spec", "opt", "msg", "num", "req", "ref", "refs")
 )
-
-
-def without_licence(doc: str) -> str:
-    """Return a comment without the paragraphs that state a copyright or a licence."""
-    small = doc.lower()
-    if not any(word in small for word in _LEGAL_WORDS):
-        return doc
-    kept: list[str] = []
-    legal = False  # True once a licence was seen: what follows may be more of it
-    for paragraph in _BLANK.split(doc):
-        phrases = len({match[0].lower() for match in _LEGAL.finditer(paragraph)})
-        lines = paragraph.split("\n")
-        opens = _LEGAL_LINE.match(paragraph) is not None
-        if (opens and phrases) or phrases > 1 or (phrases and (legal or not kept)):
-            ours = [line for line in lines if not _LEGAL_LINE.match(line) and not _LEGAL.search(line)]
-            rest = "\n".join(ours).strip("\n")
-            legal = True
-            if phrases <= 2 and opens and len(ours) < len(lines) and _has_prose(rest):
-                kept.append(rest)
-        elif opens:
-            legal = True
-            rest = "\n".join(line for line in lines if not _LEGAL_LINE.match(line))
-            kept += [rest] if _has_prose(rest) else []
-        elif paragraph.strip() and not (legal and re.fullmatch(r"\s*<?\w+://\S+\s*", paragraph)):
-            kept.append(paragraph)
-    return "\n\n".join(kept) if any(map(_has_prose, kept)) else ""
-
-
-def _has_prose(text: str) -> bool:
-    """True if a text has at least a few words that are not a list of people or addresses."""
-    words = [word for word in re.findall(r"(?<![\w@./<])[A-Za-z][a-z']+(?![\w@]|[./]\w)", text) if word.islower()]
-    return len(words) >= 2 or (
-        len(text.split()) < 8 and any(c.isalpha() for c in text) and not re.search(r"@|\d{4}", text)
-    )
 
 
 def first_sentence(doc: str, language: str, name: str = "") -> str:

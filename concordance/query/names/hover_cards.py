@@ -72,7 +72,4 @@ def _count_uses(one: FileModel) -> dict[int, tuple[int, int]]:
             users = best.setdefault(place, {})
             users[user] = max(users.get(user, 0), times)
     owners = index.owners
-    return {
-        place: (sum(users.values()), len({owners[user] for user in users}))
-        for place, users in best.items()
-    }
+    return {place: (sum(users.values()), len({owners[user] for user in users})) for place, users in best.items()}

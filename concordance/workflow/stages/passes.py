@@ -108,9 +108,7 @@ def _pairs(writer: StoreWriter, removed: Sequence[int], added: Sequence[int]) ->
     return had.packed(), other
 
 
-def _put_files(
-    writer: StoreWriter, by_id: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]
-) -> None:
+def _put_files(writer: StoreWriter, by_id: Sequence[_File], pairs: Sequence[Pair], loads: Mapping[int, bytes]) -> None:
     """Run the analyses that only need files."""
     needs = graph.unpack_loads(loads)
     writer.put_analysis("loads", graph.pack_pairs(needs))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from concordance.base.blocks import Block, Cite, Doc, Line, Piece, Pieces, Quote, Ref, Text, To
 from concordance.base.kinds import Section
+from concordance.extract.documents.legal_text import without_licence
 from concordance.query.descriptions import describe
 from concordance.query.index.file_model import FileModel
-from concordance.query.markup import first_sentence, markdown, without_licence
+from concordance.query.markup import first_sentence, markdown
 from concordance.query.names.mentions import MentionedNames
 
 TITLE = Section.PURPOSE.value

@@ -1,0 +1,88 @@
+"""Legal text in comments: copyright notices and licences, which say nothing about what the code does.
+
+In: the text of a comment. Out: whether it states rights, and the text without the paragraphs that do.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BLANK = re.compile(r"\n[ \t]*\n")
+_RIGHTS = re.compile(
+    r"copyright|\(c\)\s*\d{4}|©|licen[cs]ed? |spdx-|all rights reserved|redistribution and use|permission is hereby|"
+    r"without warranty|see the license|license file|public domain",
+    re.I,
+)
+
+_MENTIONS_RIGHTS = re.compile(r"licen[cs]|copyright|warrant", re.I)
+_LOWER_WORD = re.compile(r"(?<![\w@./<-])[a-z][a-z']+(?![\w@]|[./]\w)")
+_LEGAL_LINE = re.compile(
+    r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|(?:licen[cs]e|copying)\s*:|"
+    r"this (?:source code|file|software|program|code) is (?:licen[cs]ed|distributed|free software|part of)|"
+    r"(?:modifications?|portions) (?:copyright|are)|see (?:the )?licen[cs]e)",
+    re.I,
+)
+_LEGAL = re.compile(
+    r"copyright\s+(?:\(c\)|©|\d{4}|holder|owner|notice)|\(c\)\s*\d{4}|©\s*\d{4}|all rights reserved|licen[cs]ed under|"
+    r"permission is hereby|permission to use|redistributions? (?:and|of|in)|without (?:any )?warrant|"
+    r"warranties or conditions|"
+    r"provided [\"'“`]*as[- ]is|required by applicable law|may not use this file|obtain a copy of|see the licen[cs]e|"
+    r"licen[cs]e file (?:in|for)|licen[cs]e that can be found|general public licen[cs]e|free software|merchantability|"
+    r"spdx-licen|apache licen[cs]e|bsd[- ](?:style )?licen[cs]e|mit licen[cs]e|mozilla public|neither the name|"
+    r"in no event|"
+    r"following conditions|following disclaimer|root directory of this source tree|public domain|mit-style",
+    re.I,
+)
+
+_LEGAL_WORDS = (
+    "copyright", "licen", "(c)", "©", "rights reserved", "redistribut", "warrant", "public domain", "spdx",
+    "permission",
+    "free software", "merchantab", "in no event", "following conditions", "neither the name",
+)  # fmt: skip
+
+
+def is_legal(words: str) -> bool:
+    """True if a comment states rights or a licence rather than what the code does."""
+    return _RIGHTS.search(words) is not None
+
+
+def descriptive_paragraphs(header: str) -> str:
+    """Return the paragraphs of a file's header that describe it: no legal text, and beside it no names of people."""
+    if not is_legal(header):
+        return header
+    kept = [words for words in _BLANK.split(without_licence(header)) if not _MENTIONS_RIGHTS.search(words)]
+    return "\n\n".join(words for words in kept if len(_LOWER_WORD.findall(words)) > 2)
+
+
+def without_licence(doc: str) -> str:
+    """Return a comment without the paragraphs that state a copyright or a licence."""
+    small = doc.lower()
+    if not any(word in small for word in _LEGAL_WORDS):
+        return doc
+    kept: list[str] = []
+    legal = False  # True once a licence was seen: what follows may be more of it
+    for paragraph in _BLANK.split(doc):
+        phrases = len({match[0].lower() for match in _LEGAL.finditer(paragraph)})
+        lines = paragraph.split("\n")
+        opens = _LEGAL_LINE.match(paragraph) is not None
+        if (opens and phrases) or phrases > 1 or (phrases and (legal or not kept)):
+            ours = [line for line in lines if not _LEGAL_LINE.match(line) and not _LEGAL.search(line)]
+            rest = "\n".join(ours).strip("\n")
+            legal = True
+            if phrases <= 2 and opens and len(ours) < len(lines) and _has_prose(rest):
+                kept.append(rest)
+        elif opens:
+            legal = True
+            rest = "\n".join(line for line in lines if not _LEGAL_LINE.match(line))
+            kept += [rest] if _has_prose(rest) else []
+        elif paragraph.strip() and not (legal and re.fullmatch(r"\s*<?\w+://\S+\s*", paragraph)):
+            kept.append(paragraph)
+    return "\n\n".join(kept) if any(map(_has_prose, kept)) else ""
+
+
+def _has_prose(text: str) -> bool:
+    """True if a text has at least a few words that are not a list of people or addresses."""
+    words = [word for word in re.findall(r"(?<![\w@./<])[A-Za-z][a-z']+(?![\w@]|[./]\w)", text) if word.islower()]
+    return len(words) >= 2 or (
+        len(text.split()) < 8 and any(c.isalpha() for c in text) and not re.search(r"@|\d{4}", text)
+    )
