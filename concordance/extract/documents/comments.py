@@ -20,9 +20,9 @@ _RULE = re.compile(r"^[ \t]*[-=*#~/_+.]{3,}[ \t]*$", re.M)
 _MARKED = (b"/**", b"/*!", b"///", b"//!", b"#:", b"##")
 _TOOL_LINE = re.compile(  # instructions to tools, and lists of owners
     r"\s*+(?:#!|.{0,20}coding[:=]|vim?:|pylint:|flake8|mypy:|pyre-|ruff:|isort:|fmt:|noqa|eslint|"
-    r"jshint |clang-(?:format|tidy)|type:\s*+ignore|go:[a-z]|\+build |@ts-|prettier-ignore|istanbul |shellcheck |nolint|"
-    r"iwyu |hadolint|yaml-language-server|yamllint|pragma:|c?spell-?check|cython:|distutils:|syntax=|nosec|owner\(s\)|"
-    r"@(?:lint-|nolint|format\b|flow\b|oncall\b|emails\b)|globals? \w+(?:,|$))",
+    r"jshint |clang-(?:format|tidy)|type:\s*+ignore|go:[a-z]|\+build |@ts-|prettier-ignore|istanbul |shellcheck |"
+    r"nolint|iwyu |hadolint|yaml-language-server|yamllint|pragma:|c?spell-?check|cython:|distutils:|syntax=|nosec|"
+    r"owner\(s\)|@(?:lint-|nolint|format\b|flow\b|oncall\b|emails\b)|globals? \w+(?:,|$))",
     re.I,
 )
 _CODE_LINE = re.compile(
@@ -42,7 +42,8 @@ _ASIDE = re.compile(
     r"(?:NB|N\.B\.|[Nn][Oo][Tt][Ee]s?|W[Aa][Rr][Nn][Ii][Nn][Gg]|IMPORTANT|TODO|FIXME|XXX|HACK|See|Must)\b"
 )
 _OF_FILE = re.compile(
-    r"\b(?:this|the) (?:file|module|script|header|package|folder|directory|workflow|template|program|library)\b", re.I
+    r"(?:this|the|an?) (?:\w+ ){0,2}(?:file|module|script|header|package|folder|workflow|template|program|library)\b",
+    re.I,
 )
 _PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*+|#pragma once)?+\s*+")
 _OPENING_LINE = re.compile(  # what may follow the comment that describes a file without a blank line between them
@@ -207,22 +208,25 @@ class Comments:
         """Return the last of the line comments that follow one another without other lines between them."""
         while (
             at + 1 < len(self.spans) and self.starts[at + 1] == self.ends[at] + 1
-            and self._is_line_comment(at + 1) and self._is_line_comment(at)
+            and self._is_line_comment(at + 1) and self._is_line_comment(at) and self.stands_alone(at + 1)
         ):  # fmt: skip
             at += 1
         return at
 
     def _about_file(self, first: int, last: int, defined: Collection[int]) -> str:
         """Return the words of a group of comments, without legal text; "" if they do not describe the file."""
-        if self.ends[last] + 1 in defined:
+        header = _without_tool_lines(self._words(first, last))
+        states_rights = is_legal(header)  # no definition has a licence of its own
+        if self.ends[last] + 1 in defined and not states_rights:
             return ""
-        words = descriptive_paragraphs(_without_tool_lines(self._words(first, last)))
+        words = descriptive_paragraphs(header)
         if not words or self._is_section_title(first, last, words):
             return ""
         below = self._line(self.ends[last] + 1)
         if _ASIDE.match(words) and (below or not _OF_FILE.search(words)):
             return ""
-        return words if not below or not self._is_line_comment(last) or _OPENING_LINE.match(below) else ""
+        apart = not below or states_rights or not self._is_line_comment(last) or _OPENING_LINE.match(below)
+        return words if apart or _OF_FILE.match(words) else ""
 
     def _line(self, number: int) -> bytes:
         """Return a line without surrounding white space; b"" before the first and after the last line."""
