@@ -13,8 +13,6 @@ from concordance.base.blocks import count_noun
 from concordance.base.model import Kind
 from concordance.extract.reading.pattern_context import Finder, PatternContext, Place
 
-_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
-_GUARD = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1\b", re.M)
 _REGISTERS = re.compile(
     r"^[ \t]*+((?=(?:\w+_)?REGISTER_\w|TORCH_LIBRARY|TORCH_MODULE|(?:\w+_)?OPERATOR_SCHEMA\b|BENCHMARK|"
     r"PYBIND11_MODULE\b|MODULE_LICENSE\b|EXPORT_SYMBOL|module_init\b|module_exit\b)\w++)[ \t]*+\(\s*+([^,)\n]*)",
@@ -28,6 +26,7 @@ _LAST_WORD = re.compile(r".*\b(\w+)", re.S)
 _PARALLEL = re.compile(
     r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+([a-z ]+)|[^\n]*?\b((?:at::|tbb::)?parallel_for)[ \t]*\(", re.M
 )
+_GUARD = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1\b", re.M)
 _EXTERN = re.compile(r'^[ \t]*extern[ \t]+"C"', re.M)
 _ASSERTS = re.compile(r"^[ \t]*static_assert[ \t]*\(", re.M)
 _FEATURE = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:def|ndef)?\b[ \t]*(.*)$", re.M)
@@ -40,16 +39,6 @@ _SHORT = 4000  # characters up to which a function may be an accessor of a stati
 _NOT_WRITTEN = frozenset(("= delete", "= default"))
 _WORD = re.compile(r"\b(?:[A-Z]\w*_[A-Z]\w*|_[A-Z_]\w+|__\w+)\b")
 _RAII = re.compile(r"(?:Guard|Scope|Scoped|Lock|Locker|RAII|Holder|Cleanup)\d?$|^(?:Auto|Scoped|Unique|RAII)[A-Z]")
-
-
-def _guard(file: PatternContext) -> Iterator[Place]:
-    for line, _ in file.matches(_PRAGMA, "once"):
-        yield Place(line, -1, "#pragma once")
-        return
-    for line, match in file.matches(_GUARD, "ifndef"):
-        if not file.code[: match.start()].strip():
-            yield Place(line, -1, match[1])
-        return
 
 
 def _registered(file: PatternContext) -> Iterator[Place]:
@@ -239,11 +228,10 @@ def _fixtures(file: PatternContext) -> Iterator[Place]:
 
 _Row = tuple[str, Finder]
 _C: tuple[_Row, ...] = (
-    ("Include guard", _guard), ("Registration macros", _registered), ("X-macro", _x_macros),
+    ("Registration macros", _registered), ("X-macro", _x_macros),
     ("Parallel loops", _parallel), ("C linkage", _extern), ("Conditional compilation", _features),
 )  # fmt: skip
 _CPP: tuple[_Row, ...] = (
-    ("Include guard", _guard),
     ("Registration macros", _registered),
     ("Kernels", _kernels),
     ("Kernel launches", _launches),

@@ -18,6 +18,7 @@ from concordance.extract.reading.rule_context import Call
 # --- patterns of files: how they are run, what they import, what they deprecate, how they test
 
 _TYPES_ONLY = "TYPE_CHECKING"  # a constant that is false at run time
+_OPTIONS = ("click.option", "option", "typer.Option")
 _PARSERS = ("argparse.ArgumentParser", "ArgumentParser", "optparse.OptionParser", "typer.Typer", "fire.Fire")
 _ATTRIBUTE = re.compile(rb"^(\w+)\.", re.M)
 _LOCKS = re.compile(r"(?:threading|multiprocessing|asyncio|mp)\.(?:R?Lock|Condition|Semaphore|Event)")
@@ -78,6 +79,16 @@ def command_line(file: PatternContext) -> Iterator[Place]:
     for place, symbol, name in file.decorated:
         if name in ("click.command", "click.group", "typer.command", "app.command", "cli.command"):
             yield Place(symbol.start_line, place, "", name)
+
+
+def options(file: PatternContext) -> Iterator[Place]:
+    """Yield the options of the command line that a script declares."""
+    for call in file.calls("add_argument", "add_option", "option"):
+        if call.arguments and (".add_" in (name := file.text(call.function)) or name in _OPTIONS):
+            words = [file.text(node).strip("\"'") for node in call.arguments if node.type == "string"]
+            names = [word for word in words if re.fullmatch(r"--?[\w/-]+", word)]
+            if names:
+                yield Place(file.line(call.node), -1, max(names, key=len).partition("/")[0])
 
 
 def deprecations(file: PatternContext) -> Iterator[Place]:
@@ -443,7 +454,7 @@ def _slots(file: PatternContext) -> Iterator[Place]:
 
 
 _PYTHON: tuple[tuple[str, Finder], ...] = (
-    ("Script entry", script_entry), ("Command line", command_line),
+    ("Script entry", script_entry), ("Command line", command_line), ("Options", options),
     ("Registered by decorator", _registered),
     ("Registry", _registry), ("Decorator", _decorator), ("Context manager", _context), ("Data class", _data_class),
     ("Named tuple", _named_tuple), ("Typed dictionary", _typed_dict), ("Enumeration", _enumeration),
