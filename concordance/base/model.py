@@ -115,6 +115,7 @@ class Language:
     constructor: str = ""  # the method that calling a class calls
     # What a search for uses of its files cannot see, in words; "" if imports and names of the language are not linked.
     unseen: str = ""
+    has_private: bool = True  # False if only a leading underscore makes a name private
     doc_markup: DocMarkup = DocMarkup.NONE
     doc_inside: bool = False  # True if documentation is inside of what it documents
     doc_code: str = ""  # the language, on a fence, of code in documentation that does not name it

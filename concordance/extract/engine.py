@@ -37,6 +37,16 @@ _UNDOCUMENTED = frozenset((Kind.HEADING, Kind.LABEL))
 _SMALL_KINDS = frozenset(
     (Kind.FIELD, Kind.VARIABLE, Kind.CONSTANT, Kind.ENUMERATOR, Kind.MACRO, Kind.TYPE, Kind.FUNCTION)
 )
+_VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT))
+# A comment above an assignment that begins with such a verb says what is done there, not what the variable is.
+_SAYS_STEP = re.compile(
+    r"(?:add|adjust|apply|assign|build|calculate|check|choose|clean|collect|compute|configure|convert|copy|create|"
+    r"decide|detect|determine|download|enable|ensure|extract|fetch|figure out|filter|find|first|generate|get|grab|"
+    r"import|initiali[sz]e|install|load|make|now|override|parse|pass|prepare|pull|push|read|remove|replace|run|save|"
+    r"set|setup|sort|start|store|strip|then|try|update|upload|use|verify|we|write)\b"
+    r"(?! (?:of|from|time|file|name|path)\b)",
+    re.I,
+)
 _OF_ONE = re.compile(r"(?:an?|the|whether|true|number|name|if|this)\b", re.I)
 _TITLE_KEYS = ("name", "version", "$schema")  # a comment above these, at the top of a file, is about the file
 
@@ -149,6 +159,8 @@ def _attach_comments(source: Source, draft: Draft, comments: Comments) -> None:
         if not definition.doc and definition.kind not in _UNDOCUMENTED:
             # The comment above a line documents the first definition that starts on it.
             above = comments.above(line) if line not in defined else ""
+            if definition.kind in _VALUES and not comments.is_marked(line) and _SAYS_STEP.match(above):
+                above = ""
             definition.doc = above or comments.beside(source.line(definition.at))
         if definition.kind not in (Kind.NAMESPACE, Kind.MODULE):
             defined.add(line)

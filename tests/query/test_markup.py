@@ -13,7 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from concordance.base.blocks import Ref, To
-from concordance.query.markup import first_sentence, markdown, without_licence
+from concordance.extract.documents.legal_text import without_licence
+from concordance.query.markup import first_sentence, markdown
 
 HOME = Path(__file__).parents[1] / "cases" / "markup"
 _FENCE = re.compile(r"^~~~~ (\w+)\n(.*?)\n?^~~~~$", re.M | re.S)

@@ -81,7 +81,8 @@ _Spoken = Iterator[tuple[int, str, str, str, str]]
 def _code_references(context: RuleContext, text: str) -> _Spoken:
     """Yield each name with its offset, its relation, the kind of reference, and the current module."""
     offset = _offsets(context, text)
-    current = [(match.start(), match[1]) for match in _CURRENT.finditer(text)]
+    modules = list(_CURRENT.finditer(text))
+    current = [(match.start(), match[1]) for match in modules]
     starts = [at for at, _ in current]
 
     def module(at: int) -> str:
@@ -93,6 +94,9 @@ def _code_references(context: RuleContext, text: str) -> _Spoken:
             name = row.name.partition("(")[0].strip()
             how = "module" if row.form == "automodule" else "directive"
             yield at, "documents", name or row.module, how, row.module if name else ""
+    for match in modules:
+        if "currentmodule" not in match[0]:
+            yield offset(match.start(1)), "documents", match[1], "module", ""
     for at, name in _directives(context):
         yield at, "documents", name, "directive", module(context.source.offset(at))
     for match in _ROLE.finditer(text):

@@ -136,6 +136,7 @@ LANGUAGE = Language(
     reexports=True,
     orders_bases=True,
     constructor="__init__",
+    has_private=False,
     doc_markup=DocMarkup.REST,
     doc_inside=True,
     doc_code="python",

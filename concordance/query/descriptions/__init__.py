@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from concordance.base.blocks import Cite, Mono, Piece, Pieces, Ref, To, count_noun, format_size, join_in_sentence
 from concordance.base.model import Category, File, Kind, Skip
+from concordance.extract.documents.legal_text import without_licence
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.reads import memoised
@@ -24,6 +25,7 @@ from concordance.query.descriptions.definitions import (
     main_definition,
     reexport_summary,
 )
+from concordance.query.descriptions.documentation_pages import quote_documentation
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import (
     cite_words,
@@ -59,11 +61,17 @@ def describe(index: Index, path: str) -> Pieces:
     return [*words, *([", "] if words and found else []), *found] or _by_form(index, file, facts)
 
 
+def describe_by_facts(index: Index, path: str) -> list[Piece]:
+    """Return a summary of what a file defines, without its author's words; nothing if it defines nothing."""
+    file = ledger(index).files[path]
+    return _by_facts(index, file, outline(index, path)) if not file.skip and file.size else []
+
+
 def _author_description(index: Index, file: File, facts: FileOutline) -> list[Piece]:
-    """Return what its author says about it: in the file, in a README's list, or in its main definition's comment."""
+    """Return what its author says about it: in the file, a README, its documentation, or its main definition."""
     if language_of(file.language).is_markup:
         return _of_prose(index, file, facts)
-    sentence = first_sentence(facts.doc, file.language) if _is_read(file) else ""
+    sentence = first_sentence(own_description(file, facts.doc), file.language, _stem(file))
     if is_statement(sentence) and not sentence.startswith(_TO_THE_READER):
         return quote_sentence(index, file.path, sentence, facts.doc)
     said = quote_guide_entry(index, file.path)
@@ -71,7 +79,9 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
         return list(said)
     if _is_keyed(file):
         return []
-    aside = file.category == Category.TEST or (is_package_file(file.path) and reexport_summary(index, file, facts))
+    if documented := quote_documentation(index, file.path):
+        return documented
+    aside = file.category == Category.TEST or (is_package_file(file) and reexport_summary(index, file, facts))
     main = None if aside else main_definition(index, file, facts)
     if main is not None:
         sentence = first_sentence(main.doc, file.language, main.name)
@@ -79,6 +89,22 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
             name = Ref(To.SYMBOL, file.path, main.key, main.name)
             return [name, ": ", *quote_sentence(index, file.path, sentence, main.doc, main.start_line)]
     return []
+
+
+def own_description(file: File, doc: str) -> str:
+    """Return what a file says about itself, without legal text; "" if that is not a description of it."""
+    words = without_licence(doc) if _is_read(file) else ""
+    return words if words and first_sentence(words, file.language, _stem(file)) else ""
+
+
+def is_brief(file: File, words: str) -> bool:
+    """True if a description is no more than one or two words or an instruction, so that readers need more."""
+    sentence = first_sentence(words, file.language, _stem(file))
+    return not is_statement(sentence) or sentence.startswith(_TO_THE_READER)
+
+
+def _stem(file: File) -> str:
+    return file.path.rpartition("/")[2].partition(".")[0]
 
 
 def _is_read(file: File) -> bool:

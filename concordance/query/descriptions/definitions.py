@@ -35,6 +35,10 @@ _WHOLE = frozenset((Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUN
 _OPEN = frozenset((Kind.NAMESPACE, Kind.MODULE))
 _MAX_NAMES = (3, 2)  # names shown of the first and of the second group
 _SCRIPTS = frozenset(("shell", "make"))
+_PACKAGE_FILES = {
+    "python": ("__init__",), "javascript": ("index",), "typescript": ("index",), "rust": ("mod", "lib"),
+}  # fmt: skip
+_LOGGER = re.compile(r"_*log(?:ger|ging)?_*\Z", re.I)
 
 
 def top_level_symbols(facts: FileOutline) -> list[tuple[int, SymbolHead]]:
@@ -54,18 +58,25 @@ def _is_open(symbols: Sequence[SymbolHead], place: int) -> bool:
     return True
 
 
-def _is_switch(symbol: SymbolHead) -> bool:
+def is_switch(name: str, kind: str, signature: str) -> bool:
     """True for a macro without a value: a header guard or a conditional-compilation switch."""
-    return symbol.kind == Kind.MACRO and not symbol.signature.partition(symbol.name)[2].strip()
+    return kind == Kind.MACRO and not signature.partition(name)[2].strip()
+
+
+def is_logger(name: str, kind: str, signature: str) -> bool:
+    """True for the variable through which a file writes its log, which nobody looks for."""
+    return kind in (Kind.VARIABLE, Kind.CONSTANT) and (_LOGGER.match(name) is not None or "getLogger(" in signature)
+
+
+def _is_notable(symbol: SymbolHead) -> bool:
+    told = symbol.name, symbol.kind, symbol.signature
+    return not (symbol.declaration or symbol.name.startswith("__") or is_switch(*told) or is_logger(*told))
 
 
 def notable_definitions(index: Index, file: File, facts: FileOutline) -> list[tuple[int, SymbolHead]]:
     """Return the definitions worth naming, the most used first: the public ones, or all if there are none."""
     ids = index.facts.ids(file.path)
-    rows = [
-        (place, symbol) for place, symbol in top_level_symbols(facts)
-        if not symbol.declaration and not _is_switch(symbol) and not symbol.name.startswith("__")
-    ]  # fmt: skip
+    rows = [(place, symbol) for place, symbol in top_level_symbols(facts) if _is_notable(symbol)]
     rows = [row for row in rows if row[1].public] or rows
     uses: dict[int, int] = {}
     index.reads.note(Aspect.USED_BY, file.path)
@@ -111,7 +122,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
     """Return what a file defines or re-exports; nothing if it does neither."""
     groups = group_by_kind(notable_definitions(index, file, facts))
     heavy = [group for group in groups if group[0] not in ("constant", "variable")]
-    if not groups or not heavy or is_package_file(file.path):
+    if not groups or not heavy or is_package_file(file):
         handed = reexport_summary(index, file, facts)
         if handed:
             return handed
@@ -119,6 +130,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
         language_of(file.language).has_prototypes
         and sum(len(group[2]) for group in heavy) < 3
         and (done := implementation_summary(file, facts))
+        and (not heavy or done[0] == "implements ")
     ):
         return done
     if [group[0] for group in groups] == ["variable"] or (not heavy and file.language in _SCRIPTS):
@@ -182,16 +194,16 @@ def _declaration_summary(file: File, declared: Sequence[SymbolHead]) -> list[Pie
     return ["declares ", *parts]
 
 
-def is_package_file(path: str) -> bool:
+def is_package_file(file: File) -> bool:
     """True if a file is the one that is imported in the name of its folder, such as `__init__.py`."""
-    return path.rpartition("/")[2].partition(".")[0] in ("__init__", "index", "mod", "lib")
+    return file.path.rpartition("/")[2].partition(".")[0] in _PACKAGE_FILES.get(file.language, ())
 
 
 def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece]:
     """Return what a file re-exports: the names that it imports from other files of the repository and offers."""
     if not language_of(file.language).reexports:
         return []
-    if not is_package_file(file.path) and facts.exports is None:
+    if not is_package_file(file) and facts.exports is None:
         return []
     sources: Counter[str] = Counter()
     names, whole = set(), False

@@ -1,7 +1,8 @@
-"""Descriptions of files and folders in the lists and tables of READMEs and guides: "`c10` - core library files".
+"""Descriptions of files and folders in READMEs and guides: "`c10` - core library files".
 
-In: an index and a path. Out: the sentence that follows the path's name in such an entry, quoted, with a citation. An
-entry is a list item or a table row that begins with a link to the path, or with its name as code.
+In: an index and a path. Out: the sentence that describes it, quoted, with a citation. An entry is a list item or a
+table row that begins with a link to the path, or with its name as code, or a sentence whose subject is such a name
+("The script `build.sh` builds all wheels").
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ _HEAD = (
 )
 _ITEM = re.compile(rf"^(?P<indent>\s*)(?:[-*+]|\d+[.)])\s+{_HEAD}(?:\*\*)?\s*(?:--?|–|—|:)+\s+(?P<text>\S.*)$")
 _ROW = re.compile(rf"^(?P<indent>\s*)\|\s*{_HEAD}\s*\|\s*(?P<text>[^|]*\S)\s*(?:\|.*)?$")
+_SENTENCE = re.compile(
+    rf"(?:The\s+)?(?:(?:file|script|module|package|folder|directory|header|tool|program)\s+)?{_HEAD}"
+    r"(?:\s+(?:file|script|module|package|folder|directory|header|tool|program|library|command))?\s+"
+    r"(?:are|can|will|lets|[a-z]*[^\Ws]s)\s+\S"
+)
+_SENTENCE_START = re.compile(r"(?:^|(?<=[.!?])\s+)(?=\S)")
 _MAX_LENGTH = 400_000  # characters of a guide that are searched
 
 
@@ -41,7 +48,7 @@ def guide_entries_by_path(index: Index) -> Mapping[str, tuple[str, int, int, str
     for guide in sorted(path for path, file in files.items() if not file.skip and GUIDES.search(path)):
         text = index.runners.text(guide).decode("utf-8", "replace")[:_MAX_LENGTH]
         home = guide.rpartition("/")[0]
-        for named, first, last, words in _items(text):
+        for named, first, last, words in (*_items(text), *_sentences(text)):
             path = _resolve_entry(named, home, known)
             if not path or path == guide or not is_statement(first_sentence(words, "markdown")):
                 continue
@@ -73,6 +80,27 @@ def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
             words, last = f"{words} {following.strip()}", last + 1
         named = tuple(name for name in (match["to"], match["code"], match["bare"], match["label"]) if name)
         yield named, number + 1, last + 1, words
+
+
+def _sentences(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
+    """Yield each sentence of running text whose subject is a path, as `_items` does."""
+    paragraph: list[str] = []
+    fenced = False
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if line.strip() and not fenced and not _NOT_PROSE.match(line):
+            paragraph.append(line.strip())
+            continue
+        words = " ".join(paragraph)
+        for start in _SENTENCE_START.finditer(words) if "`" in words or "](" in words or "/" in words else ():
+            match = _SENTENCE.match(words, start.end())
+            if match is not None:
+                named = tuple(name for name in (match["to"], match["code"], match["bare"], match["label"]) if name)
+                yield named, number - len(paragraph), number - 1, words[start.end() :]
+        paragraph = []
+
+
+_NOT_PROSE = re.compile(r"\s*(?:[-*+] |\d+[.)] |\||#|>|<|\.\. |```|~~~)| {4}|\t")
 
 
 def _resolve_entry(named: tuple[str, ...], folder: str, paths: set[str]) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from concordance.base.blocks import Cite, Mono, Piece
 from concordance.query.index.repository import Index
 from concordance.query.markup import first_sentence as said_first
+from concordance.query.markup.summary import GENERATED
 
 MAX_SENTENCE = 240  # characters of a sentence in a table at most
 _MIN_LETTERS = 40  # letters that identify the line where a quotation starts
@@ -80,7 +81,8 @@ def cite_words(index: Index, path: str, words: str, near: int = 1) -> Cite:
 
 def is_statement(words: str) -> bool:
     """True if a sentence says something: it has at least three words, and is not a note to a tool or a to-do."""
-    return len(re.findall(r"[^\W\d_]{2,}", words)) >= 3 and not _NOTE.match(words)
+    enough = len(re.findall(r"[^\W\d_]{2,}", words)) >= 3
+    return enough and (not _NOTE.match(words) or GENERATED.search(words) is not None)
 
 
 _INSTRUCTS = re.compile(

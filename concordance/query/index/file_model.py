@@ -117,16 +117,22 @@ class FileModel:
             inner = self.symbols[inner].parent
         return False
 
-    @property
-    @memoised_in_object
-    def uses(self) -> dict[int, dict[int, UsePair]]:
-        """What each of its symbols uses with trust unique_name or better, by position (-1: the file) and by id."""
-        flow, links = self.opened.flow, self.opened.links
+    @cached_property
+    def best_targets(self) -> dict[int, tuple[int, int]]:
+        """The target and the trust of each expression that is resolved with trust unique_name or better."""
+        links = self.opened.links
         best: dict[int, tuple[int, int]] = {}
         rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, strict=True)
         for expression, target, trust in rows:  # the first link of an expression is its best
             if trust >= Trust.UNIQUE_NAME and expression not in best:
                 best[expression] = (target, trust)
+        return best
+
+    @property
+    @memoised_in_object
+    def uses(self) -> dict[int, dict[int, UsePair]]:
+        """What each of its symbols uses with trust unique_name or better, by position (-1: the file) and by id."""
+        flow, best = self.opened.flow, self.best_targets
         found: dict[int, dict[int, UsePair]] = {}
         times = unpack_column(flow.times) if flow.times else [1] * len(flow.roles)
         columns = zip(

@@ -31,6 +31,10 @@ _SAYS_NOTHING = re.compile(
     r"\.?$|do not (?:edit|modify)|please do not edit|https?://\S+$",
     re.I,
 )
+GENERATED = re.compile(  # tells where a file comes from
+    r"\b(?:auto-?)?generated(?: \w+){0,3} (?:by|from|with|using|via)\b|(?:auto-?|automatically )generated\b", re.I
+)
+_NOTE_TITLE = re.compile(r"\[?note:? ?\[.*\]?\Z|see note\b", re.I)
 _LABEL = re.compile(
     r"(?:note|nb|notice|warning|description|purpose|summary|overview)\s*:+\s*(?=\S)|returns?:\s+(?=\S)", re.I
 )
@@ -44,6 +48,7 @@ _STOP = re.compile(
     r"fixme|xxx):\s",
     re.I,
 )
+_UNFINISHED = re.compile(r"(?<![\w-])(?:that|which|the|an?|of|to|are|is|and|or|for|with|by|in|from|either)\Z", re.I)
 _TO_DO = re.compile(r"(?:TODO|FIXME|XXX|HACK|TBD)\b|(?i:todo|fixme|hack)\s*:")
 _STOP_COMMAND = re.compile(
     r"[@\\](?:param|returns?|tparam|throws?|exception|see|sa|code|note|warning|todo|since|deprecated|author|version|"
@@ -190,6 +195,8 @@ def _words(lines: list[str], language: str) -> str | None:
         if _STOP.match(line) or (line[0] in "@\\" and _STOP_COMMAND.match(line)):
             if not kept:
                 return None
+            if _BULLET.match(line) and _UNFINISHED.search(kept[-1]):
+                return ""  # a list ends the sentence
             break
         kept.append(line)
         if line.endswith("::"):
@@ -228,7 +235,9 @@ def _letters(text: str) -> str:
 def _says_nothing(sentence: str, name: str) -> bool:
     """True if a sentence is only a name, or is addressed to people who edit the file."""
     letters = _letters(sentence)
-    if not any(c.isalpha() for c in letters) or letters == name or _SAYS_NOTHING.match(sentence):
+    if not any(c.isalpha() for c in letters) or letters == name or _NOTE_TITLE.match(sentence):
+        return True
+    if _SAYS_NOTHING.match(sentence) and GENERATED.search(sentence) is None:
         return True
     if " " in sentence or not sentence.isascii() or (sentence[-1] in ".!" and re.fullmatch(r"[A-Za-z-]+.", sentence)):
         return False
@@ -284,6 +293,8 @@ def _is_sentence_end(text: str, match: re.Match[str]) -> bool:
         return True
     if match[0].startswith(".."):
         return rest[0].isupper()
+    if match.start() and text[match.start() - 1] in "'\"‘“" and match[0][-1] in "'\"":
+        return False  # a full stop that is itself quoted
     before = WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
     if before is None:
         return not text[: match.start()].isdigit()

@@ -1,80 +1,163 @@
-"""High-Level Overview: what the file defines and what uses it."""
+"""High-Level Overview: the central definitions, the way through the file, and where to find what belongs to it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
-from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, join_in_sentence
+from concordance.base.blocks import (
+    Block,
+    Cite,
+    Item,
+    Items,
+    Mono,
+    Piece,
+    Pieces,
+    Ref,
+    Strong,
+    Text,
+    To,
+    count_noun,
+    join_in_sentence,
+)
 from concordance.base.kinds import Section
-from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
+from concordance.base.model import Category, Kind
 from concordance.query.absence import is_linked
+from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.index.file_model import FileModel
+from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.ledger import ledger, outline
 from concordance.query.markup import first_sentence
+from concordance.query.search.related_files import stem_of
+from concordance.query.sections.call_sequence import call_sequence
+from concordance.query.sections.central_definitions import CentralDefinition, explain, rank_definitions
 from concordance.query.sections.structure import count_kind, folder_counts
 
 TITLE = Section.OVERVIEW.value
 ORDER = 20
 
-_LISTED_KINDS = frozenset(
-    (*TYPE_KINDS, *EXECUTABLE_KINDS, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE, Kind.NAMESPACE)
-)
 _OUTLINE_KINDS = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
+_MAX_CENTRAL = 5  # definitions with a line of their own
+_MAX_OTHERS = 20  # further definitions that are named
+_MAX_STEPS = 12  # calls of the main function that are listed
+_MAX_INPUTS = 12  # options or variables that are named
 
 
 def blocks(one: FileModel) -> list[Block]:
     """Return the blocks of the section."""
-    found: list[Block] = []
-    summary = [*_definitions(one), *_users(one)]
-    if summary:
-        found.append(Text(summary))
-    names = [place for place in one.children.get(-1, []) if _is_listed(one, place)]
-    names = _inside_namespaces(one, names)
-    with_words, without = [], []
-    for place in names:
-        symbol = one.symbols[place]
-        sentence = first_sentence(symbol.doc, one.file.language) if symbol.doc else ""
-        if sentence:
-            with_words.append(Item([one.own(place), f" — {sentence}"]))
-        else:
-            without.append(place)
-    if with_words:
-        found.append(Items(with_words))
-    if without:
-        found.append(
-            Text(["Also " if with_words else "Offers ", *join_in_sentence([one.own(place) for place in without]), "."])
-        )
+    found = [*_definitions(one), *_way_through(one)]
+    belongs = [*_inputs(one), *_places(one)]
+    if belongs:
+        found.append(Items([Item(pieces) for pieces in belongs]))
+    users = _users(one)
+    if users:
+        found.append(Text(users))
     return found or [Text([f"{one.file.type}, without definitions." if is_linked(one.file) else f"{one.file.type}."])]
 
 
-def _inside_namespaces(one: FileModel, places: list[int]) -> list[int]:
-    """Replace namespaces by their contents, which are what the file provides."""
-    found: list[int] = []
-    left = places[::-1]
-    while left:
-        place = left.pop()
-        if one.symbols[place].kind in (Kind.NAMESPACE, Kind.MODULE):
-            left += [inside for inside in reversed(one.children.get(place, [])) if _is_listed(one, inside)]
-        else:
-            found.append(place)
-    return found
+def _definitions(one: FileModel) -> list[Block]:
+    """Return the central definitions with what they are, and the names of the others."""
+    rows = rank_definitions(one)
+    if not rows:
+        kinds: Counter[str] = Counter(symbol.kind for symbol in one.symbols if symbol.kind in _OUTLINE_KINDS)
+        counts: list[Piece] = [count_kind(kind, number) for kind, number in kinds.most_common()]
+        return [Text([*join_in_sentence(counts), "."])] if counts else []
+    shown = [row for row in rows if not row.is_private or row.files] or rows
+    central = [row for row in shown if not row.is_plain_value][:_MAX_CENTRAL]
+    found: list[Block] = [Items([_central_item(one, row) for row in central])] if central else []
+    others = [row for row in shown if row not in central]
+    names: list[Piece] = [one.own(row.place) for row in others[:_MAX_OTHERS]]
+    left = len(others) - len(names)
+    names += [f"{left:,} more"] if left else []
+    hidden: Counter[str] = Counter(one.symbols[row.place].kind for row in rows[len(shown) :])
+    names += [count_kind(kind, number).replace(" ", " private ", 1) for kind, number in hidden.most_common()]
+    return [*found, Text(["Also " if found else "Defines ", *join_in_sentence(names), "."])] if names else found
 
 
-def _is_listed(one: FileModel, place: int) -> bool:
-    symbol = one.symbols[place]
-    if symbol.declaration and symbol.kind in TYPE_KINDS:  # a forward declaration: the type is defined elsewhere
-        return False
-    return symbol.public and symbol.kind in _LISTED_KINDS
+def _central_item(one: FileModel, row: CentralDefinition) -> Item:
+    used = f" (used by {count_noun(row.files, 'file')})" if row.files else ""
+    return Item([one.own(row.place), used, *explain(one, row.place)])
 
 
-def _definitions(one: FileModel) -> list[Piece]:
-    kinds: Counter[str] = Counter(symbol.kind for symbol in one.symbols if not symbol.declaration)
-    if not kinds:
+def _way_through(one: FileModel) -> list[Block]:
+    """Return the calls of the main function of a file that orchestrates others, as a numbered list."""
+    found = call_sequence(one)
+    if found is None:
         return []
-    most: list[Piece] = [count_kind(kind, number) for kind, number in kinds.most_common()]
-    hidden = sum(not symbol.public for symbol in one.symbols if not symbol.declaration)
-    private = f", {hidden:,} of them private" if hidden else ""
-    verb = "" if kinds.keys() <= _OUTLINE_KINDS else "Defines "
-    return [verb, *join_in_sentence(most), private, ". "]
+    items = [Item([one.ref(step), *_step_words(one, step)]) for step in found.steps[:_MAX_STEPS]]
+    left = len(found.steps) - len(items)
+    blocks: list[Block] = [
+        Text([one.own(found.place), " calls, in the order of the text:"]),
+        Items(items, ordered=True),
+    ]
+    return [*blocks, Text([f"{left} more in Code Structure."])] if left else blocks
+
+
+def _step_words(one: FileModel, step: int) -> list[Piece]:
+    """Return the first sentence about a step that is defined in this file, or else the name of its file."""
+    if not one.is_own(step):
+        path = one.index.path_of(step)
+        return [" in ", Ref(To.FILE, path, "", path.rpartition("/")[2])]
+    symbol = one.symbols[one.ids.place_of(step)]
+    sentence = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
+    return [f" — {sentence}"] if sentence else []
+
+
+def _inputs(one: FileModel) -> Iterator[list[Piece]]:
+    """Yield the options of the command line that the file declares, and the environment variables that it reads."""
+    options = {
+        place.subject: place.line for place in one.facts.patterns if place.pattern == "Options" and place.subject
+    }
+    table = bridges_of(one.index)
+    rows = [row for row in table.out_of(one.path) if row.bridge == "environment" and row.says == "reads"]
+    variables: dict[str, int] = {}
+    for line, name in sorted((table.line(row), row.name) for row in rows):
+        variables.setdefault(name, line)
+    for label, names in (("Options", options), ("Environment", variables)):
+        if names:
+            shown = list(names.items())[:_MAX_INPUTS]
+            pieces: list[Piece] = [Mono(name) for name, _ in shown]
+            left = len(names) - len(shown)
+            pieces += [f"{left} more"] if left else []
+            yield [Strong(label), ": ", *join_in_sentence(pieces), *(Cite(one.path, line) for _, line in shown if line)]
+
+
+def _places(one: FileModel) -> Iterator[list[Piece]]:
+    """Yield the document about the file, its header or implementation, and its main test."""
+    page = documentation_page(one.index, one.path)
+    if page is not None:
+        yield [Strong("Documentation"), ": ", Ref(To.FILE, page.path, "", page.path)]
+    twin = _twin(one)
+    if twin:
+        yield twin
+    test = _main_test(one)
+    if test:
+        yield [Strong("Main test"), ": ", Ref(To.FILE, test, "", test)]
+
+
+def _twin(one: FileModel) -> list[Piece]:
+    """Return the file that defines most of what this one declares, or declares most of what it defines."""
+    paths: Counter[tuple[str, str]] = Counter()
+    for place, other in one.counterparts.items():
+        label = "Implementation" if one.symbols[place].declaration else "Header"
+        paths[label, one.index.path_of(other)] += 1
+    if not paths:
+        return []
+    label, path = min(paths, key=lambda row: (stem_of(row[1]) != stem_of(one.path), -paths[row], row))
+    return [Strong(label), ": ", Ref(To.FILE, path, "", path)]
+
+
+def _main_test(one: FileModel) -> str:
+    """Return the test that uses the file and has its name, or else the one that uses it most; "" if none uses it."""
+    index = one.index
+    if one.file.category == Category.TEST:
+        return ""
+    users = index.neighbours.users.get(one.ids.file, {})
+    rows = [(index.path_of_file(user), times) for user, times in users.items()]
+    tests = [row for row in rows if index.category_of(row[0]) == Category.TEST]
+    stem = stem_of(one.path).lower()
+    tests.sort(key=lambda row: (stem_of(row[0]).lower() != stem, -row[1], row[0]))
+    return next((path for path, _ in tests if outline(index, path) and ledger(index).tests[path]), "")
 
 
 def _users(one: FileModel) -> list[Piece]:

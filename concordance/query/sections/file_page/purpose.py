@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from concordance.base.blocks import Block, Cite, Doc, Line, Piece, Pieces, Quote, Ref, Text, To
 from concordance.base.kinds import Section
-from concordance.extract.documents.legal_text import without_licence
-from concordance.query.descriptions import describe
+from concordance.query.descriptions import describe, describe_by_facts, is_brief, own_description
 from concordance.query.index.file_model import FileModel
-from concordance.query.markup import first_sentence, markdown
+from concordance.query.markup import markdown
 from concordance.query.names.mentions import MentionedNames
 
 TITLE = Section.PURPOSE.value
@@ -16,13 +15,19 @@ ORDER = 10
 
 def blocks(one: FileModel) -> list[Block]:
     """Return what the file is for: its author's words, or a description of the facts."""
-    words = without_licence(one.facts.doc)
-    if words and first_sentence(words, one.file.language):
-        quoted = Doc(markdown(words, one.file.language, MentionedNames(one).ref))
-        lines = one.lines_of(words)
-        source: list[Piece] = [Line(one.path, *lines)] if lines else [Ref(To.SOURCE, one.path, "", one.path)]
-        return [Quote([quoted]), Text(["— ", *source])]
-    return [Text(_sentence(describe(one.index, one.path)))]
+    words = own_description(one.file, one.facts.doc)
+    if not words:
+        pieces = _sentence(describe(one.index, one.path))
+        cited = next((piece.path for piece in pieces if isinstance(piece, Cite)), one.path)
+        if cited == one.path or any(isinstance(piece, Ref) and piece.path == cited for piece in pieces):
+            return [Text(pieces)]
+        return [Text(pieces), Text(["— ", Ref(To.FILE, cited, "", cited)])]
+    quoted = Doc(markdown(words, one.file.language, MentionedNames(one).ref))
+    lines = one.lines_of(words)
+    source: list[Piece] = [Line(one.path, *lines)] if lines else [Ref(To.SOURCE, one.path, "", one.path)]
+    found: list[Block] = [Quote([quoted]), Text(["— ", *source])]
+    facts = describe_by_facts(one.index, one.path) if is_brief(one.file, words) else []
+    return [*found, Text(_sentence(facts))] if facts else found
 
 
 def _sentence(pieces: Pieces) -> list[Piece]:

@@ -1,0 +1,76 @@
+"""The document that documents a file, and what it says about it.
+
+In: an index and the path of a source file. Out: the document that names the file as a module (`.. module:: shop.cart`),
+or else the one that documents most of its definitions; and the sentence about the module in it: its synopsis, or the
+first sentence below the directive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from concordance.base.blocks import Cite, Piece, Ref, To
+from concordance.facts.updates.reads import memoised
+from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, sentence_pieces
+from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.repository import Index
+
+_DIRECTIVE = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,}) ?\{)(?:py:)?(?:auto)?module(?:::|\})")
+_SYNOPSIS = re.compile(r"\s*:synopsis:\s*(\S.*)")
+_NOT_PROSE = re.compile(r"\s*(?:\.\. |:\w|```|~~~|:::|[-*+] |\d+\. |#|\||=+\s*$|-+\s*$|~+\s*$|\+-|<)")
+_MAX_LINES = 12  # below the directive that are searched for the first sentence
+
+
+class DocumentationPage(NamedTuple):
+    """A document about a file."""
+
+    path: str
+    line: int  # of the directive that names the file as a module; 0 if only its definitions are documented
+
+
+@memoised(4096)
+def documentation_page(index: Index, path: str) -> DocumentationPage | None:
+    """Return the document that documents a file; None if there is none."""
+    table = bridges_of(index)
+    rows = [row for row in table.into(path) if row.bridge == "documents" and row.says == "documents"]
+    file = index.file_id(path)
+    modules = sorted((index.path_of(row.source), table.line(row)) for row in rows if row.target == file)
+    for document, line in modules:
+        lines = index.open_file(document).lines() or []
+        if 0 < line <= len(lines) and _DIRECTIVE.match(lines[line - 1]):
+            return DocumentationPage(document, line)
+    counts = Counter(index.path_of(row.source) for row in rows)
+    if not counts:
+        return None
+    return DocumentationPage(min(counts, key=lambda one: (-counts[one], one)), 0)
+
+
+def quote_documentation(index: Index, path: str) -> list[Piece]:
+    """Return what the document about a module says of it, quoted; nothing if it says nothing."""
+    page = documentation_page(index, path)
+    if page is None or not page.line:
+        return []
+    lines = index.open_file(page.path).lines() or []
+    language = index.language_of(page.path)
+    for number in range(page.line + 1, min(page.line + 4, len(lines)) + 1):
+        if synopsis := _SYNOPSIS.match(lines[number - 1]):
+            words = first_sentence(synopsis[1], language)
+            return _quote(page.path, words, number, number) if is_statement(words) else []
+    start = page.line + 1
+    end = min(len(lines), page.line + _MAX_LINES)
+    while start <= end and (not lines[start - 1].strip() or lines[start - 1].lstrip().startswith(":")):
+        start += 1
+    last = start
+    while last <= end and lines[last - 1].strip() and not _NOT_PROSE.match(lines[last - 1]):
+        last += 1
+    if last <= len(lines) and _NOT_PROSE.match(lines[last - 1]):
+        return []  # a title or a directive
+    words = first_sentence("\n".join(lines[start - 1 : last - 1]), language)
+    return _quote(page.path, words, start, last - 1) if is_statement(words) and not is_instruction(words) else []
+
+
+def _quote(path: str, words: str, first: int, last: int) -> list[Piece]:
+    cite = Cite(path, first, last if last > first else 0)
+    return [Ref(To.FILE, path, "", path), ": “", *sentence_pieces(words), "”", cite]

@@ -1,0 +1,85 @@
+"""The way through a file that orchestrates others: the calls of its main function, in the order of the text.
+
+In: the model of a file. Out: the function, and what it calls, each once. A file has such a function if one of its
+functions calls several others of the repository, at least two of them in the same file: `main`, or the one that other
+files use most, or else the one that calls most.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+from concordance.base.model import EXECUTABLE_KINDS, KINDS, ROLES, TYPE_KINDS, Category, Kind, Role
+from concordance.query.index.file_model import CALL, FileModel
+from concordance.query.sections.central_definitions import is_private
+
+_MIN_STEPS = 3
+_EVERYWHERE = "top 1 %"  # files whose functions are called everywhere, and are no steps of anything
+_ENTRIES = frozenset(("main", "run", "handle", "cli", "execute"))
+_CALL = ROLES.index(Role.CALL)
+_STEP_KINDS = frozenset((*EXECUTABLE_KINDS, *TYPE_KINDS)) - {Kind.MACRO}
+
+
+class CallSequence(NamedTuple):
+    """A function and the ids of what it calls, in the order of the text."""
+
+    place: int
+    steps: list[int]
+
+
+def call_sequence(one: FileModel) -> CallSequence | None:
+    """Return the calls of the function that leads through a file; None if no function does."""
+    if one.file.category == Category.TEST or not one.opened.uses:
+        return None
+    rows = []
+    for place, symbol in enumerate(one.symbols):
+        if symbol.kind in (Kind.FUNCTION, Kind.METHOD) and not symbol.declaration and _may_lead(one, place):
+            called = [
+                use.id for use in one.uses.get(place, {}).values() if use.roles & CALL and _is_step(one, place, use.id)
+            ]
+            own = sum(one.is_own(target) for target in called)
+            if len(called) >= _MIN_STEPS and own > 1:
+                others = sum(not one.is_own(use.id) for use in one.users.get(place, ()))
+                rows.append((symbol.name not in _ENTRIES, -others, -own, -len(called), place))
+    if not rows:
+        return None
+    place = min(rows)[-1]
+    steps = _ordered(one, place)
+    return CallSequence(place, steps) if len(steps) >= _MIN_STEPS else None
+
+
+def _may_lead(one: FileModel, place: int) -> bool:
+    """True for a function that readers may start with: public, or used by other files, and no constructor."""
+    symbol = one.symbols[place]
+    if symbol.name.startswith("__") or symbol.key.split(".")[-2:-1] == [symbol.name]:
+        return False
+    return not is_private(one, place) or any(not one.is_own(use.id) for use in one.users.get(place, ()))
+
+
+def _is_step(one: FileModel, place: int, target: int) -> bool:
+    """True if a call is a step on the way: of a function or class, not of itself, and not only to raise an error."""
+    key = one.index.keys[target]
+    if not key or target == one.ids.id_at(place):
+        return False
+    name = key.rpartition(".")[2].partition("+")[0]
+    return (
+        KINDS[one.index.kinds[target]] in _STEP_KINDS
+        and not name.endswith(("Error", "Exception", "Warning"))
+        and name != "_"
+    )
+
+
+def _ordered(one: FileModel, place: int) -> list[int]:
+    """Return what a function calls, each once, in the order of the text."""
+    symbol, opened = one.symbols[place], one.opened
+    offsets, starts = opened.columns[0], opened.starts
+    first = bisect_left(offsets, starts[symbol.start_line - 1])
+    last = bisect_left(offsets, starts[min(symbol.end_line, len(starts) - 1)])
+    found: dict[int, None] = {}
+    for number in range(first, last):
+        if opened.roles[number] == _CALL:
+            target = one.best_targets.get(opened.expression(number))
+            if target is not None and _is_step(one, place, target[0]):
+                found.setdefault(target[0])
+    return list(found)

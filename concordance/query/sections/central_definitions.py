@@ -1,0 +1,160 @@
+"""The central definitions of a file: those that other files use most, not those that happen to stand first.
+
+In: the model of a file. Out: its definitions at the top level or in namespaces, the most used first. Uses of a member
+count for its class, and source files count before tests. Among definitions that no other file uses, the one with the
+file's name comes first, then types and functions before values, and large ones before small ones. The variable that a
+log is written through is never one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from concordance.base.blocks import Mono, Piece, join_in_sentence
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind, Symbol, Trust
+from concordance.extract.registry import language_of
+from concordance.query.descriptions.definitions import is_logger, is_switch
+from concordance.query.index.file_model import FileModel
+from concordance.query.markup import first_sentence
+
+_LISTED_KINDS = frozenset((*TYPE_KINDS, *EXECUTABLE_KINDS, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE))
+_TEST_SETUP = frozenset(("setUp", "tearDown", "setUpClass", "tearDownClass", "setUpTestData"))
+_OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
+_MAX_MEMBERS = 4  # members of an undocumented class that are named
+_MAX_SIGNATURE = 100  # characters of a signature that is shown in place of a missing description
+
+
+class CentralDefinition(NamedTuple):
+    """A definition of a file, and how many other files use it."""
+
+    place: int
+    files: int
+    is_private: bool
+    is_plain_value: bool  # a variable or constant that no other file uses, and without documentation
+
+
+def rank_definitions(one: FileModel) -> list[CentralDefinition]:
+    """Return the definitions of a file, the central ones first, private ones that no other file uses last."""
+    users = _files_by_definition(one)
+    source = {path for paths in users.values() for path in paths if one.index.category_of(path) != Category.TEST}
+    if one.file.category == Category.TEST:  # code does not use its tests: these are coincidences of names
+        users, source = {place: paths - source for place, paths in users.items()}, set()
+    stem = _letters(one.path.rpartition("/")[2].partition(".")[0])
+    found: dict[str, CentralDefinition] = {}
+    for place in _top_level(one):
+        symbol = one.symbols[place]
+        files = len(users.get(place, ()))
+        plain = symbol.kind in (Kind.VARIABLE, Kind.CONSTANT) and not files and not symbol.doc
+        row = CentralDefinition(place, files, is_private(one, place), plain)
+        had = found.get(symbol.key.partition("+")[0])
+        if had is None or had.files < row.files:
+            found[symbol.key.partition("+")[0]] = row
+
+    def order(row: CentralDefinition) -> tuple[object, ...]:
+        symbol = one.symbols[row.place]
+        size = symbol.end_line - symbol.start_line
+        kind = 0 if symbol.kind in TYPE_KINDS else 1 if symbol.kind in EXECUTABLE_KINDS else 2
+        named = _letters(symbol.name) != stem
+        return (
+            row.is_private and not row.files,
+            -len(users.get(row.place, set()) & source),
+            -row.files,
+            named,
+            kind,
+            -size,
+        )
+
+    return sorted(found.values(), key=lambda row: (*order(row), row.place))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _top_level(one: FileModel) -> list[int]:
+    """Return the places of the definitions at the top level or in namespaces, without forward declarations."""
+    found: list[int] = []
+    left = one.children.get(-1, [])[::-1]
+    while left:
+        place = left.pop()
+        symbol = one.symbols[place]
+        if symbol.kind in _OPEN_KINDS:
+            left += reversed(one.children.get(place, []))
+        elif _is_listed(symbol):
+            found.append(place)
+    return found
+
+
+def _is_listed(symbol: Symbol) -> bool:
+    if symbol.kind not in _LISTED_KINDS or (symbol.declaration and symbol.kind in TYPE_KINDS):
+        return False
+    told = symbol.name, symbol.kind, symbol.signature
+    return not is_logger(*told) and not is_switch(*told) and not _is_special(symbol)
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _is_special(symbol: Symbol) -> bool:
+    """True for constructors, destructors and operators, which say nothing about what a class is for."""
+    name, owner = symbol.name, symbol.key.split(".")[-2:-1]
+    return _is_dunder(name) or name.startswith(("~", "operator")) or owner == [name] or name in _TEST_SETUP
+
+
+def is_private(one: FileModel, place: int) -> bool:
+    """True if the language or a leading underscore makes a definition private."""
+    symbol = one.symbols[place]
+    if symbol.name.startswith("_") and not _is_dunder(symbol.name):
+        return True
+    return not symbol.public and language_of(one.file.language).has_private
+
+
+def _files_by_definition(one: FileModel) -> dict[int, set[str]]:
+    """Return the other files that use each definition at the top level, or anything inside of it."""
+    found: dict[int, set[str]] = {}
+    for place, uses in one.users.items():
+        top = place
+        while top >= 0 and one.symbols[top].parent >= 0:
+            parent = one.symbols[top].parent
+            if one.symbols[parent].kind in _OPEN_KINDS:
+                break
+            top = parent
+        least = Trust.UNIQUE_NAME if top == place else Trust.VIA_IMPORT  # members often share their names with others'
+        if top >= 0:
+            paths = {one.index.path_of(use.id) for use in uses if use.trust >= least and not one.is_own(use.id)}
+            found.setdefault(top, set()).update(paths)
+    return found
+
+
+def explain(one: FileModel, place: int) -> list[Piece]:
+    """Return what a definition is, after a dash: its author's sentence, or else its bases and members or signature."""
+    symbol = one.symbols[place]
+    sentence = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
+    if sentence:
+        return [f" — {sentence}"]
+    if symbol.kind in TYPE_KINDS:
+        return _bases_and_members(one, place)
+    told = " ".join(symbol.signature.split())
+    return [" — ", Mono(told)] if symbol.parameters and len(told) <= _MAX_SIGNATURE else []
+
+
+def _bases_and_members(one: FileModel, place: int) -> list[Piece]:
+    """Return what a class without documentation extends, and its most used public methods."""
+    symbol = one.symbols[place]
+    inside = [
+        inner for inner in one.children.get(place, [])
+        if one.symbols[inner].kind in EXECUTABLE_KINDS and not is_private(one, inner)
+        and not _is_special(one.symbols[inner])
+    ]  # fmt: skip
+    inside.sort(key=lambda inner: (-len(one.users.get(inner, ())), inner))
+    names = list({one.symbols[inner].name: inner for inner in reversed(inside)}.items())[::-1]
+    found: list[Piece] = []
+    if symbol.bases:
+        found += [", extends ", *join_in_sentence([Mono(base) for base in symbol.bases[:3]])]
+    if names:
+        shown: list[Piece] = [one.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
+        left = len(names) - len(shown)
+        found += [": ", *join_in_sentence([*shown, *([f"{left} more"] if left else [])])]
+    return found
