@@ -154,8 +154,8 @@ class Neighbours:
         yield from self._together(me)
         if history:
             yield from self._changed(path)
-        yield from self._named(path)
-        yield from self._defined(path)
+        yield from self._named(me, path)
+        yield from self._defined(me, path)
         yield from self._same_folder(path)
 
     def _direct(self, me: int) -> Iterator[tuple[int, float, Reason]]:
@@ -198,21 +198,30 @@ class Neighbours:
             if identity is not None and change is not None:
                 yield identity, 0.6 * min(1.0, times / (change.commits + 2)), Reason(Relation.CHANGED, times)
 
-    def _named(self, path: str) -> Iterator[tuple[int, float, Reason]]:
-        """The test or the header of a source: equal names, apart from what marks a test."""
+    def _named(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+        """The test or the header of a source: equal names, apart from what marks a test.
+
+        A name alone may be a coincidence: one must use the other, or their folders must have the same name.
+        """
         stem, same = stem_of(path), self._stems[stem_of(path)]
         self.reads.note("stem", stem)
         if stem in _COMMON_NAMES or len(same) > 24:
             return
         for other in same:
             there = self.paths[other]
+            if not (self._are_linked(me, other) or _last_folder(path) == _last_folder(there)):
+                continue
             is_test = _name(path) != stem or _name(there) != stem
             shared = len(_folders(path) & _folders(there)) / (1 + max(len(_folders(path)), len(_folders(there))))
             reason = Reason(Relation.TEST if is_test else Relation.NAMED)
             yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
 
-    def _defined(self, path: str) -> Iterator[tuple[int, float, Reason]]:
-        """Both define the same names, which few other files do."""
+    def _are_linked(self, one: int, other: int) -> bool:
+        """True if one of two files uses the other."""
+        return other in self.uses.get(one, {}) or other in self.users.get(one, {})
+
+    def _defined(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
+        """Both define the same names, which few other files do: at least two names, or one uses the other."""
         self.reads.note(Aspect.TEXT, path)
         symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.parent_key]
         shared: dict[int, list[str]] = {}
@@ -222,7 +231,8 @@ class Neighbours:
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
         for other, names in shared.items():
-            yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Relation.DEFINES, names=tuple(names))
+            if len(names) > 1 or self._are_linked(me, other):
+                yield other, 0.3 * (1 - 0.6 ** len(names)), Reason(Relation.DEFINES, names=tuple(names))
 
     def _same_folder(self, path: str) -> Iterator[tuple[int, float, Reason]]:
         folder = path.rpartition("/")[0]
@@ -249,6 +259,10 @@ def _name(path: str) -> str:
 def stem_of(path: str) -> str:
     """Return the name of a file without its ending and without what marks it as a test."""
     return _TEST.sub("", _name(path)) or _name(path)
+
+
+def _last_folder(path: str) -> str:
+    return path.rpartition("/")[0].rpartition("/")[2]
 
 
 def _folders(path: str) -> set[str]:

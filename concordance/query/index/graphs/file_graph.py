@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from concordance.facts.links.graph import Pair
 
+_MAX_SPECIFIC = 40  # files of a cluster that is still about one thing
 _MIN_SHARE = 0.6  # at least this share of a cluster's files is in the folder it is named after
 
 
@@ -51,6 +52,11 @@ class FileCluster(NamedTuple):
     key: str  # the central file: used by most of the cluster and by few others
     folders: tuple[tuple[str, int], ...]  # number of files by folder, most first
     files: tuple[str, ...]
+
+    @property
+    def is_specific(self) -> bool:
+        """True if it is small enough to be about one thing."""
+        return 1 < len(self.files) <= _MAX_SPECIFIC
 
 
 def clusters_by_path(rows: Iterable[tuple[int, list[int]]], paths: Mapping[int, str]) -> dict[str, FileCluster]:

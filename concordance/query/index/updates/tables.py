@@ -262,7 +262,7 @@ class LinkTables:
         known: dict[int, int] = {}  # files share their rows
         self._digests["cycles"] = {path: _digest_once(known, ring, number) for path, ring in index.cycles.items()}
         self._digests["clusters"] = {
-            path: _digest_once(known, one, lambda one: number((one.name, one.key, len(one.files) > 1)))
+            path: _digest_once(known, one, lambda one: number((one.name, one.key, one.is_specific)))
             for path, one in index.clusters.items()
         }
         self._update_table("tests", index.tested_rows, _tests(index), path_of)

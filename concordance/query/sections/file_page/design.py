@@ -15,7 +15,6 @@ from concordance.base.blocks import (
     Heading,
     Item,
     Items,
-    Mono,
     Node,
     Piece,
     Ref,
@@ -31,13 +30,13 @@ from concordance.query.absence import no_users
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
 from concordance.query.sections.class_family import class_tree
-from concordance.query.sections.structure import folder_counts
 
 TITLE = Section.DESIGN.value
 ORDER = 30
 
 _MAX_BOXES = 6  # neighbours on each side of a diagram
-_MAX_NAMED = 12  # files of a cycle that are listed one by one
+_MAX_NAMED = 12  # other files of a cycle; a larger cycle is a fact about the repository, not about this file
+_HIGH_RANKS = ("top 1 %", "top 5 %", "top 10 %")
 
 
 def blocks(one: FileModel) -> list[Block]:
@@ -57,33 +56,29 @@ def blocks(one: FileModel) -> list[Block]:
 
 
 def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piece]]:
+    """Yield the file's place among the others, as far as it is special: most files are in the middle of everything."""
     index, path = one.index, one.path
     where = index.layers.get(path)
     if used or users:
         summary = f"uses {count_noun(used, 'file')}" + (f", used by {users:,}" if users else "")
-        if where is not None and where.band != Band.ALONE:  # layers follow what is loaded, uses may differ
-            summary = f"{where.band}; {summary}"
-        yield [Strong("Layer"), f": {summary}"]
+        if where is not None and where.band in (Band.BASE, Band.TOP):  # layers follow what is loaded, uses may differ
+            yield [Strong("Layer"), f": {where.band}; {summary}"]
+        else:
+            yield [summary[0].upper() + summary[1:]]
     band = index.bands.get(path, "")
-    if band and users:
+    if band in _HIGH_RANKS and users:
         yield [Strong("Rank"), f": {band}"]
     cluster = index.clusters.get(path)
-    if cluster is not None and len(cluster.files) > 1:
-        label = cluster.name
-        yield [
-            Strong("Cluster"),
-            ": ",
-            Mono(label),
-            ", around ",
-            Ref(To.FILE, cluster.key, "", cluster.key.rpartition("/")[2]),
-        ]
+    if cluster is not None and cluster.is_specific and _folder(cluster.key) != _folder(path):
+        yield [Strong("Cluster"), ": around ", Ref(To.FILE, cluster.key, "", cluster.key)]
     cycle = index.cycles.get(path, ())
-    if cycle:
+    if 1 < len(cycle) <= _MAX_NAMED + 1:
         others: list[Piece] = [Ref(To.FILE, other, "", other.rpartition("/")[2]) for other in cycle if other != path]
-        if len(others) <= _MAX_NAMED:
-            yield [Strong("Cycle"), ": with ", *join_in_sentence(others)]
-        else:
-            yield [Strong("Cycle"), f": of {len(cycle):,} files in ", *folder_counts(Counter(cycle))]
+        yield [Strong("Cycle"), ": with ", *join_in_sentence(others)]
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _diagram(one: FileModel, used: dict[int, int], users: dict[int, int]) -> Diagram:
