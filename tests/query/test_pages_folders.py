@@ -29,11 +29,11 @@ from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import (
+    as_sentence,
     find_lines,
     first_sentence,
     is_statement,
     sentence_pieces,
-    with_full_stop,
 )
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
@@ -120,8 +120,8 @@ def test_code_in_sentences() -> None:
 
 
 def test_a_quotation_keeps_its_full_stop() -> None:
-    assert shown(with_full_stop(["“Done.", "”"])) == "“Done.”"
-    assert shown(with_full_stop(["2 files"])) == "2 files."
+    assert shown(as_sentence(["“Done.", "”"])) == "“Done.”"
+    assert shown(as_sentence(["2 files"])) == "2 files."
 
 
 # --- files

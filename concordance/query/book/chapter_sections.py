@@ -35,7 +35,7 @@ from concordance.facts.updates.reads import BELOW, FILE_USES, memoised, shared_u
 from concordance.query.book.chapters import Chapter, plan
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
 from concordance.query.book.reading_paths import chapter_path
-from concordance.query.descriptions.quotations import with_full_stop
+from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
 from concordance.query.folders.description import author_blocks, describe_folder
@@ -99,7 +99,7 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
 
 def _role(index: Index, chapter: Chapter, folder: Folder) -> list[Block]:
     words = author_blocks(index, chapter.folder) if chapter.folder else [Text([*chapter_summary(index, chapter), "."])]
-    found: list[Block] = [*words] if words else [Text(with_full_stop(describe_folder(index, chapter.folder)))]
+    found: list[Block] = [*words] if words else [Text(as_sentence(describe_folder(index, chapter.folder)))]
     text: list[Piece] = [f"The chapter covers {count_noun(len(chapter.files), 'file')}"]
     if len(chapter.files) < folder.count:
         left = folder.count - len(chapter.files)

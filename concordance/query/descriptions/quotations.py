@@ -137,10 +137,15 @@ def quote_sentence(index: Index, path: str, sentence: str, rests_on: str, near: 
     return ["“", *sentence_pieces(sentence), "”", cite_words(index, path, rests_on, near)]
 
 
-def with_full_stop(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return a line as a sentence: with a full stop, unless it ends with a quotation."""
-    shown = [piece for piece in pieces if not isinstance(piece, Cite)]
-    return [*pieces] if shown and shown[-1] == "”" else [*pieces, "."]
+def as_sentence(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return pieces as a sentence: with a capital letter, and with a full stop unless it ends with a quotation."""
+    found = list(pieces)
+    if found and type(found[0]) is str and found[0][:1].islower():
+        found[0] = found[0][0].upper() + found[0][1:]
+    last = next((piece for piece in reversed(found) if not isinstance(piece, Cite)), "")
+    if not (type(last) is str and last.endswith((".", "!", "?", "”"))):
+        found.append(".")
+    return found
 
 
 def plain_text(pieces: Sequence[Piece]) -> str:

@@ -14,6 +14,7 @@ from concordance.base.model import Category
 from concordance.facts.updates.reads import BELOW, memoised
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import read_opening
+from concordance.query.descriptions.documentation_pages import quote_documentation
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, quote_sentence
 from concordance.query.folders import Folder, folders
@@ -57,7 +58,15 @@ def describe_folder(index: Index, folder: str) -> Pieces:
         sentence = first_sentence(said.words, index.language_of(said.path))
         if not is_instruction(sentence):
             return quote_sentence(index, said.path, sentence, said.words)
+    if documented := _package_documentation(index, folder):
+        return documented
     return _by_facts(index, folders(index).all[folder])
+
+
+def _package_documentation(index: Index, folder: str) -> list[Piece]:
+    """Return what the document about a package says of it, quoted; nothing if there is none."""
+    path = f"{folder}/__init__.py"
+    return quote_documentation(index, path) if path in folders(index).all[folder].files else []
 
 
 def _by_facts(index: Index, folder: Folder) -> list[Piece]:
@@ -143,4 +152,5 @@ def author_blocks(index: Index, folder: str) -> list[Block]:
                 Text([Ref(To.FILE, said.path, "", said.path.rpartition("/")[2]), ":", words.cite()]),
                 words.block(),
             ]
-    return blocks
+    documented = _package_documentation(index, folder) if not blocks else []
+    return [Text(documented)] if documented else blocks

@@ -22,11 +22,13 @@ from concordance.base.blocks import (
     Text,
     To,
     count_noun,
+    join_in_sentence,
 )
 from concordance.base.model import Category
 from concordance.query.absence import no_users_of_folder
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
 from concordance.query.descriptions import describe
+from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import Folder, folders
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
@@ -34,6 +36,7 @@ from concordance.query.index.repository import Index
 
 _BOXES = 24  # parts in a diagram
 _ARROWS = 40  # arrows in a diagram
+_PROVIDED = 4  # definitions named in the sentence about what a folder provides
 _NAMED = 5  # parts of the repository named in a sentence
 _MAX_FILES = 10
 _CONCEPTS = 8
@@ -43,13 +46,29 @@ _SIGNATURE = 100  # characters up to which a signature is shown in place of a mi
 # --- uses from and of other folders
 
 
-def usage_sentences(index: Index, folder: str) -> list[Block]:
-    """Return one sentence on what uses a folder, and one on what it uses."""
+def provision_sentence(index: Index, folder: str) -> list[Block]:
+    """Return what a folder provides to whom: its most used definitions and their users; nothing if there are none."""
+    one = folders(index).all[folder]
+    rows = key_definitions_of_folder(index, one, _PROVIDED)
+    users = folders(index).around(folder)[1] if folder and rows and not one.mostly(Category.TEST) else Counter[str]()
+    if not users:
+        return []
+    names: list[Piece] = [ref_of(index, row.id, short=True) for row in rows]
+    number = count_noun(sum(users.values()), "file")
+    found = ["Provides ", *join_in_sentence(names), f" to {number} outside it: ", *_parts(index, users), "."]
+    said = next((row for row in rows if row.words), None)
+    if said is not None:
+        found += [" ", ref_of(index, said.id, short=True), ": ", *as_sentence(said.words)]
+    return [Text(found)]
+
+
+def usage_sentences(index: Index, folder: str, with_users: bool = True) -> list[Block]:
+    """Return one sentence on what uses a folder, unless that is said already, and one on what it uses."""
     if not folder:
         return []
     uses, users = folders(index).around(folder)
     found: list[Block] = []
-    if users:
+    if users and with_users:
         total = sum(users.values())
         found.append(Text(["Used by ", f"{count_noun(total, 'file')} outside it: ", *_parts(index, users), "."]))
     if uses:
@@ -148,9 +167,9 @@ def _part_link(path: str) -> Ref:
 
 
 def _is_test(index: Index, path: str) -> bool:
-    if path.endswith("/"):
-        folder = folders(index).all.get(path[:-1])
-        return folder is not None and folder.mostly(Category.TEST)
+    folder = folders(index).all.get(path.removesuffix("/"))
+    if folder is not None:
+        return folder.mostly(Category.TEST)
     return index.category_of(path) == Category.TEST
 
 

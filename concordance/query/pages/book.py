@@ -29,7 +29,7 @@ from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANYTHING, BELOW, WHOLE_TABLE
 from concordance.query.book import chapter_sections, glossary, reading_paths
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
-from concordance.query.descriptions.quotations import with_full_stop
+from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder, file_counts_in_words
 from concordance.query.folders.repository import name_of, readme_opening, title_of
@@ -95,7 +95,7 @@ def _front(index: Index) -> list[Block]:
     for place, part in enumerate(made.parts, 1):
         found.append(Heading(3, [f"Part {place}: ", Mono(part.title) if part.is_folder else part.title]))
         if part.is_folder:
-            found.append(Text(with_full_stop(describe_folder(index, part.title))))
+            found.append(Text(as_sentence(describe_folder(index, part.title))))
         items = []
         for chapter in part.chapters:
             number += 1

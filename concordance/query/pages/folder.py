@@ -11,13 +11,19 @@ from collections.abc import Iterator
 from concordance.base.blocks import Block, Heading, Mono, Page, Ref, Table, Text, To
 from concordance.facts.updates.reads import BELOW
 from concordance.query.book.chapters import chapter_of
-from concordance.query.descriptions.quotations import with_full_stop
+from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, folder_table, totals_in_words
 from concordance.query.folders.description import author_blocks, describe_folder, file_counts_in_words
 from concordance.query.folders.maintenance import maintenance_blocks
 from concordance.query.folders.repository import name_of
-from concordance.query.folders.sections import dependency_diagram, important_files, key_concepts, usage_sentences
+from concordance.query.folders.sections import (
+    dependency_diagram,
+    important_files,
+    key_concepts,
+    provision_sentence,
+    usage_sentences,
+)
 from concordance.query.folders.terms import distinctive_terms
 from concordance.query.index.repository import Index
 from concordance.query.sections.owner_notes import notes_section
@@ -42,9 +48,10 @@ def _blocks(index: Index, subject: str) -> list[Block]:
     folder = every.all[subject]
     words = author_blocks(index, subject)
     found: list[Block] = [Heading(2, ["Role"]), *words]
-    if not words:
-        found.append(Text(with_full_stop(describe_folder(index, subject))))
-    found += usage_sentences(index, subject)
+    provides = provision_sentence(index, subject) if not words else []
+    if not words and not provides:
+        found.append(Text(as_sentence(describe_folder(index, subject))))
+    found += [*provides, *usage_sentences(index, subject, not provides)]
     found += notes_section(index, subject)
     found += [Heading(2, ["Contents Overview"]), Text([*totals_in_words(folder), "."])]
     if len(folder.nouns) > 1:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from concordance.base.blocks import Block, Cite, Doc, Line, Piece, Pieces, Quote, Ref, Text, To
+from concordance.base.blocks import Block, Cite, Doc, Line, Piece, Quote, Ref, Text, To
 from concordance.base.kinds import Section
 from concordance.query.descriptions import describe, describe_by_facts, is_brief, own_description
+from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
 from concordance.query.markup import markdown
 from concordance.query.names.mentions import MentionedNames
@@ -17,7 +18,7 @@ def blocks(one: FileModel) -> list[Block]:
     """Return what the file is for: its author's words, or a description of the facts."""
     words = own_description(one.file, one.facts.doc)
     if not words:
-        pieces = _sentence(describe(one.index, one.path))
+        pieces = as_sentence(describe(one.index, one.path))
         cited = next((piece.path for piece in pieces if isinstance(piece, Cite)), one.path)
         if cited == one.path or any(isinstance(piece, Ref) and piece.path == cited for piece in pieces):
             return [Text(pieces)]
@@ -27,15 +28,4 @@ def blocks(one: FileModel) -> list[Block]:
     source: list[Piece] = [Line(one.path, *lines)] if lines else [Ref(To.SOURCE, one.path, "", one.path)]
     found: list[Block] = [Quote([quoted]), Text(["— ", *source])]
     facts = describe_by_facts(one.index, one.path) if is_brief(one.file, words) else []
-    return [*found, Text(_sentence(facts))] if facts else found
-
-
-def _sentence(pieces: Pieces) -> list[Piece]:
-    """Turn pieces into a sentence with a capital letter and a full stop."""
-    found = list(pieces)
-    if found and type(found[0]) is str and found[0][:1].islower():
-        found[0] = found[0][0].upper() + found[0][1:]
-    last = next((piece for piece in reversed(found) if not isinstance(piece, Cite)), "")
-    if not (type(last) is str and last.endswith((".", "!", "?", "”"))):
-        found.append(".")
-    return found
+    return [*found, Text(as_sentence(facts))] if facts else found
