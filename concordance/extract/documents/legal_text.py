@@ -10,7 +10,8 @@ import re
 _BLANK = re.compile(r"\n[ \t]*\n")
 _RIGHTS = re.compile(
     r"copyright|\(c\)\s*\d{4}|©|licen[cs]ed? |spdx-|all rights reserved|redistribution and use|permission is hereby|"
-    r"without warranty|see the license|license file|public domain",
+    r"without warranty|see the license|license file|public domain|"
+    r"/licen[cs]e\b|licen[cs]e\.(?:md|txt|html)",
     re.I,
 )
 

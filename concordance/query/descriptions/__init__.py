@@ -20,6 +20,7 @@ from concordance.facts.codec import FileOutline, SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.definitions import (
     definition_summary,
+    help_text,
     implementation_summary,
     is_package_file,
     main_definition,
@@ -88,6 +89,10 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
         if is_statement(sentence):
             name = Ref(To.SYMBOL, file.path, main.key, main.name)
             return [name, ": ", *quote_sentence(index, file.path, sentence, main.doc, main.start_line)]
+        if (shown := help_text(facts, main)) is not None and is_statement(shown[0]):
+            cite = Cite(file.path, shown[1].line, shown[1].end_line if shown[1].end_line > shown[1].line else 0)
+            words = sentence_pieces(first_sentence(shown[0], file.language))
+            return [Ref(To.SYMBOL, file.path, main.key, main.name), ": “", *words, "”", cite]
     return []
 
 

@@ -38,6 +38,9 @@ _SCRIPTS = frozenset(("shell", "make"))
 _PACKAGE_FILES = {
     "python": ("__init__",), "javascript": ("index",), "typescript": ("index",), "rust": ("mod", "lib"),
 }  # fmt: skip
+_HELP_FIELDS = ("help", "description")
+_STRING = re.compile(r"\"([^\"\\\n]*+)\"|'([^'\\\n]*+)'")
+_STRINGS = re.compile(r"\(?\s*+(?:(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')\s*+)++\)?")
 _LOGGER = re.compile(r"_*log(?:ger|ging)?_*\Z", re.I)
 
 
@@ -99,6 +102,17 @@ def main_definition(index: Index, file: File, facts: FileOutline) -> SymbolHead 
     if len(classes) == 1 and classes[0].end_line - classes[0].start_line > 0.5 * facts.metrics.lines:
         return classes[0]
     return rows[0] if len(rows) == 1 else None
+
+
+def help_text(facts: FileOutline, main: SymbolHead) -> tuple[str, SymbolHead] | None:
+    """Return the text that a class shows its users as its help, and the field that holds it; None if it has none."""
+    for symbol in facts.symbols:
+        if symbol.kind == Kind.FIELD and symbol.name in _HELP_FIELDS and facts.symbols[symbol.parent] is main:
+            value = _STRINGS.fullmatch(symbol.signature.partition(" = ")[2])
+            if value is not None:
+                words = "".join(double or single for double, single in _STRING.findall(value[0]))
+                return " ".join(words.split()), symbol
+    return None
 
 
 def _letters(name: str) -> str:

@@ -1,12 +1,13 @@
 """The way through a file that orchestrates others: the calls of its main function, in the order of the text.
 
-In: the model of a file. Out: the function, and what it calls, each once. A file has such a function if one of its
-functions calls several others of the repository, at least two of them in the same file: `main`, or the one that other
-files use most, or else the one that calls most.
+In: the model of a file and its most central definition. Out: the function, and what it calls, each once. A file has
+such a function if one of its functions calls several others of the repository, some of them in the same file: `main`
+and the like, or else the central definition or a method of it; of several, the one that other files use most.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from typing import NamedTuple
 
@@ -14,8 +15,9 @@ from concordance.base.model import EXECUTABLE_KINDS, KINDS, ROLES, TYPE_KINDS, C
 from concordance.query.index.file_model import CALL, FileModel
 from concordance.query.sections.central_definitions import is_private
 
-_MIN_STEPS = 3
+_MIN_STEPS = 5  # fewer are a helper, not a way through the file
 _EVERYWHERE = "top 1 %"  # files whose functions are called everywhere, and are no steps of anything
+_ERRORS = re.compile(r"(?:^|/)(?:exceptions?|errors?|warnings?)\.\w+\Z")  # files that define what is raised
 _ENTRIES = frozenset(("main", "run", "handle", "cli", "execute"))
 _CALL = ROLES.index(Role.CALL)
 _STEP_KINDS = frozenset((*EXECUTABLE_KINDS, *TYPE_KINDS)) - {Kind.MACRO}
@@ -28,33 +30,39 @@ class CallSequence(NamedTuple):
     steps: list[int]
 
 
-def call_sequence(one: FileModel) -> CallSequence | None:
-    """Return the calls of the function that leads through a file; None if no function does."""
+def call_sequence(one: FileModel, centre: int) -> CallSequence | None:
+    """Return the calls of the function that leads through a file; None if no function does.
+
+    `centre` is the place of its most central definition.
+    """
     if one.file.category == Category.TEST or not one.opened.uses:
         return None
     rows = []
     for place, symbol in enumerate(one.symbols):
-        if symbol.kind in (Kind.FUNCTION, Kind.METHOD) and not symbol.declaration and _may_lead(one, place):
+        if symbol.kind in (Kind.FUNCTION, Kind.METHOD) and not symbol.declaration and _may_lead(one, place, centre):
             called = [
                 use.id for use in one.uses.get(place, {}).values() if use.roles & CALL and _is_step(one, place, use.id)
             ]
             own = sum(one.is_own(target) for target in called)
-            if len(called) >= _MIN_STEPS and own > 1:
+            is_entry = symbol.name in _ENTRIES
+            if (len(called) >= _MIN_STEPS and own > 2) or (is_entry and len(called) > 2 and own):
                 others = sum(not one.is_own(use.id) for use in one.users.get(place, ()))
-                rows.append((symbol.name not in _ENTRIES, -others, -own, -len(called), place))
+                rows.append((not is_entry, -others, -own, -len(called), place))
     if not rows:
         return None
     place = min(rows)[-1]
     steps = _ordered(one, place)
-    return CallSequence(place, steps) if len(steps) >= _MIN_STEPS else None
+    return CallSequence(place, steps) if len(steps) > 2 else None
 
 
-def _may_lead(one: FileModel, place: int) -> bool:
-    """True for a function that readers may start with: public, or used by other files, and no constructor."""
+def _may_lead(one: FileModel, place: int, centre: int) -> bool:
+    """True for a function that readers may start with: an entry, or the central definition or a method of it."""
     symbol = one.symbols[place]
-    if symbol.name.startswith("__") or symbol.key.split(".")[-2:-1] == [symbol.name]:
+    if symbol.name in _ENTRIES:
+        return True
+    if symbol.name.startswith("_") or symbol.key.split(".")[-2:-1] == [symbol.name] or is_private(one, place):
         return False
-    return not is_private(one, place) or any(not one.is_own(use.id) for use in one.users.get(place, ()))
+    return centre in (place, symbol.parent)
 
 
 def _is_step(one: FileModel, place: int, target: int) -> bool:

@@ -1,9 +1,9 @@
 """The central definitions of a file: those that other files use most, not those that happen to stand first.
 
 In: the model of a file. Out: its definitions at the top level or in namespaces, the most used first. Uses of a member
-count for its class, and source files count before tests. Among definitions that no other file uses, the one with the
-file's name comes first, then types and functions before values, and large ones before small ones. The variable that a
-log is written through is never one of them.
+count for its class, and what only tests use comes after what source files use. Among definitions that no other file
+uses, the one with the file's name comes first, then types and functions before values, and large ones before small
+ones. The variable that a log is written through is never one of them.
 """
 
 from __future__ import annotations

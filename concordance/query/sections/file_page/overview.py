@@ -45,7 +45,10 @@ _MAX_INPUTS = 12  # options or variables that are named
 
 def blocks(one: FileModel) -> list[Block]:
     """Return the blocks of the section."""
-    found = [*_definitions(one), *_way_through(one)]
+    rows = rank_definitions(one)
+    found = _definitions(one, rows)
+    if rows:
+        found += _way_through(one, rows[0].place)
     belongs = [*_inputs(one), *_places(one)]
     if belongs:
         found.append(Items([Item(pieces) for pieces in belongs]))
@@ -55,9 +58,8 @@ def blocks(one: FileModel) -> list[Block]:
     return found or [Text([f"{one.file.type}, without definitions." if is_linked(one.file) else f"{one.file.type}."])]
 
 
-def _definitions(one: FileModel) -> list[Block]:
+def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:
     """Return the central definitions with what they are, and the names of the others."""
-    rows = rank_definitions(one)
     if not rows:
         kinds: Counter[str] = Counter(symbol.kind for symbol in one.symbols if symbol.kind in _OUTLINE_KINDS)
         counts: list[Piece] = [count_kind(kind, number) for kind, number in kinds.most_common()]
@@ -79,9 +81,9 @@ def _central_item(one: FileModel, row: CentralDefinition) -> Item:
     return Item([one.own(row.place), used, *explain(one, row.place)])
 
 
-def _way_through(one: FileModel) -> list[Block]:
+def _way_through(one: FileModel, centre: int) -> list[Block]:
     """Return the calls of the main function of a file that orchestrates others, as a numbered list."""
-    found = call_sequence(one)
+    found = call_sequence(one, centre)
     if found is None:
         return []
     items = [Item([one.ref(step), *_step_words(one, step)]) for step in found.steps[:_MAX_STEPS]]
