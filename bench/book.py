@@ -177,6 +177,7 @@ def main(arguments: list[str] | None = None) -> None:
         edits(options.root, out)
     share, phrases, sentences = shared(out)
     row("words in sentences shared by > 1 % of file pages", "<= 15 %", f"{share:.1%} with headings and labels; {phrases:.1%} in phrases of four words and more")
+    row("the same on pages about code", "<= 12 %", f"{shared(out, code=True)[1]:.1%} in phrases of four words and more")
     print("\nshared sentences: words in all, share of all words, pages, text")
     for sentence, (words, of_all, pages) in sentences[:60]:
         print(f"    {words:9,} {of_all:6.2%} {pages:7,}  {sentence}")

@@ -13,6 +13,8 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
+from concordance.base.model import Category
+from concordance.extract.registry import languages
 from concordance.render.output import manifest
 
 _FENCED = re.compile(r"^([ >]*)(`{3,}|~{3,})[^\n]*\n.*?^\1\2[ \t]*$", re.M | re.S)
@@ -23,6 +25,10 @@ _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _NAME = re.compile(r"\S*(?:\w[_/.:]\w|\d|[a-z][A-Z]|\w\()\S*|[A-Z]{2,}\w*")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
 _MASK = "□"
+_CODE = tuple(
+    end for one in languages() if one.category == Category.SOURCE and not one.is_keyed and not one.is_markup
+    for end in one.extensions
+)  # fmt: skip
 _HEADINGS = frozenset(("Role in the repository", "Code Patterns & Idioms"))
 
 
@@ -39,10 +45,12 @@ def sentences(text: str) -> list[str]:
     return found
 
 
-def shared(out: Path) -> tuple[float, float, list[tuple[str, tuple[int, float, int]]]]:
-    """The share of words in what more than 1 % of the file pages have: of everything, headings and labels too, and of
-    phrases of four words and more that are no headings; and all that is shared, the most words first."""
+def shared(out: Path, code: bool = False) -> tuple[float, float, list[tuple[str, tuple[int, float, int]]]]:
+    """The share of words in what more than 1 % of the file pages (or of the pages about code) have: of everything,
+    headings and labels too, and of phrases of four words and more that are no headings; and all that is shared, the
+    most words first."""
     pages = [page for page, row in manifest.read(str(out)).pages.items() if row.kind == "file" and re.search(r"_docs\.md$", page)]
+    pages = [page for page in pages if not code or page.removesuffix("_docs.md").endswith(_CODE)]
     times: Counter[str] = Counter()
     on: Counter[str] = Counter()
     masked_words = 0

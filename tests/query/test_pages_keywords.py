@@ -185,7 +185,7 @@ def test_the_map_names_what_each_section_has(trees: Index) -> None:
     found = dict(
         line.removeprefix("- ").split(": ", 1) for line in group(trees, "lib/tree.py", "Keyword → Section Map")
     )
-    assert found["High-Level Overview"] == "Bush, plant, Tree"
+    assert found["High-Level Overview"] == "Bush, plant, step, Tree"
     assert found["Architecture & Design"] == "Bush, Tree"
     assert found["Detailed Analysis"] == "Classes, Functions, Methods, Fields"
     assert found["File Purpose"] == "height, GTN"

@@ -127,7 +127,7 @@ def _source(one: FileModel, text: str | None, parts: list[str], links: int) -> I
     elif text is None:
         yield Text([Ref(To.SOURCE, one.path, "", one.path), " has changed since it was read."])
     elif not text:
-        yield Text(["The file is empty."])
+        yield Text(["Empty."])
     elif not one.index.book.source:
         yield Text([Ref(To.SOURCE, one.path, "", one.path)])
     elif not parts:

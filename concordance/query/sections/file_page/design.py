@@ -59,12 +59,12 @@ def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piec
     """Yield the file's place among the others, as far as it is special: most files are in the middle of everything."""
     index, path = one.index, one.path
     where = index.layers.get(path)
-    if used or users:
-        summary = f"uses {count_noun(used, 'file')}" + (f", used by {users:,}" if users else "")
-        if where is not None and where.band in (Band.BASE, Band.TOP):  # layers follow what is loaded, uses may differ
-            yield [Strong("Layer"), f": {where.band}; {summary}"]
-        else:
-            yield [summary[0].upper() + summary[1:]]
+    if used:
+        yield [Strong("Uses"), f": {count_noun(used, 'file')}"]
+    if users:
+        yield [Strong("Used by"), f": {count_noun(users, 'file')}"]
+    if where is not None and where.band in (Band.BASE, Band.TOP) and (used or users):
+        yield [Strong("Layer"), f": {where.band}"]
     band = index.bands.get(path, "")
     if band in _HIGH_RANKS and users:
         yield [Strong("Rank"), f": {band}"]

@@ -24,6 +24,7 @@ from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind
 from concordance.query.absence import is_linked
 from concordance.query.descriptions.documentation_pages import documentation_page
+from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.ledger import ledger, outline
@@ -55,7 +56,11 @@ def blocks(one: FileModel) -> list[Block]:
     users = _users(one)
     if users:
         found.append(Text(users))
-    return found or [Text([f"{one.file.type}, without definitions." if is_linked(one.file) else f"{one.file.type}."])]
+    if found:
+        return found
+    if not one.file.size:
+        return [Text(["Empty."])]
+    return [Text(["No definitions found." if is_linked(one.file) else f"{one.file.type}."])]
 
 
 def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:
@@ -77,8 +82,13 @@ def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:
 
 
 def _central_item(one: FileModel, row: CentralDefinition) -> Item:
-    used = f" (used by {count_noun(row.files, 'file')})" if row.files else ""
-    return Item([one.own(row.place), used, *explain(one, row.place)])
+    words = explain(one, row.place)
+    if not row.files:
+        return Item([one.own(row.place), *words])
+    number = count_noun(row.files, "file")
+    if not words:
+        return Item([one.own(row.place), f", used by {number}."])
+    return Item([*as_sentence([one.own(row.place), *words]), f" Used by {number}."])
 
 
 def _way_through(one: FileModel, centre: int) -> list[Block]:

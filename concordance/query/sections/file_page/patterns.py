@@ -31,7 +31,7 @@ _FIRST_PLACES = 3
 def blocks(one: FileModel) -> list[Block]:
     """Return the patterns, each with the lines that show it."""
     rows = _patterns(one)
-    shown: Block = Text([f"No known patterns found ({one.title})."])
+    shown: Block = Text(["No patterns found."])
     if rows:
         shown = Items([_pattern_item(one, name, places) for name, places in rows.items()])
     return [Heading(3, ["Common Patterns"]), shown]
