@@ -25,7 +25,7 @@ _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _NAME = re.compile(r"\S*(?:\w[_/.:]\w|\d|[a-z][A-Z]|\w\()\S*|[A-Z]{2,}\w*")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
 _MASK = "□"
-_CODE = tuple(
+_SOURCES = tuple(
     end for one in languages() if one.category == Category.SOURCE and not one.is_keyed and not one.is_markup
     for end in one.extensions
 )  # fmt: skip
@@ -50,7 +50,7 @@ def shared(out: Path, code: bool = False) -> tuple[float, float, list[tuple[str,
     headings and labels too, and of phrases of four words and more that are no headings; and all that is shared, the
     most words first."""
     pages = [page for page, row in manifest.read(str(out)).pages.items() if row.kind == "file" and re.search(r"_docs\.md$", page)]
-    pages = [page for page in pages if not code or page.removesuffix("_docs.md").endswith(_CODE)]
+    pages = [page for page in pages if not code or page.removesuffix("_docs.md").endswith(_SOURCES)]
     times: Counter[str] = Counter()
     on: Counter[str] = Counter()
     masked_words = 0
