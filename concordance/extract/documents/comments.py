@@ -22,7 +22,8 @@ _TOOL_LINE = re.compile(  # instructions to tools, and lists of owners
     r"\s*+(?:#!|.{0,20}coding[:=]|vim?:|pylint:|flake8|mypy:|pyre-|ruff:|isort:|fmt:|noqa|eslint|"
     r"jshint |clang-(?:format|tidy)|type:\s*+ignore|go:[a-z]|\+build |@ts-|prettier-ignore|istanbul |shellcheck |"
     r"nolint|iwyu |hadolint|yaml-language-server|yamllint|pragma:|c?spell-?check|cython:|distutils:|syntax=|nosec|"
-    r"owner\(s\)|@(?:lint-|nolint|format\b|flow\b|oncall\b|emails\b)|globals? \w+(?:,|$))",
+    r"owner\(s\)|(?:begin|end) ?repeat|#\w++ ?=|@(?:lint-|nolint|format\b|flow\b|oncall\b|emails\b)|"
+    r"globals? \w+(?:,|$))",
     re.I,
 )
 _CODE_LINE = re.compile(

@@ -19,7 +19,9 @@ from concordance.query.index.file_model import FileModel
 from concordance.query.markup import first_sentence
 
 _LISTED_KINDS = frozenset((*TYPE_KINDS, *EXECUTABLE_KINDS, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE))
-_TEST_SETUP = frozenset(("setUp", "tearDown", "setUpClass", "tearDownClass", "setUpTestData"))
+_TEST_SETUP = frozenset(
+    ("setUp", "tearDown", "setUpClass", "tearDownClass", "setUpTestData", "setup_method", "teardown_method")
+)
 _OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
 _MAX_MEMBERS = 4  # members of an undocumented class that are named
 _MAX_SIGNATURE = 100  # characters of a signature that is shown in place of a missing description
@@ -45,7 +47,7 @@ def rank_definitions(one: FileModel) -> list[CentralDefinition]:
     for place in _top_level(one):
         symbol = one.symbols[place]
         files = len(users.get(place, ()))
-        plain = symbol.kind in (Kind.VARIABLE, Kind.CONSTANT) and not files and not symbol.doc
+        plain = _is_value(symbol) and not files and not symbol.doc
         row = CentralDefinition(place, files, is_private(one, place), plain)
         had = found.get(symbol.key.partition("+")[0])
         if had is None or had.files < row.files:
@@ -66,6 +68,13 @@ def rank_definitions(one: FileModel) -> list[CentralDefinition]:
         )
 
     return sorted(found.values(), key=lambda row: (*order(row), row.place))
+
+
+def _is_value(symbol: Symbol) -> bool:
+    """True for variables, constants and macros without parameters."""
+    if symbol.kind == Kind.MACRO:
+        return f"{symbol.name}(" not in symbol.signature
+    return symbol.kind in (Kind.VARIABLE, Kind.CONSTANT)
 
 
 def _letters(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -21,8 +22,8 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import Category, Kind
-from concordance.query.absence import is_linked
+from concordance.base.model import Category, Kind, Skip
+from concordance.extract.registry import language_of, readers
 from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
@@ -37,6 +38,7 @@ from concordance.query.sections.structure import count_kind, folder_counts
 TITLE = Section.OVERVIEW.value
 ORDER = 20
 
+_HEADER = re.compile(r"\.(?:h|hh|hpp|hxx|h\+\+|cuh|inl|inc|ipp|tpp|pxd)(?:\.in|\.src)?\Z")
 _OUTLINE_KINDS = frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL))
 _MAX_CENTRAL = 5  # definitions with a line of their own
 _MAX_OTHERS = 20  # further definitions that are named
@@ -56,11 +58,14 @@ def blocks(one: FileModel) -> list[Block]:
     users = _users(one)
     if users:
         found.append(Text(users))
-    if found:
-        return found
+    return found or [Text([_nothing_found(one)])]
+
+
+def _nothing_found(one: FileModel) -> str:
     if not one.file.size:
-        return [Text(["Empty."])]
-    return [Text(["No definitions found." if is_linked(one.file) else f"{one.file.type}."])]
+        return "Empty."
+    is_read = one.file.skip == Skip.NONE and one.file.language in ("", "text", *readers())
+    return "No definitions found." if is_read else f"{one.file.type}: not analysed."
 
 
 def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:
@@ -125,7 +130,9 @@ def _inputs(one: FileModel) -> Iterator[list[Piece]]:
     variables: dict[str, int] = {}
     for line, name in sorted((table.line(row), row.name) for row in rows):
         variables.setdefault(name, line)
-    for label, names in (("Options", options), ("Environment", variables)):
+    is_build = language_of(one.file.language).category is Category.BUILD  # what these read may be an option
+    variables = {name: line for name, line in variables.items() if name not in options}
+    for label, names in (("Options", options), ("Variables" if is_build else "Environment", variables)):
         if names:
             shown = list(names.items())[:_MAX_INPUTS]
             pieces: list[Piece] = [Mono(name) for name, _ in shown]
@@ -150,9 +157,11 @@ def _places(one: FileModel) -> Iterator[list[Piece]]:
 def _twin(one: FileModel) -> list[Piece]:
     """Return the file that defines most of what this one declares, or declares most of what it defines."""
     paths: Counter[tuple[str, str]] = Counter()
+    is_header = _HEADER.search(one.path) is not None
     for place, other in one.counterparts.items():
-        label = "Implementation" if one.symbols[place].declaration else "Header"
-        paths[label, one.index.path_of(other)] += 1
+        path, declared = one.index.path_of(other), one.symbols[place].declaration
+        if is_header == declared and is_header != (_HEADER.search(path) is not None):
+            paths["Implementation" if declared else "Header", path] += 1
     if not paths:
         return []
     label, path = min(paths, key=lambda row: (stem_of(row[1]) != stem_of(one.path), -paths[row], row))
