@@ -42,6 +42,7 @@ _SECTION = re.compile(  # the title of a part of a file
 _ASIDE = re.compile(
     r"(?:NB|N\.B\.|[Nn][Oo][Tt][Ee]s?|W[Aa][Rr][Nn][Ii][Nn][Gg]|IMPORTANT|TODO|FIXME|XXX|HACK|See|Must)\b"
 )
+_SHELL_SETTING = re.compile(r"(?:stop|exit|fail|abort|echo|print|show|enable|strict|be|turn)\b", re.I)
 _OF_FILE = re.compile(
     r"(?:this|the|an?) (?:\w+ ){0,2}(?:file|module|script|header|package|folder|workflow|template|program|library)\b",
     re.I,
@@ -179,7 +180,7 @@ class Comments:
         begin with such a line. If the file does not begin with its description, it is the first long comment between
         blank lines above the first definition.
         """
-        said = []
+        said: list[str] = []
         at = 0
         while at < len(self.spans) and self.stands_alone(at):
             between = self.source.data[self.spans[at - 1][1] if at else 0 : self.spans[at][0]]
@@ -187,7 +188,7 @@ class Comments:
                 break
             last = self._end_of_group(at)
             words = self._about_file(at, last, defined)
-            if words:
+            if words and not (said and self._line(self.ends[last] + 1)):  # after a description, one of the code below
                 said.append(words)
             at = last + 1
         return "\n\n".join(said) or self._below_imports(at, defined)
@@ -224,6 +225,8 @@ class Comments:
         if not words or self._is_section_title(first, last, words):
             return ""
         below = self._line(self.ends[last] + 1)
+        if below.startswith(b"set ") and _SHELL_SETTING.match(words):
+            return ""
         if _ASIDE.match(words) and (below or not _OF_FILE.search(words)):
             return ""
         apart = not below or states_rights or not self._is_line_comment(last) or _OPENING_LINE.match(below)

@@ -86,7 +86,7 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
     main = None if aside else main_definition(index, file, facts)
     if main is not None:
         sentence = first_sentence(main.doc, file.language, main.name)
-        if is_statement(sentence):
+        if is_statement(sentence) and not _is_about_parameter(sentence, main):
             name = Ref(To.SYMBOL, file.path, main.key, main.name)
             return [name, ": ", *quote_sentence(index, file.path, sentence, main.doc, main.start_line)]
         if (shown := help_text(facts, main)) is not None and is_statement(shown[0]):
@@ -94,6 +94,12 @@ def _author_description(index: Index, file: File, facts: FileOutline) -> list[Pi
             words = sentence_pieces(first_sentence(shown[0], file.language))
             return [Ref(To.SYMBOL, file.path, main.key, main.name), ": “", *words, "”", cite]
     return []
+
+
+def _is_about_parameter(sentence: str, function: SymbolHead) -> bool:
+    """True if a sentence begins with the name of a parameter, so that it does not describe the function."""
+    word = re.escape(sentence.partition(" ")[0])
+    return re.search(rf"[(,]\s*\**{word}\s*[,:=)]", function.signature) is not None
 
 
 def own_description(file: File, doc: str) -> str:

@@ -142,7 +142,7 @@ def definition_summary(index: Index, file: File, facts: FileOutline) -> list[Pie
             return handed
     if (
         language_of(file.language).has_prototypes
-        and sum(len(group[2]) for group in heavy) < 3
+        and sum(len(group[2]) for group in heavy) < max(3, sum(_implemented(facts).values()))
         and (done := implementation_summary(file, facts))
         and (not heavy or done[0] == "implements ")
     ):
@@ -175,12 +175,17 @@ def _named(path: str, one: str, many: str, symbols: Sequence[SymbolHead], limit:
     ]
 
 
-def implementation_summary(file: File, facts: FileOutline) -> list[Piece]:
-    """Return the methods that a file defines for classes declared elsewhere, or else what it only declares."""
+def _implemented(facts: FileOutline) -> Counter[str]:
+    """Return how many methods a file defines for each class that is declared elsewhere, by the key of the class."""
     own = {symbol.key for symbol in facts.symbols if symbol.kind not in (Kind.METHOD, Kind.FUNCTION, Kind.FIELD)}
     rows = [s for _, s in top_level_symbols(facts) if s.kind == Kind.METHOD and not s.declaration]
-    owners = Counter(s.key.rpartition(".")[0] for s in rows)
-    named = [(key, times) for key, times in owners.most_common() if key and key not in own]
+    owners = (s.key.rpartition(".")[0] for s in rows)
+    return Counter(key for key in owners if key and key not in own)
+
+
+def implementation_summary(file: File, facts: FileOutline) -> list[Piece]:
+    """Return the methods that a file defines for classes declared elsewhere, or else what it only declares."""
+    named = _implemented(facts).most_common()
     if not named:
         declared = [s for _, s in top_level_symbols(facts) if s.declaration and s.kind in _WHOLE]
         return _declaration_summary(file, declared)

@@ -22,6 +22,7 @@ _LISTED_KINDS = frozenset((*TYPE_KINDS, *EXECUTABLE_KINDS, Kind.TYPE, Kind.CONST
 _TEST_SETUP = frozenset(
     ("setUp", "tearDown", "setUpClass", "tearDownClass", "setUpTestData", "setup_method", "teardown_method")
 )
+_ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\s+")
 _OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
 _MAX_MEMBERS = 4  # members of an undocumented class that are named
 _MAX_SIGNATURE = 100  # characters of a signature that is shown in place of a missing description
@@ -33,7 +34,7 @@ class CentralDefinition(NamedTuple):
     place: int
     files: int
     is_private: bool
-    is_plain_value: bool  # a variable or constant that no other file uses, and without documentation
+    is_plain: bool  # a value, or a test that a macro defines, without documentation and not used by other files
 
 
 def rank_definitions(one: FileModel) -> list[CentralDefinition]:
@@ -47,7 +48,7 @@ def rank_definitions(one: FileModel) -> list[CentralDefinition]:
     for place in _top_level(one):
         symbol = one.symbols[place]
         files = len(users.get(place, ()))
-        plain = _is_value(symbol) and not files and not symbol.doc
+        plain = (_is_value(symbol) or "(" in symbol.name) and not files and not symbol.doc
         row = CentralDefinition(place, files, is_private(one, place), plain)
         had = found.get(symbol.key.partition("+")[0])
         if had is None or had.files < row.files:
@@ -141,7 +142,8 @@ def explain(one: FileModel, place: int) -> list[Piece]:
     """Return what a definition is, after a dash: its author's sentence, or else its bases and members or signature."""
     symbol = one.symbols[place]
     sentence = first_sentence(symbol.doc, one.file.language, symbol.name) if symbol.doc else ""
-    if sentence:
+    about_parameter = sentence.partition(" ")[0] in {one.name for one in symbol.parameters}
+    if sentence and not about_parameter:
         return [f" — {sentence}"]
     if symbol.kind in TYPE_KINDS:
         return _bases_and_members(one, place)
@@ -161,7 +163,8 @@ def _bases_and_members(one: FileModel, place: int) -> list[Piece]:
     names = list({one.symbols[inner].name: inner for inner in reversed(inside)}.items())[::-1]
     found: list[Piece] = []
     if symbol.bases:
-        found += [", extends ", *join_in_sentence([Mono(base) for base in symbol.bases[:3]])]
+        names_of_bases = [_ACCESS.sub("", base) for base in symbol.bases[:3]]
+        found += [", extends ", *join_in_sentence([Mono(base) for base in names_of_bases])]
     if names:
         shown: list[Piece] = [one.own(inner, name) for name, inner in names[:_MAX_MEMBERS]]
         left = len(names) - len(shown)

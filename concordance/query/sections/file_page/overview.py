@@ -75,7 +75,7 @@ def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:
         counts: list[Piece] = [count_kind(kind, number) for kind, number in kinds.most_common()]
         return [Text([*join_in_sentence(counts), "."])] if counts else []
     shown = [row for row in rows if not row.is_private or row.files] or rows
-    central = [row for row in shown if not row.is_plain_value][:_MAX_CENTRAL]
+    central = [row for row in shown if not row.is_plain][:_MAX_CENTRAL]
     found: list[Block] = [Items([_central_item(one, row) for row in central])] if central else []
     others = [row for row in shown if row not in central]
     names: list[Piece] = [one.own(row.place) for row in others[:_MAX_OTHERS]]
