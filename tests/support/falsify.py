@@ -24,7 +24,6 @@ _SIGNATURE = re.compile(r'(id="def-[^"]*"></a>[^`]*`[^`]*?\w\()([^`]*\)[^`]*`)')
 _NAME = re.compile(r"(?<=`)([A-Za-z]\w{2,})(?=`)")
 _TARGET = re.compile(r"\]\((\.?\.?/?[\w./]+\.md)(#[\w.\-]+)?\)|^\[[^\]]+\]: (\S+)")
 _ARROW = re.compile(r"^  (n\d+)( -->| -- \"[\d,]+\" -->) (n\d+)$")
-_SENTENCE = re.compile(r"^[A-Z][^|`]* (?:is|are|has|uses|used|defines|imports|calls|called|No|not)\b")
 _VERB = re.compile(r"\b(is|are|has|uses|used|defines|imports|calls|called|Defines|Used|Imported)\b")
 
 
