@@ -13,7 +13,6 @@ from concordance.base.blocks import (
     Items,
     Mono,
     Piece,
-    Pieces,
     Ref,
     Strong,
     Text,
