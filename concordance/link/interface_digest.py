@@ -192,6 +192,11 @@ def build_interface(file: LoadedFlow, targets: Sequence[Target]) -> FileInterfac
             name = file.names[file.left[value]]
             result.names.setdefault(name, []).append(("offers", reader.paths[symbol]))
             result.autouse_fixtures += [reader.paths[symbol]] if name == AUTOUSE else []
+        # A class that inherits a fixture may replace what the fixture requests.
+        for value in (
+            values if what == SymbolRelation.ASKS and (symbol, SymbolRelation.OFFERS) in file.relations else ()
+        ):
+            result.names.setdefault(file.names[file.left[value]], []).append(("requested", reader.paths[symbol]))
     _variables(file, reader, result, symbol_values)
     for place, row in enumerate(file.flow.imports):
         if row.name == "*":

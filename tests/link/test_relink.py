@@ -19,6 +19,7 @@ PYTHON = {
     "    return pkg.base.Base()\n",
     "far.py": "from user import run\n\nrun().grow()\n",
     "alone.py": "def unseen():\n    return 1\n",
+    "wood.py": "from pkg.base import Leaf\n\n\nclass Needle(Leaf):\n    def grow(self):\n        return 2\n",
 }
 C = {
     "include/a.h": "#pragma once\nnamespace n {\nclass A { public: virtual void go(); A* next(); };\n}\n",
@@ -46,6 +47,7 @@ EDITS = {
     "a constructor is added to a base": _changed(
         PYTHON, "pkg/base.py", "class Base:", "class Base:\n    def __init__(self): pass"
     ),
+    "a method of a base is gone": _changed(PYTHON, "pkg/base.py", "def grow(self):", "def shrink(self):"),
     "what is returned changes": _changed(PYTHON, "pkg/tools.py", "return leaf", "return other()"),
     "what a local variable holds changes": _changed(PYTHON, "pkg/tools.py", "leaf = Leaf()", "leaf = other()"),
     "__all__ loses a name": _changed(PYTHON, "pkg/base.py", "['Base', 'Leaf']", "['Base']"),
@@ -64,6 +66,18 @@ EDITS = {
         path: text.replace("pkg", "lib") for path, text in _moved(PYTHON, "pkg/", "lib/").items()
     },
     "a setting names a root": {**PYTHON, "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["pkg"]\n'},
+}
+FIXTURES = {
+    "lib.py": "def plain(): ...\ndef fancy(): ...\n",
+    "test_base.py": "import pytest, lib\n\n\nclass TestBase:\n    @pytest.fixture\n    def maker(self):\n        return lib.plain()\n\n"
+    "    @pytest.fixture\n    def thing(self, maker):\n        return maker\n\n    def test_thing(self, thing):\n        assert thing\n",
+    "test_fancy.py": "import pytest, lib\nfrom test_base import TestBase\n\n\nclass TestFancy(TestBase):\n    @pytest.fixture\n"
+    "    def maker(self):\n        return lib.fancy()\n",
+}
+FIXTURE_EDITS = {
+    "a fixture requests another": _changed(FIXTURES, "test_base.py", "thing(self, maker)", "thing(self, other)"),
+    "a test requests another": _changed(FIXTURES, "test_base.py", "test_thing(self, thing)", "test_thing(self)"),
+    "a fixture has another name": _changed(FIXTURES, "test_fancy.py", "def maker", "def other"),
 }
 C_EDITS = {
     "a base class is removed": _changed(C, "include/b.h", " : public A", ""),
@@ -86,6 +100,11 @@ def test_an_edit_and_its_undoing_in_python(tmp_path: Path, name: str) -> None:
     _there_and_back(tmp_path, PYTHON, EDITS[name])
 
 
+@pytest.mark.parametrize("name", FIXTURE_EDITS)
+def test_an_edit_and_its_undoing_of_fixtures(tmp_path: Path, name: str) -> None:
+    _there_and_back(tmp_path, FIXTURES, FIXTURE_EDITS[name])
+
+
 @pytest.mark.parametrize("name", C_EDITS)
 def test_an_edit_and_its_undoing_in_c(tmp_path: Path, name: str) -> None:
     _there_and_back(tmp_path, C, C_EDITS[name])
@@ -100,7 +119,9 @@ def _there_and_back(home: Path, files: dict[str, str], edited: dict[str, str]) -
 
 @pytest.mark.parametrize("seed", range(24))
 def test_edits_at_random(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invalidation, "ALWAYS_FOLLOWED_FILES", 1000 if seed % 8 else 0)  # so that names are followed, however many ask for them
+    monkeypatch.setattr(
+        invalidation, "ALWAYS_FOLLOWED_FILES", 1000 if seed % 8 else 0
+    )  # so that names are followed, however many ask for them
     kinds = [("python",), ("c",), ("ecma",), ("bound", "table", "asking"), ("go", "rust", "java"), ("python", "shell")]
     made = Repository(7000 + seed, kinds[seed % len(kinds)])
     book = Book(tmp_path, made.text(), keeps=seed % 4 > 0)

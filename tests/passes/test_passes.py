@@ -36,6 +36,7 @@ from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
 from concordance.query.index.graphs.file_graph import clusters_by_path as named_clusters
 from concordance.query.index.graphs.reachability import find_reaching, functions_in
 from concordance.query.index.test_commands import RunnerCommands
+from concordance.query.pages import file as file_pages
 from tests.support import program
 
 # --- what is a test
@@ -82,13 +83,25 @@ def test_the_graph_gives_users_and_walks_back() -> None:
     assert walk.steps == {5: (0, 0, 0), 7: (1, 5, EdgeKind.CALLS), 9: (2, 7, EdgeKind.READS), 11: (3, 9, EdgeKind.ASKS)}
     assert graph.back([5], RUNS, frozenset({int(EdgeKind.TYPES)}), 1, 1000, int).steps.keys() == {5, 7, 8}
     assert not graph.back([5], RUNS, frozenset(), 10, 1, int).whole
-    twice = LinkGraph(join_graph([pack_edges([edge(1, 3, EdgeKind.LOADS), edge(2, 3, EdgeKind.MAKES), edge(3, 4, EdgeKind.CALLS)])], 9))
-    assert 4 in twice.back([1, 2], RUNS, frozenset({int(EdgeKind.LOADS)}), 10, 1000, int).steps  # it is gone on from by MAKES
+    twice = LinkGraph(
+        join_graph(
+            [pack_edges([edge(1, 3, EdgeKind.LOADS), edge(2, 3, EdgeKind.MAKES), edge(3, 4, EdgeKind.CALLS)])], 9
+        )
+    )
+    assert (
+        4 in twice.back([1, 2], RUNS, frozenset({int(EdgeKind.LOADS)}), 10, 1000, int).steps
+    )  # it is gone on from by MAKES
     assert LinkGraph(b"").users(1) == []
 
 
 def test_the_graph_between_files() -> None:
-    edges = [edge(11, 2, EdgeKind.CALLS), edge(12, 2, EdgeKind.CALLS), edge(12, 3, EdgeKind.READS), edge(13, 12, EdgeKind.CALLS), edge(3, 2, EdgeKind.CALLS)]
+    edges = [
+        edge(11, 2, EdgeKind.CALLS),
+        edge(12, 2, EdgeKind.CALLS),
+        edge(12, 3, EdgeKind.READS),
+        edge(13, 12, EdgeKind.CALLS),
+        edge(3, 2, EdgeKind.CALLS),
+    ]
     graph = LinkGraph(join_graph([pack_edges(edges)], 20))
     pairs = graph.files(IdOwners([(1, 1), (10, 10)]))
     assert pairs == [(1, 10, 3)]
@@ -170,6 +183,89 @@ def test_the_nearest_come_first(library: Any) -> None:
 def test_a_method_that_overrides_is_reached_through_what_it_overrides(library: Any) -> None:
     (row,) = library.tests("Engine.turn")
     assert (row["name"], row["why"]) == ("test_dispatch", "calls drive → Base.turn, overridden by Engine.turn")
+
+
+def test_the_most_direct_come_first(folder: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\n",
+        "src/cart.py": "def add_item(x):\n    return x\n\n\ndef total(x):\n    return add_item(x)\n",
+        "src/shop.py": "import cart\n\n\ndef sell(x):\n    return cart.total(x)\n",
+        "src/hidden.py": "TABLE = {}\n\n\ndef unseen():\n    return TABLE\n",
+        "src/lonely.py": "def unseen():\n    return 1\n",
+        "tests/test_all.py": "import cart, shop, hidden\n\n\ndef test_sale():\n    shop.sell(1)\n\n\ndef test_two():\n    def inner():\n        cart.total(1)\n    inner()\n\n\n"
+        "def test_add_item_later():\n    shop.sell(1)\n\n\ndef test_table():\n    assert hidden.TABLE\n",
+        "tests/test_cart.py": "import shop\n\n\ndef test_sell():\n    shop.sell(2)\n",
+        "tests/test_lonely.py": "def test_nothing():\n    pass\n",
+    }
+    program.write(folder, files)
+    with concordance.open(folder) as repository:
+        rows = [(row["name"], row["how"], row["distance"]) for row in repository.tests("src/cart.py")]
+        assert rows == [
+            ("test_sell", "same_name", 2), ("test_add_item_later", "names", 2), ("test_two", "calls", 2), ("test_sale", "reaches", 2),
+        ]  # fmt: skip
+        rows = [(row["name"], row["how"], row["distance"]) for row in repository.tests("total")]
+        assert rows == [
+            ("test_sell", "same_name", 2),
+            ("test_two", "calls", 2),
+            ("test_sale", "reaches", 2),
+            ("test_add_item_later", "reaches", 2),
+        ]
+        # What no test was found to run, but names, imports, or has the name of.
+        rows = [(row["path"], row["name"], row["how"], row["distance"]) for row in repository.tests("src/hidden.py")]
+        assert rows == [("tests/test_all.py", "", "names", None), ("tests/test_all.py", "test_table", "names", 1)]
+        (row,) = repository.tests("src/lonely.py")
+        assert (row["path"], row["how"], row["distance"], row["run"]) == (
+            "tests/test_lonely.py",
+            "same_name",
+            None,
+            "pytest tests/test_lonely.py",
+        )
+        assert "computed names" in repository.ask("tests", "src/lonely.py").note
+
+
+def test_more_test_files_than_fit_are_on_a_page_of_their_own(folder: Path) -> None:
+    files = {f"tests/test_{n:02}.py": "import tool\n\n\ndef test_it():\n    tool.use()\n" for n in range(20)}
+    program.write(folder, {"tool.py": "def use():\n    return 1\n", "pytest.ini": "[pytest]\n", **files})
+    with concordance.open(folder) as repository:
+        first, second = file_pages.pages(repository._index, "tool.py")
+        assert (first.ref.part, second.ref.part) == (1, 2)
+        linked = [{path for path in files if f"'{path}'" in repr(page.blocks)} for page in (first, second)]
+        assert [len(paths) for paths in linked] == [15, 20]
+        assert "All 20 test files" in repr(first.blocks)
+
+
+def test_methods_run_without_being_named(folder: Path) -> None:
+    """A method that overrides another, a special method, and one that a base calls by a computed name."""
+    files = {
+        "src/base.py": "class Base:\n    def run(self):\n        return self.step()\n\n    def step(self):\n        return 0\n",
+        "src/own.py": "from base import Base\nimport far\n\n\nclass Own(Base):\n    def step(self):\n        return far.help_step()\n\n"
+        "    def __len__(self):\n        return far.help_len()\n\n    def visit_name(self):\n        return far.help_visit()\n\n"
+        "    def other(self):\n        return far.help_other()\n",
+        "src/far.py": "def help_step(): ...\ndef help_len(): ...\ndef help_visit(): ...\ndef help_other(): ...\n",
+        "tests/test_own.py": "from own import Own\n\n\ndef test_run():\n    Own().run()\n\n\ndef test_nothing():\n    Own()\n",
+        "pytest.ini": "[pytest]\n",
+    }
+    program.write(folder, files)
+    with concordance.open(folder) as repository:
+        for name in ("help_step", "help_len", "help_visit"):
+            assert _names(repository.tests(name)) == ["test_run", "test_nothing"], name
+        assert repository.tests("help_other") == []
+        assert _names(repository.tests("Own.step")) == ["test_run"]  # it must also call what is overridden
+
+
+INHERITED: dict[str, str] = {
+    "lib.py": "def plain(): ...\ndef fancy(): ...\n",
+    "test_base.py": "import pytest\nimport lib\n\n\nclass TestBase:\n    @pytest.fixture\n    def maker(self):\n        return lib.plain()\n\n"
+    "    @pytest.fixture\n    def thing(self, maker):\n        return maker\n\n    def test_thing(self, thing):\n        assert thing\n",
+    "test_fancy.py": "import pytest\nimport lib\nfrom test_base import TestBase\n\n\nclass TestFancy(TestBase):\n    @pytest.fixture\n"
+    "    def maker(self):\n        return lib.fancy()\n",
+}
+
+
+def test_a_subclass_replaces_what_a_fixture_of_its_base_requests(folder: Path) -> None:
+    program.write(folder, INHERITED)
+    with concordance.open(folder) as repository:
+        assert _names(repository.tests("plain")) == _names(repository.tests("fancy")) == ["TestBase.test_thing"]
 
 
 def test_what_no_test_reaches_says_what_was_searched(library: Any) -> None:
@@ -278,7 +374,10 @@ def test_cycles_and_layers_of_a_repository(folder: Path) -> None:
     with concordance.open(folder) as repository:
         index = repository._index
         python = ("pkg/a.py", "pkg/b.py", "pkg/c.py")
-        assert index.cycles == {**dict.fromkeys(python, python), **dict.fromkeys(("src/a.h", "src/b.h"), ("src/a.h", "src/b.h"))}
+        assert index.cycles == {
+            **dict.fromkeys(python, python),
+            **dict.fromkeys(("src/a.h", "src/b.h"), ("src/a.h", "src/b.h")),
+        }
         assert index.loads.needs["src/c.cc"] == ["src/a.h"]
         assert {path: index.layers[path] for path in ("pkg/a.py", "pkg/top.py", "src/c.cc", "pkg/__init__.py")} == {
             "pkg/a.py": (0, 1), "pkg/top.py": (1, 0), "src/c.cc": (1, 0), "pkg/__init__.py": (0, 0),
@@ -314,7 +413,9 @@ def test_tests_in_several_batches() -> None:
 
 
 def test_a_whole_file_is_a_test_in_javascript(folder: Path) -> None:
-    program.write(folder, {"a.js": "export function f() { return 1 }\n", "a.test.js": "import { f } from './a.js'\nf()\n"})
+    program.write(
+        folder, {"a.js": "export function f() { return 1 }\n", "a.test.js": "import { f } from './a.js'\nf()\n"}
+    )
     with concordance.open(folder) as repository:
         index = repository._index
         assert index.tests_of("a.js").near == [(index.file_id("a.test.js"), 1)]
@@ -325,11 +426,16 @@ def test_a_whole_file_is_a_test_in_javascript(folder: Path) -> None:
 
 def test_the_impact_of_a_symbol_and_of_a_file(library: Any) -> None:
     rows = library.impact("oil")
-    assert [(row["qualified"], row["distance"]) for row in rows[:2]] == [("test_direct", 1), ("test_fixture", 3)]  # tests first
+    assert [(row["qualified"], row["distance"]) for row in rows[:2]] == [
+        ("test_direct", 1),
+        ("test_fixture", 3),
+    ]  # tests first
     assert ("Engine.spin", 1, "calls oil") in [(row["qualified"], row["distance"], row["why"]) for row in rows]
     distances = [row["distance"] for row in rows[2:]]
     assert distances == sorted(distances)
-    assert {"src/lib/core.py", "tests/test_core.py", "examples/run.py"} <= {row["path"] for row in library.impact("src/lib/parts.py")}
+    assert {"src/lib/core.py", "tests/test_core.py", "examples/run.py"} <= {
+        row["path"] for row in library.impact("src/lib/parts.py")
+    }
     assert "no uses of unused found" in library.ask("impact", "unused").note
 
 
@@ -341,7 +447,14 @@ def test_the_impact_of_what_is_changed_in_the_work_tree(folder: Path) -> None:
     with concordance.open(folder) as repository:
         answer = repository.ask("impact")
         assert (answer.rows, answer.note) == ([], "nothing changed since the last commit")
-    program.write(folder, {"src/lib/parts.py": LIBRARY["src/lib/parts.py"].replace("def oil(x):\n    return x", "def oil(x):\n    return x + 1")})
+    program.write(
+        folder,
+        {
+            "src/lib/parts.py": LIBRARY["src/lib/parts.py"].replace(
+                "def oil(x):\n    return x", "def oil(x):\n    return x + 1"
+            )
+        },
+    )
     with concordance.open(folder) as repository:
         answer = repository.ask("impact")
     assert answer.note == "changed since the last commit: lib.parts.oil"

@@ -165,13 +165,14 @@ class LinkGraph:
 
     def back(
         self, starts: Iterable[int], kinds: frozenset[int], last: frozenset[int], steps: int, limit: int,
-        order: Callable[[int], Any],
+        order: Callable[[int], Any], ignored: Collection[tuple[int, int]] = (),
     ) -> GraphWalk:  # fmt: skip
         """Search backwards from `starts`: everything that leads there within `steps`, nearest first.
 
         The search continues from nodes reached by an edge of `kinds`, but not from those reached only by an edge of
         `last`. It stops early after examining `limit` edges. Nodes at the same distance are visited in the order of the
-        key `order`, so that the result does not depend on ids, which vary from build to build.
+        key `order`, so that the result does not depend on ids, which vary from build to build. The pairs of target and
+        user in `ignored` are no edges.
         """
         begins, users, known = self._starts, self._users, len(self._starts) - 1
         met = dict.fromkeys(starts, (0, 0, 0))
@@ -184,7 +185,7 @@ class LinkGraph:
                 looked += end - begin
                 for one in users[begin:end]:
                     user, way = one >> _USER, one & _WAY
-                    if user in met:
+                    if user in met or (ignored and (target, user) in ignored):
                         continue
                     if way in kinds:
                         met[user] = (distance, target, way)

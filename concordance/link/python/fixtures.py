@@ -52,12 +52,24 @@ class Fixtures:
         return None
 
     def inherited(self, identity: int, file: LoadedFlow, function: int) -> Iterator[Function]:
-        """Yield the fixtures of a class that an inherited test gets instead of those of its own class."""
-        for name in self.names(file, function):
-            for above, place in self.classes.order(identity):
-                if (above.number, place) == (file.number, file.symbol_parent[function] - 1):
-                    break
-                yield from ((above, symbol) for symbol in self._fixtures_of(above).get((place, name), ()))
+        """Yield the fixtures of a class that its test gets, itself or through other fixtures, from another class.
+
+        A subclass may replace a fixture that a fixture of its base requests.
+        """
+        pending, met = [(file, function)], set[tuple[int, int]]()
+        while pending:
+            asking, asker = pending.pop()
+            for name in self.names(asking, asker):
+                for above, place in self.classes.order(identity):
+                    fixtures = self._fixtures_of(above).get((place, name), ())
+                    for symbol in fixtures:
+                        if (above.number, symbol) not in met:
+                            met.add((above.number, symbol))
+                            pending.append((above, symbol))
+                            if (above.number, place) != (asking.number, asking.symbol_parent[asker] - 1):
+                                yield above, symbol
+                    if fixtures:
+                        break
 
     def autouse(self, file: LoadedFlow, function: int) -> Iterator[Function]:
         """Yield the autouse fixtures of a function."""

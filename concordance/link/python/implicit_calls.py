@@ -25,6 +25,7 @@ _INSTANCE_METHODS = (
     "__aenter__",
     "__aexit__",
 )  # of a class whose instance the code has
+_DISPATCHED = ("visit_", "depart_", "leave_", "do_")  # methods that a base calls by a computed name
 # Hooks of unittest and pytest.
 _HOOKS = (
     "setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "setup_method",
@@ -57,6 +58,7 @@ class ImplicitCalls:
             if kind is Kind.CLASS:
                 if not self._is_exception(file.id(symbol)):
                     yield from self._special_methods(file.id(symbol), file.id(symbol), _CONSTRUCTORS)
+                    yield from self._unnamed_methods(file, symbol)
                 yield from self._set_up(file, symbol)
             elif kind in FUNCTIONS:
                 yield from self._wrappers(file, symbol)
@@ -83,6 +85,23 @@ class ImplicitCalls:
             place = self.classes.member(identity, name)
             if place is not None and not isinstance(place, str):
                 yield place[0].id(place[1]), user, EdgeKind.MAKES
+
+    def _unnamed_methods(self, file: LoadedFlow, symbol: int) -> Iterator[Edge]:
+        """Yield the methods of a class that run on its instances although no code names its definition of them.
+
+        Those are special methods, methods that replace one of a base, which code calls through the base, and methods
+        that a base calls by a computed name.
+        """
+        above = self.classes.order(file.id(symbol))[1:]
+        is_derived = bool(file.related_expressions(symbol, SymbolRelation.BASE))
+        for word, members in file.members.get(symbol, {}).items():
+            name = file.names[word]
+            if file.kind(members[0]) in FUNCTIONS and (
+                name.startswith("__")
+                or (is_derived and name.startswith(_DISPATCHED))
+                or any(other.name_index.get(name, -1) in other.members.get(place, ()) for other, place in above)
+            ):
+                yield file.id(members[0]), file.id(symbol), EdgeKind.MAKES
 
     def _is_exception(self, identity: int) -> bool:
         bases = (

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 
 from concordance.base.blocks import count_noun
 from concordance.base.model import Category, File
 from concordance.facts.links.graph import EdgeKind, GraphWalk
+from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, page_start
 from concordance.query.index.graphs.reachability import (
     MAX_EDGES,
-    STEPS,
     ReachedSymbol,
     explain_paths,
     find_reaching,
     functions_in,
     places,
-    reach_by_override,
+    reach_symbols,
     test_command,
-    with_members,
+)
+from concordance.query.index.graphs.test_directness import (
+    NOT_FOLLOWED,
+    Directness,
+    file_subject,
+    same_name_tests,
+    symbol_subject,
 )
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import resolve_subject
 
-HELP = """List the tests that may run a file or symbol, nearest first, with the reason and the command that runs each.
+HELP = """List the tests that may run a file or symbol, most direct first, with the reason and the command for each.
+
+First come the tests in the test file of the same name, then tests that are named after the file or symbol, then those
+that call it, then those that reach it through other code. Without any, tests that name or import the file are listed.
 
 \b
 concord tests torch/nn/functional.py
@@ -33,69 +43,85 @@ concord tests src/click/core.py --examples
 """
 ARGUMENT = "PATH or NAME"
 OPTIONS = (Option("examples", "List examples instead of tests.", bool, False),)
-_COLUMNS = ("path", "line", "name", "why", "run")
+_COLUMNS = ("path", "line", "name", "how", "why", "run")
 _MAX_METHODS = 10  # definitions of one name whose overridden methods are followed: each takes a separate search
+
+_Reached = tuple[ReachedSymbol, GraphWalk, str]
 
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per test."""
     meant = resolve_subject(index, argument)
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
-    starts = functions_in(index, meant) if isinstance(meant, File) else with_members(index, meant)
-    found = [find_reaching(index, starts, category)]
-    if not isinstance(meant, File):
-        found += reach_by_override(index, meant[:_MAX_METHODS], category)
-    elif not found[0].rows:
-        return _by_import(index, meant, category, page)
-    rows = [(row, walk) for rows, walk in found for row in rows]
-    total = len({row.id for row, _ in rows})
-    if len(found) > 1:  # keep the first row of each test
-        rows = list({row.id: (row, walk) for row, walk in reversed(rows)}.values())[::-1]
-    start = page_start(page, total)
+    if isinstance(meant, File):
+        found = [find_reaching(index, functions_in(index, meant), category)]
+        if not found[0].rows:
+            return _by_name(index, meant, category, page)
+        subject = file_subject(index, meant)
+    else:
+        found = reach_symbols(index, meant, category, _MAX_METHODS)
+        subject = symbol_subject(index, meant)
+    first = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
+    ranked = subject.rank((row.id, row.steps) for row, _ in first.values())
+    start = page_start(page, len(ranked))
     end = start + page.limit
     what = "tests" if category is Category.TEST else "examples"
-    searched = f"{count_noun(len(index.tests), 'test')}, {STEPS} steps searched"
-    note = "" if rows else f"no {what} found that reach {argument}: {searched}"
+    note = "" if ranked else f"no {what} found that reach {argument}: {_searched(index)}"
     if not all(walk.whole for _, walk in found):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(meant, File) and len(meant) > _MAX_METHODS:
         note = f"overridden methods were followed for {_MAX_METHODS} of {len(meant):,}: qualify NAME to get the others"
-    return Answer(_rows(index, rows[start:end]), _COLUMNS, total, str(end) if end < total else "", note)
+    rows = _rows(index, [(*first[one.id], one.how) for one in ranked[start:end]])
+    return Answer(rows, _COLUMNS, len(ranked), str(end) if end < len(ranked) else "", note)
 
 
-def _rows(index: Index, reached: list[tuple[ReachedSymbol, GraphWalk]]) -> list[Row]:
-    known = places(index, (row.id for row, _ in reached))
+def _rows(index: Index, reached: Sequence[_Reached]) -> list[Row]:
+    known = places(index, (row.id for row, _, _ in reached))
     whys: list[str] = []
     for walk, rows in groupby(reached, itemgetter(1)):
-        whys += explain_paths(index, [row for row, _ in rows], walk)
-    return [
-        {
-            "path": place.path,
-            "line": place.line,
-            "name": full_name(place) if place.name else "",
-            "why": why,
-            "run": test_command(index, place),
-        }
-        for place, why in zip((known[row.id] for row, _ in reached), whys, strict=True)
-    ]
+        whys += explain_paths(index, [row for row, _, _ in rows], walk)
+    return [_row(index, known[row.id], why, row.steps, how) for (row, _, how), why in zip(reached, whys, strict=True)]
 
 
-def _by_import(index: Index, file: File, category: Category, page: AnswerPage) -> Answer:
-    """Return the test files that import a file, for a file none of whose symbols a test was found to run."""
+def _row(index: Index, place: SymbolPlace, why: str, distance: int | None, how: str) -> Row:
+    return {
+        "path": place.path,
+        "line": place.line,
+        "name": full_name(place) if place.name else "",
+        "why": why,
+        "run": test_command(index, place),
+        "distance": distance,
+        "how": how,
+    }
+
+
+def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> Answer:
+    """Return the tests that name something in a file, and the test files that import it or have its name.
+
+    These are listed for a file none of whose functions a test was found to run. Their distance is null, except for
+    tests that use a name of the file themselves.
+    """
+    found: list[tuple[SymbolPlace, str, int | None, Directness]] = []
+    is_test = category is Category.TEST
+    same = same_name_tests(index, file.path) if is_test else []
     users = index.graph.users(index.facts.id(file.path))
-    paths = {index.path_of(user) for user, way in users if way == EdgeKind.IMPORTS}
-    rows: list[Row] = [
-        {
-            "path": path,
-            "line": 1,
-            "name": "",
-            "why": f"imports {file.path}",
-            "run": index.runners.command(path, index.language_of(path), ""),
-        }
-        for path in sorted(paths)
-        if index.category_of(path) == category
-    ]
-    start = page_start(page, len(rows))
+    importing = {index.path_of(user) for user, way in users if way == EdgeKind.IMPORTS}
+    importing = {path for path in importing if index.category_of(path) == category and path not in same}
+    for paths, why, how in (
+        (same, "has the same name", Directness.SAME_NAME),
+        (sorted(importing), f"imports {file.path}", Directness.NAMES),
+    ):
+        known = places(index, map(index.file_id, paths))
+        found += [(known[index.file_id(path)], why, None, how) for path in paths]
+    direct = file_subject(index, file).direct() if is_test else []
+    known = places(index, direct)
+    found += [(known[one], f"names {file.path}", 1, Directness.NAMES) for one in direct]
+    ordered = [_row(index, *row) for row in found]
+    start = page_start(page, len(ordered))
     end = start + page.limit
-    note = f"no {category} found that runs {file.path}: {count_noun(len(index.tests), 'test')}, {STEPS} steps searched"
-    return Answer(rows[start:end], _COLUMNS, len(rows), str(end) if end < len(rows) else "", note)
+    note = f"no {category} found that runs {file.path}: {_searched(index)}"
+    return Answer(ordered[start:end], _COLUMNS, len(ordered), str(end) if end < len(ordered) else "", note)
+
+
+def _searched(index: Index) -> str:
+    return f"{count_noun(len(index.tests), 'test')} searched; {NOT_FOLLOWED}"

@@ -16,8 +16,10 @@ from concordance.base.model import Category, Kind
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, memoised, shared_until
 from concordance.query.index.file_model import ref_of
+from concordance.query.index.graphs.test_directness import NOT_FOLLOWED
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
+from concordance.query.index.test_commands import join_commands
 from concordance.query.sections.owner_notes import describe_owner
 
 _MAX_PATHS = 5
@@ -77,7 +79,7 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
         best = [path for _, path in own]
         total = -sum(number for number, _ in own)
         items.append(Item([Strong("Tests in it"), f": {count_noun(total, 'test')} in ", *_files(best)]))
-        commands += _command(index, best[0])
+        commands += _commands(index, best)
     if outside:
         best = [path for path, _ in sorted(outside.items(), key=lambda row: (-row[1], row[0]))]
         items.append(
@@ -90,29 +92,40 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
                 ]
             )
         )
-        commands += _command(index, best[0])
+        commands += _commands(index, best)
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
-        told = index.approximate_test_count
-        said = f"none found that reach it ({told} searched)" if told else "none found in the repository"
+        said = f"none found that reach it; {NOT_FOLLOWED}" if index.has_tests else "none found in the repository"
         items.append(Item([Strong("Tests"), f": {said}"]))
     items += _builds(index, files) + _owners(worked, len(files))
     blocks: list[Block] = [Items(items)] if items else []
     if commands:
-        blocks += [Text(["To run them:"]), Code("\n".join(dict.fromkeys(commands)) + "\n", "bash")]
+        blocks += [
+            Text(["To run the test files named above:"]),
+            Code("\n".join(join_commands(commands)) + "\n", "bash"),
+        ]
     return blocks
 
 
+def _shown(paths: Sequence[str]) -> Sequence[str]:
+    return paths[: _MAX_PATHS + (len(paths) == _MAX_PATHS + 1)]
+
+
 def _files(paths: Sequence[str]) -> list[Piece]:
-    shown = paths[: _MAX_PATHS + (len(paths) == _MAX_PATHS + 1)]
+    shown = _shown(paths)
     left = len(paths) - len(shown)
     refs: list[Piece] = [Ref(To.FILE, path) for path in shown]
     return join_in_sentence([*refs, *([count_noun(left, "other file")] if left else [])])
 
 
+def _commands(index: Index, paths: Sequence[str]) -> list[str]:
+    """Return the commands that run the test files that are named."""
+    found = (_command(index, path) for path in _shown(paths))
+    return [command for command in found if command]
+
+
 @memoised(2048)
-def _command(index: Index, path: str) -> list[str]:
-    command = index.runners.command(path, index.language_of(path), "")
-    return [command] if command else []
+def _command(index: Index, path: str) -> str:
+    return index.runners.command(path, index.language_of(path), "")
 
 
 @shared_until(Aspect.USED_BY, Aspect.DISPLAY_NAMES, FILE_USES)

@@ -15,7 +15,6 @@ from itertools import chain
 from typing import Any
 from zlib import crc32
 
-from concordance.base.blocks import count_noun
 from concordance.base.config import Book
 from concordance.base.errors import UserError
 from concordance.base.model import KINDS, Category, File
@@ -374,12 +373,13 @@ class Index:
         return found
 
     @property
-    def approximate_test_count(self) -> str:
-        """The approximate number of tests in words, such as "about 1,200 tests"; "" if there are none."""
+    def has_tests(self) -> bool:
+        """True if any tests were found."""
         self.reads.note("all tests", "")
-        number = sum(map(len, self.tests_in.values()))
-        rounded = round(number, 2 - len(str(number)))  # two digits: most commits leave it as it is
-        return f"about {rounded:,} tests" if number > 99 else count_noun(number, "test") if number else ""
+        return bool(self.tests_in) or any(
+            category == Category.TEST and language_of(language).tests.whole_files
+            for _, _, language, category in self.file_rows
+        )
 
     @shared_property()
     def neighbours(self) -> Neighbours:

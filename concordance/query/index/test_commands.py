@@ -6,7 +6,7 @@ has its own rules (`base.model.TestConventions`); this module gives them the fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from concordance.base.errors import Unreadable
@@ -85,3 +85,16 @@ class RunnerCommands:
         if name not in self._named:
             self._named[name] = sorted(path for path in self._paths if path.rpartition("/")[2] == name)
         return self._named[name]
+
+
+def join_commands(commands: Iterable[str]) -> list[str]:
+    """Return commands that do the same as the given ones, with several tests in one command where its program can."""
+    found: dict[str, list[str]] = {}
+    for command in dict.fromkeys(filter(None, commands)):
+        start, _, name = command.rpartition(" ")
+        if start.endswith(" -k"):  # an option that is repeated
+            start, name = start.removesuffix(" -k"), f"-k {name}"
+        if start != "pytest" and not start.startswith("python "):
+            start, name = command, ""
+        found.setdefault(start, []).append(name)
+    return [" ".join(filter(None, (start, *names))) for start, names in found.items()]

@@ -34,12 +34,13 @@ from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
 from concordance.query.sections.file_page import sections
-from concordance.query.sections.file_page.dependencies import bridge_parts
+from concordance.query.sections.file_page.dependencies import BRIDGES_PART, bridge_parts
 from concordance.query.sections.licences import licence
 from concordance.query.sections.listing import skip_reason
 from concordance.query.sections.owner_notes import describe_owner, notes_section
 from concordance.query.sections.section_order import titles
 from concordance.query.sections.structure import Structure
+from concordance.query.sections.tested_by import TESTS_PART, tests_page
 
 TO = To.FILE  # what links to these pages say
 
@@ -53,20 +54,27 @@ def subjects(index: Index) -> list[str]:
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
-    """Yield the page of a file, then the parts of its source if it is too large for that page."""
+    """Yield the page of a file, then what is too large for it: the list of its tests, and the parts of its source."""
     one = model_of(index, subject)
     text = one.opened.text() if one.file.skip == Skip.NONE else None
     parts = _parts(text, len(one.symbols)) if text is not None and index.book.source else []
+    tests = tests_page(one)
     links = bridge_parts(one) if Section.DEPENDENCIES.value not in index.book.sections_off else []
-    yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], _blocks(one, text, parts, len(links)))
-    for number, blocks in enumerate(links, 2):
-        yield _part(one, number, f"across languages, part {number - 1} of {len(links)}", blocks)
+    # Links to tests and to bridges are made where the number of other further pages is not known.
+    first = BRIDGES_PART + len(links) if links else TESTS_PART + 1 if tests else TESTS_PART
+    yield Page(
+        Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], _blocks(one, text, range(first, first + len(parts)))
+    )
+    if tests:
+        yield tests
+    for number, blocks in enumerate(links):
+        yield _part(one, BRIDGES_PART + number, f"across languages, part {number + 1} of {len(links)}", blocks)
     fence = fence_language(one.file.language)
-    for number, part in enumerate(parts, 1):
-        yield _part(one, 1 + len(links) + number, f"source, part {number} of {len(parts)}", [Code(part, fence)])
+    for number, part in enumerate(parts):
+        yield _part(one, first + number, f"source, part {number + 1} of {len(parts)}", [Code(part, fence)])
 
 
-def _blocks(one: FileModel, text: str | None, parts: list[str], links: int) -> list[Block]:
+def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
     found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
     found += notes_section(one.index, one.path)
     said = sections(one)
@@ -119,8 +127,7 @@ def _history(one: FileModel) -> Iterator[Item]:
         yield _field("Changes", _history_line(change))
 
 
-def _source(one: FileModel, text: str | None, parts: list[str], links: int) -> Iterator[Block]:
-    """Yield the source, or links to the pages that have it; `links` further pages come before those."""
+def _source(one: FileModel, text: str | None, parts: range) -> Iterator[Block]:
     file = one.file
     if file.skip != Skip.NONE:
         yield Text([Ref(To.SOURCE, one.path, "", one.path), f": {skip_reason(file)}"])
@@ -134,8 +141,8 @@ def _source(one: FileModel, text: str | None, parts: list[str], links: int) -> I
         yield Code(text, fence_language(file.language))
     else:
         refs: list[Piece] = []
-        for number in range(1, len(parts) + 1):
-            refs += [", " if refs else "", Ref(To.FILE, one.path, "", f"part {number}", False, 1 + links + number)]
+        for number, part in enumerate(parts, 1):
+            refs += [", " if refs else "", Ref(To.FILE, one.path, "", f"part {number}", False, part)]
         pages_ = "a page of its own" if len(parts) == 1 else f"{len(parts)} pages"
         yield Text([f"The source ({file.size:,} bytes) is too large for this page and is on {pages_}: ", *refs])
 

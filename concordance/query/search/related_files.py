@@ -216,6 +216,11 @@ class Neighbours:
             reason = Reason(Relation.TEST if is_test else Relation.NAMED)
             yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
 
+    def with_stem_of(self, path: str) -> list[str]:
+        """Return the files whose names are equal, apart from endings and what marks a test, in the order of paths."""
+        self.reads.note("stem", stem_of(path))
+        return sorted(self.paths[one] for one in self._stems[stem_of(path)])
+
     def _are_linked(self, one: int, other: int) -> bool:
         """True if one of two files uses the other."""
         return other in self.uses.get(one, {}) or other in self.users.get(one, {})

@@ -31,15 +31,12 @@ from concordance.query.answers import AnswerPage as Asked
 from concordance.query.index.definition_pages import symbols_with_pages
 from concordance.query.index.file_model import FileModel, model_of, ref_of
 from concordance.query.index.graphs.reachability import (
-    MAX_EDGES,
-    STEPS,
     explain_paths,
-    find_reaching,
     places,
-    reach_by_override,
+    reach_symbols,
     test_command,
-    with_members,
 )
+from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, symbol_subject
 from concordance.query.index.repository import Index
 from concordance.query.names.call_graph import add_constructed_classes, callers
 from concordance.query.names.declarations import cached_counterparts
@@ -179,20 +176,20 @@ class _Definition:
 
     def _tests(self) -> Iterator[Block]:
         index = self.index
-        found = [find_reaching(index, with_members(index, self.places[:1]), Category.TEST)]
-        found += reach_by_override(index, self.places[:1], Category.TEST)
+        found = reach_symbols(index, self.places[:1], Category.TEST, 1)
         rows = {row.id: (row, walk) for rows, walk in reversed(found) for row in reversed(rows)}
-        nearest = sorted(rows.values(), key=lambda pair: pair[0])
+        ranked = symbol_subject(index, self.places[:1]).rank((row.id, row.steps) for row, _ in rows.values())
+        nearest = [rows[one.id] for one in ranked]
         yield Heading(2, ["Tests"])
         if not nearest:
-            yield Text(
-                [f"No test found that reaches it: {count_noun(len(index.tests), 'test')}, {STEPS} steps searched."]
-            )
+            yield Text([f"No test found that reaches it; {NOT_FOLLOWED}."])
             return
-        whole = all(walk.whole for _, walk in found)
-        cut = "" if whole else f"; the search stopped after {MAX_EDGES:,} uses, so there may be more"
-        more = f"the nearest {_TESTS} are listed" if len(nearest) > _TESTS else ""
-        yield Text([f"{count_noun(len(nearest), 'test')} may run it{cut}{'; ' if more else ''}{more}."])
+        if not all(walk.whole for _, walk in found):
+            yield Text([f"More tests may run it than could be searched; the most direct {_TESTS} found are listed."])
+        elif len(nearest) > _TESTS:
+            yield Text([f"{len(nearest):,} tests may run it; the most direct {_TESTS} are listed."])
+        else:
+            yield Text([f"{count_noun(len(nearest), 'test')} may run it."])
         known = places(index, (row.id for row, _ in nearest[:_TESTS]))
         rows_ = []
         for row, walk in nearest[:_TESTS]:

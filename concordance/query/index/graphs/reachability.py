@@ -7,7 +7,7 @@ fixture behind a parameter. The number of edges it looks at is bounded, and the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File, Kind
@@ -89,9 +89,18 @@ def around(index: Index, place: SymbolPlace) -> Iterator[SymbolPlace]:
     return (one for one in index.facts.symbols_in(place.path) if [*split_key(one.parent_key), one.name] == home)
 
 
-def find_reaching(index: Index, starts: Collection[int], category: Category, limit: int = MAX_EDGES) -> ReachedSymbols:
-    """Return the tests or examples that may run the given symbols; the walk looks at no more than `limit` edges."""
-    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, limit, index.order_of)
+def find_reaching(
+    index: Index,
+    starts: Collection[int],
+    category: Category,
+    limit: int = MAX_EDGES,
+    ignored: Collection[tuple[int, int]] = (),
+) -> ReachedSymbols:
+    """Return the tests or examples that may run the given symbols; the walk looks at no more than `limit` edges.
+
+    `ignored` are pairs of a symbol and a user that do not count.
+    """
+    walk = index.graph.back(starts, RUNS, _LOADS, STEPS, limit, index.order_of, ignored)
     steps, tests = walk.steps, index.tests
     if category is not Category.TEST:
         return ReachedSymbols(sorted(_files(index, walk, steps, category)), walk)
@@ -119,7 +128,20 @@ def _files(index: Index, walk: GraphWalk, ids: Iterable[int], category: Category
     return [found[file]._replace(order=len(index.tests) + number) for number, file in enumerate(ordered)]
 
 
-def reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Category) -> Iterator[ReachedSymbols]:
+def reach_symbols(index: Index, asked: Sequence[SymbolPlace], category: Category, most: int) -> list[ReachedSymbols]:
+    """Return the tests or examples that may run the given symbols: by calls, and by calls of what they override.
+
+    Whoever creates an instance may run the methods that override others, but need not, so for a question about such a
+    method both must be found (`_reach_by_override`, for the first `most` symbols).
+    """
+    methods = (place for place in asked if place.kind in EXECUTABLE_KINDS and not place.name.startswith("__"))
+    overriding = [place for place in methods if index.facts.overridden(place.id)]
+    ignored = {(place.id, owner.id) for place in overriding for owner in around(index, place)}
+    found = [find_reaching(index, with_members(index, asked), category, ignored=ignored)]
+    return [*found, *_reach_by_override(index, asked[:most], category)]
+
+
+def _reach_by_override(index: Index, places: Iterable[SymbolPlace], category: Category) -> Iterator[ReachedSymbols]:
     """Yield the tests that call what a method overrides and also create an instance of the overriding class."""
     for place in places:
         owner = next(around(index, place), None)

@@ -18,6 +18,7 @@ from concordance.facts.codec import PUBLIC
 from concordance.facts.updates.delta import Aspect, round_to_power, slot_of
 from concordance.facts.updates.page_reads import Digests
 from concordance.facts.updates.reads import ANYTHING, BELOW, NAMES_BELOW, WHOLE_TABLE, TouchedKeys, shared_until
+from concordance.query.answers import split_key
 from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
@@ -52,7 +53,7 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         found["title"] = {"": number(name_of(index))}
         found["owners"] = {"": number((code_owners(index).path, code_owners(index).rules))}
         found["notes"] = _notes(index)
-        found["all tests"] = {"": number(index.approximate_test_count)}
+        found["all tests"] = {"": number(index.has_tests)}
         found["read"] = {"": index.census.file_count_band}
         found[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
         renamed = touched is None or touched[Aspect.SYMBOLS_NAMED] or touched[Aspect.CONCEPT]
@@ -103,7 +104,9 @@ def _path_tables(index: Index, before: Mapping[str, Digests], touched: TouchedKe
     anew = moved or affects_test_commands(texts)
 
     def command(path: str) -> int:
-        return number(index.runners.command(path, index.language_of(path), ""))
+        language = index.language_of(path)
+        names = ["", *(".".join(split_key(index.keys[test])) for test in index.tests_in.get(path, ()))]
+        return number([index.runners.command(path, language, name) for name in names])
 
     found["command"] = _updated_table(before.get("command", {}), trials, trials if anew else texts, anew, command)
     return found

@@ -36,6 +36,7 @@ from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.names.references import import_target
 from concordance.query.pages import bridge_page
 from concordance.query.sections.structure import folder_counts
+from concordance.query.sections.tested_by import TESTS_PART
 
 TITLE = Section.DEPENDENCIES.value
 ORDER = 40
@@ -50,6 +51,7 @@ _TITLES = {
 
 
 _NOTES = "notes"  # the bridge of titled comments, which is within one language as often as not
+BRIDGES_PART = TESTS_PART + 1  # the number of the first further page with bridges
 _MAX_BRIDGES = 150  # names of bridges that the page of a file lists
 _MAX_BRIDGES_OF_PART = 1_500  # names on a further page
 
@@ -136,8 +138,8 @@ def bridge_blocks(one: FileModel) -> list[Block]:
     if not parts:
         return [*found, *(block for told, items in groups for block in (Text([f"{told}:"]), Items(items)))]
     refs: list[Piece] = [
-        Ref(To.FILE, one.path, "", f"part {number}" if len(parts) > 1 else "a page of its own", False, number + 1)
-        for number in range(1, len(parts) + 1)
+        Ref(To.FILE, one.path, "", f"part {number}" if len(parts) > 1 else "a page of its own", False, place)
+        for number, place in enumerate(range(BRIDGES_PART, BRIDGES_PART + len(parts)), 1)
     ]
     counts = [Item([f"{told}: {count_noun(len(items), 'name')}"]) for told, items in groups]
     return [*found, Items(counts), Text(["The names are on ", *join_in_sentence(refs), "."])]
@@ -145,8 +147,7 @@ def bridge_blocks(one: FileModel) -> list[Block]:
 
 @memoised_in_object
 def bridge_parts(one: FileModel) -> list[list[Block]]:
-    """Return the bridges of a file for the further pages of its page, the first of which is part 2; none if they fit
-    on its page."""
+    """Return the bridges of a file for further pages, from `BRIDGES_PART` on; none if they fit on the file's page."""
     groups = _bridge_groups(one)
     if sum(len(items) for _, items in groups) <= _MAX_BRIDGES:
         return []

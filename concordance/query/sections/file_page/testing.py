@@ -5,7 +5,7 @@ In: the model of a file. Out: blocks. Examples are copied from files that use it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from concordance.base.blocks import (
     Block,
@@ -23,10 +23,23 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import Category, Skip
+from concordance.base.model import EXECUTABLE_KINDS, Category, Skip
+from concordance.extract.registry import language_of
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.file_model import FileModel, ref_of
+from concordance.query.index.graphs.reachability import STEPS
+from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, same_name_tests
+from concordance.query.index.repository import Index
 from concordance.query.sections.examples import find_examples
+from concordance.query.sections.tested_by import (
+    MAX_TEST_FILES,
+    TESTS_PART,
+    group_by_file,
+    own_tests,
+    page_subject,
+    ranked_tests,
+    test_commands,
+)
 
 TITLE = Section.TESTING.value
 ORDER = 80
@@ -40,50 +53,69 @@ def blocks(one: FileModel) -> list[Block]:
 
 
 def _testing(one: FileModel) -> list[Block]:
-    """Return the tests that reach the file, and the command that runs them."""
-    if one.file.category == Category.TEST:
+    """Return the tests that reach the file, and the commands that run those that are named."""
+    if own_tests(one):
         return list(_own_tests(one))
-    found = one.index.tests_of(one.path)
+    index, found = one.index, one.index.tests_of(one.path)
     if not found.near:
-        return [Text([_no_tests(one)])]
-    by_file: dict[str, list[int]] = {}
-    for test, _ in found.near:
-        by_file.setdefault(one.index.path_of(test), []).append(test)
-    by_file = dict(sorted(by_file.items(), key=lambda row: (-len(row[1]), row[0])))
-    items: list[Item] = []
-    shown = 0
-    for path, tests in by_file.items():
-        names = tests[: max(0, _MAX_TESTS - shown)]
-        shown += len(names)
-        pieces: list[Piece] = [Ref(To.FILE, path, "", path)]
-        more = len(tests) - len(names)
-        label: list[Piece] = [ref_of(one.index, test) for test in names]
-        label += [count_noun(more, "more test" if names else "test")] if more else []
-        pieces += [": ", *join_in_sentence(label)]
-        items.append(Item(pieces))
-    blocks: list[Block] = [Items(items)]
+        return list(_named_by_tests(one))
+    tests = [test.id for test in ranked_tests(one)]
+    named = tests[:_MAX_TESTS]
+    by_file = group_by_file(index, tests)
+    shown = list(by_file)[:MAX_TEST_FILES]
+    blocks: list[Block] = [Items([_test_file(index, path, by_file[path], named) for path in shown])]
+    more: list[Piece] = []
+    if len(shown) < len(by_file):
+        more = [Ref(To.FILE, one.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
     if found.farther:
-        blocks.append(Text([f"Also reached, in more steps, by {count_noun(found.farther, 'test')}."]))
-    first = next(iter(by_file))
-    command = one.index.runners.command(first, one.index.language_of(first), "")
-    if command:
-        blocks.append(Code(f"{command}\n", "bash"))
-    return blocks
+        more.append(f"{count_noun(found.farther, 'other test')} may reach it in up to {STEPS} steps.")
+    blocks += [Text(more)] if more else []
+    commands = test_commands(index, named)
+    return [*blocks, Code("".join(f"{command}\n" for command in commands), "bash")] if commands else blocks
+
+
+def _test_file(index: Index, path: str, tests: Sequence[int], named: Collection[int]) -> Item:
+    """Return a test file with the tests in it that are named, and the number of others."""
+    label: list[Piece] = [ref_of(index, test) for test in tests if test in named and not index.path_of_file(test)]
+    more = sum(not index.path_of_file(test) for test in tests) - len(label)
+    if more:
+        label.append(count_noun(more, "more test" if label else "test"))
+    return Item([Ref(To.FILE, path, "", path), *([": ", *join_in_sentence(label)] if label else [])])
 
 
 def _own_tests(one: FileModel) -> Iterator[Block]:
-    tests = [identity for identity in one.ids if identity in one.index.tests]
+    if not language_of(one.file.language).tests.whole_files:
+        yield Text([f"Contains {count_noun(len(own_tests(one)), 'test')}."])
     command = one.index.runners.command(one.path, one.file.language, "")
-    yield Text([f"Contains {count_noun(len(tests), 'test')}." if tests else "Support code for tests; contains none."])
     if command:
         yield Code(f"{command}\n", "bash")
 
 
-def _no_tests(one: FileModel) -> str:
+def _named_by_tests(one: FileModel) -> Iterator[Block]:
+    """Yield the tests that name or import a file that none of them was found to run, or that have its name."""
+    index = one.index
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
-        return "No executable code found in it."
-    count = one.index.approximate_test_count
-    return f"No test found that reaches it ({count} searched)." if count else "No tests were found in the repository."
+        yield Text(["No executable code found in it."])
+        return
+    if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
+        said = "Contains no functions: its code runs when it is loaded."
+    elif index.has_tests:
+        said = f"No test found that runs it; {NOT_FOLLOWED}."
+    else:
+        said = "No tests were found in the repository."
+    tests = page_subject(one).direct()
+    by_file = group_by_file(index, tests)
+    users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
+    others = sorted(path for path in users - by_file.keys() if index.category_of(path) == Category.TEST)
+    same = [path for path in same_name_tests(index, one.path) if path not in users]
+    items = [_test_file(index, path, by_file[path], tests[:_MAX_TESTS]) for path in by_file]
+    items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
+    items += [Item([Ref(To.FILE, path, "", path), ", which has its name"]) for path in same]
+    yield Text([said, " Test files that name it:" if items else ""])
+    left = len(items) - MAX_TEST_FILES
+    cut = [Item([count_noun(left, "other test file")])] if left > 0 else []
+    if items:
+        yield Items([*items[:MAX_TEST_FILES], *cut])
 
 
 def _usage(one: FileModel) -> list[Block]:

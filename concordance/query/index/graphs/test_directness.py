@@ -1,0 +1,148 @@
+"""Orders the tests that reach a file or symbol by how directly they test it.
+
+In: tests with their distances, and the subject: its names and its users. Out: the same tests, best first, each with the
+reason for its place (`Directness`). A search over calls finds hundreds of tests for a central file; what a reader wants
+first are those that were written for it, and the names of tests and test files say which these are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File, Kind
+from concordance.facts.links.graph import EdgeKind
+from concordance.facts.read import SymbolPlace
+from concordance.query.answers import split_key
+from concordance.query.index.graphs.reachability import with_members
+from concordance.query.index.repository import Index
+from concordance.query.search.related_files import stem_of
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_MIN_NAME = 3  # letters of a name that a test can be named after
+_LONGEST_NAME = 6  # words of a name that are compared
+_FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib", "main"))  # known by the names of their folders
+_NAMING_KINDS = EXECUTABLE_KINDS | TYPE_KINDS | {Kind.MACRO}
+_DIRECT_EDGES = frozenset(EdgeKind) - {EdgeKind.MENTIONS, EdgeKind.INHERITS}
+NOT_FOLLOWED = "calls through values, computed names and other processes are not followed"
+
+
+class Directness(StrEnum):
+    """How a test is connected with what it tests (a closed list), most direct first."""
+
+    SAME_NAME = "same_name"  # it is in the test file of the same name
+    NAMES = "names"  # it is named after the file or symbol, or names it without running it
+    CALLS = "calls"  # it uses the file or symbol itself
+    REACHES = "reaches"  # something that it calls does
+
+
+class RankedTest(NamedTuple):
+    """A test with its distance, and how it is connected."""
+
+    id: int
+    steps: int
+    how: Directness
+    is_direct: bool  # True if it uses the subject itself
+
+
+class TestedSubject:
+    """A file, or symbols of it, that tests are ordered for."""
+
+    def __init__(self, index: Index, path: str, names: Iterable[tuple[str, str]], users: Iterable[int]) -> None:
+        """`names` are the names and kinds of its definitions, `users` the ids of what uses it."""
+        self._index = index
+        self._stem = file_words(path)
+        named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
+        self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
+        self._users = {place for user in users for place in _places_around(index, user)}
+
+    def rank(self, tests: Iterable[tuple[int, int]]) -> list[RankedTest]:
+        """Return tests, given with their distances, most direct first."""
+        index = self._index
+        ranks = {how: number for number, how in enumerate(Directness)}
+        order, last = index.tests, len(index.tests)
+        ranked = [self._ranked(one, steps) for one, steps in tests]
+        ranked.sort(key=lambda one: index.path_of(one.id))
+        ranked.sort(key=lambda one: (ranks[one.how], not one.is_direct, one.steps, order.get(one.id, last)))
+        return ranked
+
+    def direct(self) -> list[int]:
+        """Return the tests that use the subject itself, in the order of paths and lines."""
+        index = self._index
+        return [one for path in sorted({path for path, _ in self._users}) for one in index.tests_in.get(path, ())
+                if (path, index.keys[one]) in self._users]  # fmt: skip
+
+    def _ranked(self, test: int, steps: int) -> RankedTest:
+        index = self._index
+        path, key = index.path_of(test), index.keys[test]
+        is_direct = (path, key) in self._users
+        if file_words(path) == self._stem:
+            return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
+        if not self._names.isdisjoint(_runs(key)):
+            return RankedTest(test, steps, Directness.NAMES, is_direct)
+        return RankedTest(test, steps, Directness.CALLS if is_direct else Directness.REACHES, is_direct)
+
+
+def file_subject(index: Index, file: File) -> TestedSubject:
+    """Return a file as a subject of tests."""
+    symbols = index.facts.symbols_in(file.path)
+    users = _users(index, (index.facts.id(file.path), *(one.id for one in symbols)))
+    return TestedSubject(index, file.path, ((one.name, one.kind) for one in symbols if not one.parent_key), users)
+
+
+def symbol_subject(index: Index, meant: Sequence[SymbolPlace]) -> TestedSubject:
+    """Return symbols, all that a name may refer to, as one subject of tests."""
+    users = _users(index, with_members(index, meant))
+    return TestedSubject(index, meant[0].path, ((one.name, one.kind) for one in meant), users)
+
+
+def _users(index: Index, ids: Iterable[int]) -> Iterable[int]:
+    return (user for one in ids for user, way in index.graph.users(one) if way in _DIRECT_EDGES)
+
+
+def file_words(path: str) -> str:
+    """Return the name of a file as words, or that of its folder if every such folder has a file of this name."""
+    stem = stem_of(path)
+    return _joined(path.rpartition("/")[0].rpartition("/")[2] if stem in _FOLDER_FILES else stem)
+
+
+def same_name_tests(index: Index, path: str) -> list[str]:
+    """Return the test file of a file's name, if there is no other file of this name in its language."""
+    language = index.language_of(path)
+    same = [one for one in index.neighbours.with_stem_of(path) if one != path and index.language_of(one) == language]
+    return same if len(same) == 1 and index.category_of(same[0]) == Category.TEST else []
+
+
+def _places_around(index: Index, user: int) -> Iterable[tuple[str, str]]:
+    """Yield a user in a test file and what is around it, as paths and keys: a test uses what its inner functions do."""
+    path = index.path_of(user)
+    if index.category_of(path) == Category.TEST:
+        key = index.keys[user]
+        while key:
+            yield path, key
+            key = key.rpartition(".")[0]
+        yield path, ""
+
+
+@lru_cache(1 << 16)
+def _runs(key: str) -> tuple[str, ...]:
+    """Return all runs of words in the names of a test and of the classes around it."""
+    found: dict[str, None] = {}
+    for name in split_key(key):
+        words = _split(name)
+        for start in range(len(words)):
+            for end in range(start + 1, min(len(words), start + _LONGEST_NAME) + 1):
+                found["_".join(words[start:end])] = None
+    return tuple(found)
+
+
+@lru_cache(1 << 14)
+def _joined(name: str) -> str:
+    return "_".join(_split(name))
+
+
+def _split(name: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(name)]

@@ -1,0 +1,72 @@
+"""The tests of a file as its pages show them: in which files they are, and the commands that run them.
+
+In: the model of a file. Out: tests, best first, and blocks. The file's page lists a limited number of test files; if
+there are more, all of them are on a page of their own, the file's second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from concordance.base.blocks import Block, Item, Items, Mono, Page, Ref, Text, To, count_noun
+from concordance.base.model import Category
+from concordance.extract.registry import language_of
+from concordance.query.answers import split_key
+from concordance.query.index.file_model import FileModel
+from concordance.query.index.graphs.test_directness import RankedTest, TestedSubject
+from concordance.query.index.repository import Index
+from concordance.query.index.test_commands import join_commands
+
+MAX_TEST_FILES = 15  # on the page of a file
+TESTS_PART = 2  # the number of the page with all test files
+
+
+def own_tests(one: FileModel) -> list[int]:
+    """Return the tests in a file, or the file itself if it is a test as a whole."""
+    if one.file.category == Category.TEST and language_of(one.file.language).tests.whole_files:
+        return [one.ids.file]
+    return [test for test in one.ids if test in one.index.tests] if one.file.category == Category.TEST else []
+
+
+def ranked_tests(one: FileModel) -> list[RankedTest]:
+    """Return the near tests of a file, most direct first."""
+    return page_subject(one).rank(one.index.tests_of(one.path).near)
+
+
+def page_subject(one: FileModel) -> TestedSubject:
+    """Return a file as a subject of tests."""
+    names = ((symbol.name, symbol.kind) for symbol in one.symbols if symbol.parent < 0)
+    return TestedSubject(one.index, one.path, names, (use.id for uses in one.users.values() for use in uses))
+
+
+def group_by_file(index: Index, tests: Iterable[int]) -> dict[str, list[int]]:
+    """Return tests by the paths of their files, in the order of the first test of each."""
+    found: dict[str, list[int]] = {}
+    for test in tests:
+        found.setdefault(index.path_of(test), []).append(test)
+    return found
+
+
+def test_commands(index: Index, tests: Iterable[int]) -> list[str]:
+    """Return the commands that run the given tests and no others."""
+    places = ((index.path_of(test), ".".join(split_key(index.keys[test]))) for test in tests)
+    return join_commands(index.runners.command(path, index.language_of(path), name) for path, name in places)
+
+
+def tests_page(one: FileModel) -> Page | None:
+    """Return the page with all test files of a file; None if the file's own page lists them."""
+    if own_tests(one):
+        return None
+    by_file = group_by_file(one.index, [test.id for test in ranked_tests(one)])
+    if len(by_file) <= MAX_TEST_FILES:
+        return None
+    back = Text([Ref(To.FILE, one.path, "", one.path)])
+    title = ["Tests of ", Mono(one.path)]
+    return Page(Ref(To.FILE, one.path, part=TESTS_PART), title, [back, *_listing(by_file)])
+
+
+def _listing(by_file: Mapping[str, Sequence[int]]) -> list[Block]:
+    total = sum(map(len, by_file.values()))
+    said = f"The nearest {total:,} tests, in {len(by_file):,} test files; the most direct come first."
+    rows = ((path, count_noun(len(tests), "test")) for path, tests in by_file.items())
+    return [Text([said]), Items([Item([Ref(To.FILE, path, "", path), f": {count}"]) for path, count in rows])]
