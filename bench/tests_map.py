@@ -6,8 +6,14 @@ context a test, and the pairs (test, source file) compared with ours.
 
 What counts: a file is executed by a test where a line inside of a function's body was run in the test's context. Lines
 of modules and classes run once, when a file is first imported, in whichever test comes first, and say nothing. A
-test's parameters are one test. It is counted twice: with what its fixtures execute, as `concord tests` means it, and
-for the test's own run alone. Inherited tests count where they are defined.
+test's parameters are one test. What its fixtures execute counts, as `concord tests` means it. Inherited tests count
+where they are defined. Tests that did not run are left out.
+
+- first five: of the first five tests that `concord tests FILE` lists for each source file, those that execute it.
+- recall, precision: of all pairs, those that we have; of ours, those that coverage has.
+- none: source files that coverage sees executed and whose page says that no test was found, of all executed files.
+- commands: the commands on the pages of all source files, run with `--collect-only`: those that collect exactly the
+  tests that the page names.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -26,11 +33,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from concordance.base.config import Config
-from concordance.base.model import Category
 from concordance.facts.read import Facts
-from concordance.query.answers import full_name
-from concordance.query.index.graphs.reachability import find_reaching, functions_in
+from concordance.query.answers import AnswerPage, full_name
+from concordance.query.commands.tests import answer
+from concordance.query.index.file_model import model_of
 from concordance.query.index.repository import Index
+from concordance.query.sections.file_page.testing import MAX_TESTS, blocks
+from concordance.query.sections.tested_by import ranked_tests, test_commands
 from concordance.workflow.pipeline import Build
 from concordance.workflow.store_location import FOLDER
 
@@ -56,24 +65,21 @@ PACKAGES = {
                         "--ignore tests/test_serving.py --deselect tests/test_security.py"),
     "tomlkit": Package("tomlkit", "pyyaml"),
     "marshmallow": Package("src/marshmallow", "simplejson"),
+    # Not looked at before they were measured.
+    "packaging": Package("src/packaging", "pretend"),
+    "wtforms": Package("src/wtforms", "email_validator babel"),
+    "structlog": Package("src/structlog", "pretend freezegun twisted rich better-exceptions pytest-asyncio<1.3"),
 }  # fmt: skip
 
 
-class Score(NamedTuple):
-    """Pairs found by both, by us alone, by coverage alone."""
+class Share(NamedTuple):
+    """A part of a whole."""
 
-    both: int
-    ours: int
-    theirs: int
-
-    @property
-    def f1(self) -> float:
-        """Precision and recall in one."""
-        return 2 * self.both / max(1, 2 * self.both + self.ours + self.theirs)
+    part: int
+    whole: int
 
     def __str__(self) -> str:
-        precision, recall = self.both / max(1, self.both + self.ours), self.both / max(1, self.both + self.theirs)
-        return f"{self.f1:.3f} (precision {precision:.3f}, recall {recall:.3f}, {self.both + self.theirs:,} pairs)"
+        return f"{self.part / max(1, self.whole):.3f} of {self.whole:,}"
 
 
 def fetched(name: str, scratch: Path) -> Path:
@@ -81,7 +87,19 @@ def fetched(name: str, scratch: Path) -> Path:
     home = scratch / name
     if not home.exists():
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
-            command = [str(_python(scratch)), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name, "-d", folder, name]
+            command = [
+                str(_python(scratch)),
+                "-m",
+                "pip",
+                "download",
+                "-q",
+                "--no-deps",
+                "--no-binary",
+                name,
+                "-d",
+                folder,
+                name,
+            ]
             subprocess.run(command, check=True)
             (archive,) = Path(folder).glob("*.tar.gz")
             with tarfile.open(archive) as packed:
@@ -104,8 +122,8 @@ def _install(python: Path, *names: str) -> None:
     subprocess.run([str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", *names], check=True)
 
 
-def measured(name: str, scratch: Path) -> list[Pairs]:
-    """What coverage sees: with a test's fixtures, and in its run alone."""
+def measured(name: str, scratch: Path) -> Pairs:
+    """What coverage sees, with what a test's fixtures execute."""
     kept = scratch / f"{name}.json"
     if not kept.exists():
         package, root, python = PACKAGES[name], fetched(name, scratch), _python(scratch)
@@ -119,8 +137,8 @@ def measured(name: str, scratch: Path) -> list[Pairs]:
         ran = subprocess.run(command, check=False, cwd=root, env=env, capture_output=True, text=True)
         print(f"    {name}: {ran.stdout.strip().splitlines()[-1]}", flush=True)
         lines = subprocess.run([str(python), "-c", _DUMP, str(data)], check=True, capture_output=True, text=True).stdout
-        kept.write_text(json.dumps([{test: sorted(files) for test, files in pairs.items()} for pairs in _pairs(lines, root)]))
-    return [{test: set(files) for test, files in pairs.items()} for pairs in json.loads(kept.read_text())]
+        kept.write_text(json.dumps({test: sorted(files) for test, files in _pairs(lines, root).items()}))
+    return {test: set(files) for test, files in json.loads(kept.read_text()).items()}
 
 
 # Run where coverage is installed: each file's lines with their contexts.
@@ -133,21 +151,17 @@ print(json.dumps({path: data.contexts_by_lineno(path) for path in data.measured_
 """
 
 
-def _pairs(lines: str, root: Path) -> list[Pairs]:
-    whole: Pairs = defaultdict(set)
-    alone: Pairs = defaultdict(set)
+def _pairs(lines: str, root: Path) -> Pairs:
+    found: Pairs = defaultdict(set)
     for path, contexts in json.loads(lines).items():
         bodies = _bodies(Path(path))
         for line, names in contexts.items():
             for context in names if int(line) in bodies else ():
                 node, _, phase = context.rpartition("|")
                 home, *parts = re.sub(r"\[.*$", "", node, flags=re.S).split("::")
-                test, file = f"{home}::{'.'.join(parts)}", os.path.relpath(path, root)
                 if phase in ("setup", "run"):
-                    whole[test].add(file)
-                if phase == "run":
-                    alone[test].add(file)
-    return [whole, alone]
+                    found[f"{home}::{'.'.join(parts)}"].add(os.path.relpath(path, root))
+    return found
 
 
 def _bodies(path: Path) -> set[int]:
@@ -159,60 +173,99 @@ def _bodies(path: Path) -> set[int]:
     return found
 
 
-def ours(root: Path, source: str) -> Pairs:
-    """What our store says: for each source file the tests that reach it; tests that reach none have no files."""
+class Ours(NamedTuple):
+    """What our store and pages say."""
+
+    tests: list[str]  # all tests
+    rows: dict[str, list[str]]  # by source file: the tests that reach it, best first
+    none: set[str]  # source files whose page lists no test
+    commands: list[tuple[str, set[str]]]  # of each page: a command, and the tests that it is for
+
+
+def ours(root: Path, source: str) -> Ours:
+    """Return what is said about each source file."""
     Build(str(root), Config()).run()
-    pairs: Pairs = {}
     with Facts(str(root / FOLDER)) as facts:
         index = Index(facts, str(root))
         names = {one: f"{place.path}::{full_name(place)}" for one, place in facts.places(index.tests).items()}
-        pairs = {name: set() for name in names.values()}
+        found = Ours(list(names.values()), {}, set(), [])
         for file in facts.files():
-            if file.path.startswith(f"{source}/") and file.language == "python":
-                for test in find_reaching(index, functions_in(index, file), Category.TEST).rows:
-                    pairs[names[test.id]].add(file.path)
-    return pairs
-
-
-def compared(mine: Pairs, theirs: Pairs) -> tuple[Score, Score]:
-    """The score by test, and by test file."""
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for test in mine:
-        by_name[re.split(r"::|\.", test)[-1]].append(test)
-    gold: Pairs = defaultdict(set)
-    for test, files in theirs.items():
-        same = by_name[re.split(r"::|\.", test)[-1]]
-        here = [one for one in same if one.startswith(test.partition("::")[0])]
-        defined = test if test in mine else (here or same or [test])[0]  # what is inherited counts where it is defined
-        gold[defined] |= files
-    return _score(mine, gold), _score(_by_file(mine, gold), _by_file(gold, gold))
-
-
-def _by_file(pairs: Pairs, known: Pairs) -> Pairs:
-    found: Pairs = defaultdict(set)
-    for test, files in pairs.items():
-        if test in known:
-            found[test.partition("::")[0]] |= files
+            if not file.path.startswith(f"{source}/") or file.language != "python":
+                continue
+            rows = answer(index, file.path, AnswerPage(1 << 30, "", {"examples": False})).rows
+            found.rows[file.path] = [f"{row['path']}::{row['name']}" for row in rows if row["name"] and row["distance"]]
+            model = model_of(index, file.path)
+            if "No test found" in repr(blocks(model)) and not rows:
+                found.none.add(file.path)
+            named = [test.id for test in ranked_tests(model)[:MAX_TESTS]]
+            for command in test_commands(index, named):
+                paths = {index.path_of(test) for test in named}
+                part = {names[test] for test in named if index.path_of(test) in command or len(paths) == 1}
+                found.commands.append((command, part))
     return found
 
 
-def _score(mine: Pairs, gold: Pairs) -> Score:
-    """Of the tests that coverage saw: others did not run."""
-    both = sum(len(files & mine.get(test, set())) for test, files in gold.items())
-    all_ours = sum(len(mine.get(test, set())) for test in gold)
-    return Score(both, all_ours - both, sum(map(len, gold.values())) - both)
+def defined(theirs: Pairs, tests: list[str]) -> Pairs:
+    """Return what coverage saw, with inherited tests where they are defined."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for test in tests:
+        by_name[_last(test)].append(test)
+    known, gold = set(tests), defaultdict[str, set[str]](set)
+    for test, files in theirs.items():
+        same = by_name[_last(test)]
+        here = [one for one in same if one.startswith(test.partition("::")[0])]
+        gold[test if test in known else (here or same or [test])[0]] |= files
+    return gold
+
+
+def _last(test: str) -> str:
+    return re.split(r"::|\.", test)[-1]
+
+
+def collected(command: str, root: Path, package: Package, scratch: Path) -> set[str]:
+    """Return the tests that a command collects, without their parameters."""
+    words = shlex.split(command)
+    runner = [str(_python(scratch)), "-m", "pytest"] if words[0] == "pytest" else []
+    env = {**os.environ, "PYTHONPATH": str((root / package.source).parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    options = ["--collect-only", "-q", "-p", "no:cacheprovider"]
+    ran = subprocess.run(
+        [*runner, *words[1:], *options], check=False, cwd=root, env=env, capture_output=True, text=True
+    )
+    ids = [re.sub(r"\[.*$", "", line, flags=re.S) for line in ran.stdout.splitlines() if "::" in line]
+    return {f"{one.partition('::')[0]}::{one.partition('::')[2].replace('::', '.')}" for one in ids}
+
+
+def score(mine: Ours, gold: Pairs) -> tuple[Share, Share, Share, Share]:
+    """Return the first five, recall, precision and files wrongly said to have no test."""
+    pairs = {(test, path) for path, tests in mine.rows.items() for test in tests if test in gold}
+    theirs = {(test, path) for test, files in gold.items() for path in files}
+    first = [
+        path in gold[test] for path, tests in mine.rows.items() for test in [one for one in tests if one in gold][:5]
+    ]
+    both, executed = len(pairs & theirs), {path for _, path in theirs}
+    return (
+        Share(sum(first), len(first)), Share(both, len(theirs)), Share(both, len(pairs)),
+        Share(len(mine.none & executed), len(executed)),
+    )  # fmt: skip
 
 
 def main() -> None:
     """Prints a line a package."""
     scratch = Path(os.environ.get("SCRATCH", Path(tempfile.gettempdir()) / "concordance-tests-map"))
     scratch.mkdir(parents=True, exist_ok=True)
-    print("| package | test → file | the test's run alone | test file → file |\n|---|---|---|---|")
+    print("| package | first five | recall | precision | none | commands |\n|---|---|---|---|---|---|")
+    every: list[tuple[Share, ...]] = []
     for name in sys.argv[1:] or PACKAGES:
-        whole, alone = measured(name, scratch)
-        mine = ours(fetched(name, scratch), PACKAGES[name].source)
-        by_test, by_file = compared(mine, whole)
-        print(f"| {name} | {by_test} | {compared(mine, alone)[0].f1:.3f} | {by_file} |", flush=True)
+        root, package = fetched(name, scratch), PACKAGES[name]
+        gold = measured(name, scratch)
+        mine = ours(root, package.source)
+        exact = [collected(command, root, package, scratch) == tests for command, tests in mine.commands]
+        every.append((*score(mine, defined(gold, mine.tests)), Share(sum(exact), len(exact))))
+        print(f"| {name} | {' | '.join(map(str, every[-1]))} |", flush=True)
+    totals = [
+        Share(sum(one.part for one in column), sum(one.whole for one in column)) for column in zip(*every, strict=True)
+    ]
+    print(f"| all | {' | '.join(map(str, totals))} |")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from concordance.passes.rank import compute_ranks
 from concordance.query.index.graphs.file_graph import Band, Layer, folder_edges
 from concordance.query.index.graphs.file_graph import clusters_by_path as named_clusters
 from concordance.query.index.graphs.reachability import find_reaching, functions_in
-from concordance.query.index.test_commands import RunnerCommands
+from concordance.query.index.test_commands import RunnerCommands, join_commands
 from concordance.query.pages import file as file_pages
 from tests.support import program
 
@@ -212,7 +212,7 @@ def test_the_most_direct_come_first(folder: Path) -> None:
         ]
         # What no test was found to run, but names, imports, or has the name of.
         rows = [(row["path"], row["name"], row["how"], row["distance"]) for row in repository.tests("src/hidden.py")]
-        assert rows == [("tests/test_all.py", "", "names", None), ("tests/test_all.py", "test_table", "names", 1)]
+        assert rows == [("tests/test_all.py", "", "names", None), ("tests/test_all.py", "test_table", "names", None)]
         (row,) = repository.tests("src/lonely.py")
         assert (row["path"], row["how"], row["distance"], row["run"]) == (
             "tests/test_lonely.py",
@@ -526,6 +526,12 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"t/test_a.py": MAIN.format("unittest.main()"), "pytest.ini": ""}, "t/test_a.py", "python", "A.test_b",
          "python t/test_a.py A.test_b"),
         ({"t/test_a.py": MAIN.format("run_tests()")}, "t/test_a.py", "python", "", "python t/test_a.py"),
+        ({"t/test_a.py": MAIN.format("run_tests()")}, "t/test_a.py", "python", "test_b", "pytest t/test_a.py::test_b"),
+        ({"t/test_a.py": "instantiate_device_type_tests(TestA, globals())\n" + MAIN.format("run_tests()")}, "t/test_a.py", "python",
+         "TestA.test_b", "python t/test_a.py -k '*.TestACPU.test_b_cpu*'"),
+        ({"t/test_a.py": "class A(B):\n    @parametrize('x', [\n        1])\n    @other\n    def test_b(self, x): pass\n\n    def test_c(self): pass\n\n"
+          "instantiate_parametrized_tests(A)\n" + MAIN.format("run_tests()")}, "t/test_a.py", "python", "A.test_b",
+         "python t/test_a.py -k '*.A.test_b_*'"),
         ({"manage.py": "", "app/tests.py": ""}, "app/tests.py", "python", "A.test_b", "python manage.py test app.tests.A.test_b"),
         ({"tests/runtests.py": ""}, "tests/app/tests.py", "python", "A.test_b", "python tests/runtests.py app.tests.A.test_b"),
         ({"t/test_a.py": "x = 1\n"}, "t/test_a.py", "python", "test_b", ""),
@@ -538,8 +544,11 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"CMakeLists.txt": "add_library(x y.cpp)\n"}, "t/b.cpp", "cpp", "TEST(S, N)", ""),
         ({"go.mod": "module m\n"}, "pkg/a_test.go", "go", "TestA", "go test ./pkg -run '^TestA$'"),
         ({"sub/go.mod": "module m\n"}, "sub/a_test.go", "go", "TestA", "go -C sub test . -run '^TestA$'"),
-        ({"Cargo.toml": '[package]\nname = "p"\n'}, "src/a.rs", "rust", "tests.works", "cargo test tests::works"),
-        ({"p/Cargo.toml": '[package]\nname = "p"\n'}, "p/src/a.rs", "rust", "works", "cargo test -p p works"),
+        ({"Cargo.toml": '[package]\nname = "p"\n'}, "src/a.rs", "rust", "tests.works", "cargo test a::tests::works -- --exact"),
+        ({"Cargo.toml": '[package]\nname = "p"\n', "src/lib.rs": "#[rstest]\nfn works() {}"}, "src/lib.rs", "rust", "works", "cargo test works"),
+        ({"Cargo.toml": '[package]\nname = "p"\n'}, "tests/big.rs", "rust", "", "cargo test --test big"),
+        ({"Cargo.toml": '[package]\nname = "p"\n'}, "src/lib.rs", "rust", "", ""),
+        ({"p/Cargo.toml": '[package]\nname = "p"\n'}, "p/src/a.rs", "rust", "works", "cargo test -p p a::works -- --exact"),
         ({"pom.xml": ""}, "src/test/ATest.java", "java", "ATest.adds", "mvn test -Dtest=ATest#adds"),
         ({"build.gradle": "", "gradlew": ""}, "src/test/ATest.java", "java", "ATest.adds", "./gradlew test --tests '*ATest.adds'"),
         ({"package.json": '{"devDependencies": {"jest": "1"}}'}, "a.test.js", "javascript", "", "npx jest a.test.js"),
@@ -553,6 +562,22 @@ def test_the_command_that_runs_a_test(
     folder: Path, files: dict[str, str], path: str, language: str, name: str, command: str
 ) -> None:
     assert _command(folder, {path: "", **files}, path, language, name) == command
+
+
+def test_commands_are_joined_where_the_program_takes_several_names() -> None:
+    assert join_commands(["pytest a.py::b", "pytest a.py::c", "", "pytest a.py::b"]) == ["pytest a.py::b a.py::c"]
+    assert join_commands(["python a.py A.b", "python c.py A.b", "python a.py A.d"]) == [
+        "python a.py A.b A.d",
+        "python c.py A.b",
+    ]
+    assert join_commands(["python a.py", "python b.py"]) == ["python a.py", "python b.py"]
+    both = ["python a.py -k '*.A.b_*'", "python a.py A.c", "python a.py -k '*.A.d_*'"]
+    assert join_commands(both) == ["python a.py -k '*.A.b_*' -k '*.A.d_*'", "python a.py A.c"]
+    assert join_commands(["t --gtest_filter=S.a", "t --gtest_filter='*/P.a/*'"]) == ["t --gtest_filter='S.a:*/P.a/*'"]
+    assert join_commands(["go test . -run '^A$'", "go test . -run '^B$'"]) == [
+        "go test . -run '^A$'",
+        "go test . -run '^B$'",
+    ]
 
 
 def test_a_program_is_found_through_lists_globs_and_loops() -> None:

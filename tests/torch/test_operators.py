@@ -9,6 +9,7 @@ import pytest
 import concordance
 from concordance.base.blocks import Ref, Table
 from concordance.base.errors import UserError
+from concordance.query.commands import ask as ask_index
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.repository import Index
 from concordance.query.pages.keywords import pieces_of
@@ -209,3 +210,25 @@ def test_definitions_are_in_the_order_of_their_roles(tmp_path: Path) -> None:
     order = [row["path"] for row in ask(index, "define", "svd")]
     assert order.index("ops.yaml") < order.index("tools/box.py") < order.index("torch/_decomp/decompositions.py")
     assert next(row["path"] for row in ask(index, "define", "at::svd")) == "ops.yaml"
+
+
+def test_a_test_reaches_a_kernel_only_if_it_can_select_it(tmp_path: Path) -> None:
+    test = "import torch\nfrom common import TestCase\n\n\nclass {}(TestCase):\n    def test_it(self):\n        torch.twice(1)\n"
+    files = {
+        "test/test_torch.py": test.format("TestTorch"),
+        "test/test_cuda.py": test.format("TestAll"),
+        "pytest.ini": "[pytest]\n",
+        "torch/__init__.py": "",
+    }
+    index = made(tmp_path, {**FILES, **files})
+    rows = {
+        path: [row["path"] for row in ask_index(index, "tests", path).rows]
+        for path in ("native/twice.cpp", "native/twice.cu")
+    }
+    assert rows == {
+        "native/twice.cpp": ["test/test_cuda.py", "test/test_torch.py"],
+        "native/twice.cu": ["test/test_cuda.py"],
+    }
+    lonely = made(tmp_path / "other", {**FILES, "test/test_torch.py": test.format("TestTorch"), "torch/__init__.py": ""})
+    assert ask_index(lonely, "tests", "native/twice.cu").rows == []
+    assert "other devices" in ask_index(lonely, "tests", "native/twice.cu").note

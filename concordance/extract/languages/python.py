@@ -36,7 +36,12 @@ from concordance.extract.text.source_text import Source
 # the settings of pytest, then the scripts of projects that have their own runner.
 
 _FRAMEWORKS = frozenset(("pytest", "unittest", "hypothesis", "nose"))
-_HEAD = 20_000  # bytes of a test that are read at its start (imports) and at its end (`__main__`)
+_WHOLE = 4_000_000  # bytes of a test file that are read
+_HEAD = 20_000  # bytes of it at its start (imports) and at its end (`__main__`) that say how it is run
+_DEVICE_CLASSES = re.compile(rb"^[ \t]*instantiate_device_type_tests\(\s*(\w+)", re.M)
+_PARAMETRISED = re.compile(
+    rb"^[ \t]+@parametrize\w*\((?:[^\n]*\n)(?:(?![ \t]*(?:def|class)\b)[^\n]*\n)*?[ \t]+def (test\w*)", re.M
+)
 _MAIN = re.compile(rb"""^if __name__ == ["']__main__["']:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|\s*\n)+)""", re.M)
 _UNITTEST_MAIN = re.compile(rb"\b(?:run_tests|unittest\.main|absltest\.main|TestProgram)\s*\(")
 _PYTEST_FILES = (("pytest.ini", b""), (".pytest.ini", b""), ("pyproject.toml", b"[tool.pytest"),
@@ -69,19 +74,52 @@ def _is_collected(facts: FileFacts, path: str) -> bool:
 
 
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
-    text = files.text(path, _HEAD)
-    main = _MAIN.search(files.text(path, -_HEAD))
+    text = files.text(path, _WHOLE)
+    main = _MAIN.search(text[-_HEAD:])
+    quoted = shlex.quote(path)
+    has_pytest = _has_pytest(files, path) or b"import pytest" in text[:_HEAD]
+
+    def with_pytest(name: str) -> str:
+        return f"pytest {shlex.quote('::'.join([path, *filter(None, name.split('.'))]))}"
+
     if main is not None and _UNITTEST_MAIN.search(main.group(1)):
-        return lambda name: f"python {shlex.quote(path)}{f' {name}' if '.' in name else ''}"
-    if _has_pytest(files, path) or b"import pytest" in text:
-        return lambda name: f"pytest {shlex.quote('::'.join([path, *filter(None, name.split('.'))]))}"
+        generated = _generated_tests(text)
+
+        def with_main(name: str) -> str:
+            if "." not in name:  # `unittest` runs no functions outside of classes
+                return with_pytest(name) if name else f"python {quoted}"
+            return f"python {quoted} {generated(name) or name}"
+
+        return with_main
+    if has_pytest:
+        return with_pytest
     for script, started in _SCRIPTS:
         for found in files.nearest(path, script):
             inside = path[len(found) - len(script) :]
             return lambda name: f"{started.format(found)} {_dotted(inside, name)}"
-    if re.search(rb"^\s*(?:import|from) unittest\b", text, re.M):
+    if re.search(rb"^\s*(?:import|from) unittest\b", text[:_HEAD], re.M):
         return lambda name: f"python -m unittest {_dotted(path, name)}"
     return None
+
+
+def _generated_tests(text: bytes) -> Callable[[str], str]:
+    """Return a function from the name of a test that PyTorch makes others from to the option that selects those.
+
+    A class given to `instantiate_device_type_tests` becomes one class per device: `TestNN` has the tests `TestNNCPU`
+    `.test_relu_cpu_float32` and so on. A test under `parametrize` becomes one test per value, in the same class.
+    """
+    classes = {made.decode() for made in _DEVICE_CLASSES.findall(text)}
+    parametrised = (
+        {made.decode() for made in _PARAMETRISED.findall(text)} if b"instantiate_parametrized" in text else ()
+    )
+
+    def option(name: str) -> str:
+        owner, _, test = name.rpartition(".")
+        if owner in classes:
+            return f"-k '*.{owner}CPU.{test}_cpu*'"
+        return f"-k '*.{owner}.{test}_*'" if test in parametrised else ""
+
+    return option
 
 
 def _has_pytest(files: RunnerFiles, path: str) -> bool:

@@ -322,6 +322,7 @@ def _joined(before: str, after: str) -> str:
     return f"{before}::{after}" if before and after else before or after
 
 
+_EXPANDED = re.compile(rb"#\[(?:\w+::)*(?:rstest|test_case|case|quickcheck)\b|proptest!")
 _TEST = re.compile(r"(?:^|::)(?:test|rstest|test_case|quickcheck|proptest)\b")
 
 
@@ -331,12 +332,26 @@ def _tests(facts: FileFacts, path: str) -> list[int]:
 
 
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
+    """Return the command for tests of a file, which `cargo test` selects by the module that the file is."""
     manifest = next(files.nearest(path, "Cargo.toml"), None)
     if manifest is None:
         return None
     named = re.search(rb'^\s*name\s*=\s*"([^"]+)"', files.text(manifest), re.M)
     package = f" -p {named.group(1).decode()}" if "/" in manifest and named else ""
-    return lambda name: f"cargo test{package} {name.replace('.', '::')}".rstrip()
+    kind, *parts = path[len(manifest) - len("Cargo.toml") :].removesuffix(".rs").split("/")
+    if kind in ("tests", "benches") and parts:
+        package += f" --{kind.removesuffix('s').removesuffix('e')} {parts[0]}"
+        parts = parts[1:]
+    modules = [part for part in parts if part not in ("mod", "lib", "main")]
+    exact = "" if _EXPANDED.search(files.text(path)) else " -- --exact"  # macros add to the names of their tests
+
+    def command(name: str) -> str:
+        if name:
+            return f"cargo test{package} {'::'.join([*modules, *name.split('.')])}{exact}"
+        inside = f" {'::'.join(modules)}::" if modules else ""
+        return f"cargo test{package}{inside}" if inside or kind != "src" else ""
+
+    return command
 
 
 _ENVIRONMENT = (

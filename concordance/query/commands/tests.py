@@ -67,7 +67,9 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     end = start + page.limit
     what = "tests" if category is Category.TEST else "examples"
     note = "" if ranked else f"no {what} found that reach {argument}: {_searched(index)}"
-    if not all(walk.whole for _, walk in found):
+    if first and not ranked:
+        note = f"{what} reach {argument} only by calls that also lead to code for other devices"
+    elif not all(walk.whole for _, walk in found):
         note = f"the search stopped after {MAX_EDGES:,} uses: {what} farther away are not listed"
     elif not isinstance(meant, File) and len(meant) > _MAX_METHODS:
         note = f"overridden methods were followed for {_MAX_METHODS} of {len(meant):,}: qualify NAME to get the others"
@@ -98,8 +100,7 @@ def _row(index: Index, place: SymbolPlace, why: str, distance: int | None, how: 
 def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> Answer:
     """Return the tests that name something in a file, and the test files that import it or have its name.
 
-    These are listed for a file none of whose functions a test was found to run. Their distance is null, except for
-    tests that use a name of the file themselves.
+    These are listed for a file none of whose functions a test was found to run, with the distance null.
     """
     found: list[tuple[SymbolPlace, str, int | None, Directness]] = []
     is_test = category is Category.TEST
@@ -115,7 +116,7 @@ def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> 
         found += [(known[index.file_id(path)], why, None, how) for path in paths]
     direct = file_subject(index, file).direct() if is_test else []
     known = places(index, direct)
-    found += [(known[one], f"names {file.path}", 1, Directness.NAMES) for one in direct]
+    found += [(known[one], f"names {file.path}", None, Directness.NAMES) for one in direct]
     ordered = [_row(index, *row) for row in found]
     start = page_start(page, len(ordered))
     end = start + page.limit

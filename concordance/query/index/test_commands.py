@@ -6,7 +6,8 @@ has its own rules (`base.model.TestConventions`); this module gives them the fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from concordance.base.errors import Unreadable
@@ -89,12 +90,21 @@ class RunnerCommands:
 
 def join_commands(commands: Iterable[str]) -> list[str]:
     """Return commands that do the same as the given ones, with several tests in one command where its program can."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}  # by the start of a command, and what separates its arguments
     for command in dict.fromkeys(filter(None, commands)):
         start, _, name = command.rpartition(" ")
-        if start.endswith(" -k"):  # an option that is repeated
-            start, name = start.removesuffix(" -k"), f"-k {name}"
-        if start != "pytest" and not start.startswith("python "):
+        separator = " "
+        if "_filter=" in command:  # of googletest
+            start, separator, name = command.partition("_filter=")
+            start, separator, name = f"{start}_filter=", ":", name.strip("'")
+        elif start.endswith(" -k"):  # an option that is repeated, and applies to all names
+            separator = " -k "
+        elif start != "pytest" and not start.startswith("python "):
             start, name = command, ""
-        found.setdefault(start, []).append(name)
-    return [" ".join(filter(None, (start, *names))) for start, names in found.items()]
+        found.setdefault((start, separator), []).append(name)
+    return [_join(start, separator, names) for (start, separator), names in found.items()]
+
+
+def _join(start: str, separator: str, names: Sequence[str]) -> str:
+    joined = separator.join(names)
+    return start + shlex.quote(joined) if separator == ":" else f"{start} {joined}".rstrip()

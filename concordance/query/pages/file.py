@@ -82,7 +82,7 @@ def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
         if title in said:
             found += [Heading(2, [title]), *said[title]]
         if title == Section.PURPOSE.value:
-            found += [Heading(2, ["Original Source"]), *_source(one, text, parts, links)]
+            found += [Heading(2, ["Original Source"]), *_source(one, text, parts)]
         elif title == Section.OVERVIEW.value:
             found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(one)]
     found += [Heading(2, ["Cross-References"]), _cross_references(one)]

@@ -6,9 +6,11 @@ there are more, all of them are on a page of their own, the file's second.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from concordance.base.blocks import Block, Item, Items, Mono, Page, Ref, Text, To, count_noun
+from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Category
 from concordance.extract.registry import language_of
 from concordance.query.answers import split_key
@@ -51,6 +53,21 @@ def test_commands(index: Index, tests: Iterable[int]) -> list[str]:
     """Return the commands that run the given tests and no others."""
     places = ((index.path_of(test), ".".join(split_key(index.keys[test]))) for test in tests)
     return join_commands(index.runners.command(path, index.language_of(path), name) for path, name in places)
+
+
+def file_commands(one: FileModel) -> list[str]:
+    """Return the commands that run the tests in a file; a program of googletest may also have those of other files."""
+    commands = test_commands(one.index, own_tests(one)) if one.file.language in C_FAMILY else []
+    if commands and all("_filter=" in command for command in commands):
+        return [_whole_suites(command) for command in commands]
+    return [] if commands else join_commands([one.index.runners.command(one.path, one.file.language, "")])
+
+
+def _whole_suites(command: str) -> str:
+    """Return a command of googletest for all tests of the suites that it names."""
+    start, _, names = command.partition("_filter=")
+    suites = dict.fromkeys(f"{name.rpartition('.')[0]}.*" for name in names.strip("'").split(":"))
+    return f"{start}_filter={shlex.quote(':'.join(suites))}"
 
 
 def tests_page(one: FileModel) -> Page | None:

@@ -17,6 +17,7 @@ from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File,
 from concordance.facts.links.graph import EdgeKind
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import split_key
+from concordance.query.index.graphs.device_code import device_words, selects_device
 from concordance.query.index.graphs.reachability import with_members
 from concordance.query.index.repository import Index
 from concordance.query.search.related_files import stem_of
@@ -58,13 +59,15 @@ class TestedSubject:
         named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
         self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
         self._users = {place for user in users for place in _places_around(index, user)}
+        self.devices = device_words(index, path)  # of which a test that does not use it itself must name one
 
     def rank(self, tests: Iterable[tuple[int, int]]) -> list[RankedTest]:
-        """Return tests, given with their distances, most direct first."""
+        """Return tests, given with their distances, most direct first, without those that cannot select its code."""
         index = self._index
         ranks = {how: number for number, how in enumerate(Directness)}
         order, last = index.tests, len(index.tests)
         ranked = [self._ranked(one, steps) for one, steps in tests]
+        ranked = [one for one in ranked if one.is_direct or selects_device(index, self.devices, one.id)]
         ranked.sort(key=lambda one: index.path_of(one.id))
         ranked.sort(key=lambda one: (ranks[one.how], not one.is_direct, one.steps, order.get(one.id, last)))
         return ranked

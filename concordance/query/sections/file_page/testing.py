@@ -34,17 +34,17 @@ from concordance.query.sections.examples import find_examples
 from concordance.query.sections.tested_by import (
     MAX_TEST_FILES,
     TESTS_PART,
+    file_commands,
     group_by_file,
     own_tests,
     page_subject,
-    ranked_tests,
     test_commands,
 )
 
 TITLE = Section.TESTING.value
 ORDER = 80
 
-_MAX_TESTS = 6  # tests that are named; the others are counted by file
+MAX_TESTS = 6  # tests that are named; the others are counted by file
 
 
 def blocks(one: FileModel) -> list[Block]:
@@ -59,15 +59,19 @@ def _testing(one: FileModel) -> list[Block]:
     index, found = one.index, one.index.tests_of(one.path)
     if not found.near:
         return list(_named_by_tests(one))
-    tests = [test.id for test in ranked_tests(one)]
-    named = tests[:_MAX_TESTS]
+    subject = page_subject(one)
+    tests = [test.id for test in subject.rank(found.near)]
+    if not tests:
+        said = "Tests reach it only by calls that also lead to code for other devices, and none is named after its own."
+        return [Text([said])]
+    named = tests[:MAX_TESTS]
     by_file = group_by_file(index, tests)
     shown = list(by_file)[:MAX_TEST_FILES]
     blocks: list[Block] = [Items([_test_file(index, path, by_file[path], named) for path in shown])]
     more: list[Piece] = []
     if len(shown) < len(by_file):
         more = [Ref(To.FILE, one.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
-    if found.farther:
+    if found.farther and not subject.devices:
         more.append(f"{count_noun(found.farther, 'other test')} may reach it in up to {STEPS} steps.")
     blocks += [Text(more)] if more else []
     commands = test_commands(index, named)
@@ -86,9 +90,9 @@ def _test_file(index: Index, path: str, tests: Sequence[int], named: Collection[
 def _own_tests(one: FileModel) -> Iterator[Block]:
     if not language_of(one.file.language).tests.whole_files:
         yield Text([f"Contains {count_noun(len(own_tests(one)), 'test')}."])
-    command = one.index.runners.command(one.path, one.file.language, "")
-    if command:
-        yield Code(f"{command}\n", "bash")
+    commands = file_commands(one)
+    if commands:
+        yield Code("".join(f"{command}\n" for command in commands), "bash")
 
 
 def _named_by_tests(one: FileModel) -> Iterator[Block]:
@@ -108,7 +112,7 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
     others = sorted(path for path in users - by_file.keys() if index.category_of(path) == Category.TEST)
     same = [path for path in same_name_tests(index, one.path) if path not in users]
-    items = [_test_file(index, path, by_file[path], tests[:_MAX_TESTS]) for path in by_file]
+    items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
     items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
     items += [Item([Ref(To.FILE, path, "", path), ", which has its name"]) for path in same]
     yield Text([said, " Test files that name it:" if items else ""])
