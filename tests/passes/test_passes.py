@@ -532,6 +532,8 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"t/test_a.py": "class A(B):\n    @parametrize('x', [\n        1])\n    @other\n    def test_b(self, x): pass\n\n    def test_c(self): pass\n\n"
           "instantiate_parametrized_tests(A)\n" + MAIN.format("run_tests()")}, "t/test_a.py", "python", "A.test_b",
          "python t/test_a.py -k '*.A.test_b_*'"),
+        ({"t/d/test_a.py": MAIN.format("raise_on_run_directly('t/all.py')"), "t/all.py": "x"}, "t/d/test_a.py", "python", "A.test_b",
+         "python t/all.py A.test_b"),
         ({"manage.py": "", "app/tests.py": ""}, "app/tests.py", "python", "A.test_b", "python manage.py test app.tests.A.test_b"),
         ({"tests/runtests.py": ""}, "tests/app/tests.py", "python", "A.test_b", "python tests/runtests.py app.tests.A.test_b"),
         ({"t/test_a.py": "x = 1\n"}, "t/test_a.py", "python", "test_b", ""),

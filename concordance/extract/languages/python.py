@@ -44,6 +44,8 @@ _PARAMETRISED = re.compile(
 )
 _MAIN = re.compile(rb"""^if __name__ == ["']__main__["']:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|\s*\n)+)""", re.M)
 _UNITTEST_MAIN = re.compile(rb"\b(?:run_tests|unittest\.main|absltest\.main|TestProgram)\s*\(")
+# PyTorch's way to say that the tests of a file are run by a script that imports them.
+_OTHER_MAIN = re.compile(rb"""(?:raise_on_run_directly\(\s*["']|use:[\\nt]*python )([\w./-]+\.py)\b""")
 _PYTEST_FILES = (("pytest.ini", b""), (".pytest.ini", b""), ("pyproject.toml", b"[tool.pytest"),
                  ("tox.ini", b"[pytest]"), ("setup.cfg", b"[tool:pytest]"), ("conftest.py", b""))  # fmt: skip
 _MENTIONS = ("pyproject.toml", "tox.ini", "setup.cfg", "setup.py", "noxfile.py", "Makefile", "requirements.txt",
@@ -76,19 +78,20 @@ def _is_collected(facts: FileFacts, path: str) -> bool:
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     text = files.text(path, _WHOLE)
     main = _MAIN.search(text[-_HEAD:])
-    quoted = shlex.quote(path)
     has_pytest = _has_pytest(files, path) or b"import pytest" in text[:_HEAD]
 
     def with_pytest(name: str) -> str:
         return f"pytest {shlex.quote('::'.join([path, *filter(None, name.split('.'))]))}"
 
-    if main is not None and _UNITTEST_MAIN.search(main.group(1)):
+    other = _OTHER_MAIN.search(main.group(1)) if main is not None else None
+    script = other.group(1).decode() if other is not None else path
+    if (other is not None and files.text(script)) or (main is not None and _UNITTEST_MAIN.search(main.group(1))):
         generated = _generated_tests(text)
 
         def with_main(name: str) -> str:
-            if "." not in name:  # `unittest` runs no functions outside of classes
-                return with_pytest(name) if name else f"python {quoted}"
-            return f"python {quoted} {generated(name) or name}"
+            if "." not in name:  # `unittest` runs no functions outside of classes, and another script runs other files
+                return f"python {shlex.quote(path)}" if not name and script == path else with_pytest(name)
+            return f"python {shlex.quote(script)} {generated(name) or name}"
 
         return with_main
     if has_pytest:

@@ -14,6 +14,7 @@ from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name
 from concordance.query.index.graphs.reachability import (
     MAX_EDGES,
     ReachedSymbol,
+    ReachedSymbols,
     explain_paths,
     find_reaching,
     functions_in,
@@ -25,6 +26,7 @@ from concordance.query.index.graphs.test_directness import (
     NOT_FOLLOWED,
     Directness,
     file_subject,
+    loading_package,
     same_name_tests,
     symbol_subject,
 )
@@ -55,6 +57,10 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
     if isinstance(meant, File):
         found = [find_reaching(index, functions_in(index, meant), category)]
+        package = loading_package(index, meant.path) if not found[0].rows else ""
+        if package:
+            reached, walk = find_reaching(index, functions_in(index, index.file(package)), category)
+            found = [ReachedSymbols([row._replace(behind=f"which imports {meant.path}") for row in reached], walk)]
         if not found[0].rows:
             return _by_name(index, meant, category, page)
         subject = file_subject(index, meant)

@@ -38,14 +38,19 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 def device_words(index: Index, path: str) -> frozenset[str]:
     """Return the words of which a test must use one to select the code of a file; none if any test may run it.
 
-    The path of the file says it, or the dispatch keys of the operators that lead to it, if each of them does.
+    The path of the file says it; for a layout, if the dispatch key of an operator that leads to it says it, too. Else
+    the dispatch keys do, if each of them names a device or layout.
     """
-    named = [_DEVICES[word] for word in words_of(path) if word in _DEVICES]
-    if named:
-        return frozenset().union(*named)
-    keys = {dict(row.more).get("key", "").lower() for row in bridges_of(index).into(path) if row.role == Role.CALL}
-    found = [[words for word, words in _BY_KEY.items() if word in key] for key in keys]
-    return frozenset().union(*(words for some in found for words in some)) if all(found) else frozenset()
+    named = words_of(path)
+    found = [_DEVICES[word] for word in named if word in _DEVICES]
+    if not found:
+        rows = bridges_of(index).into(path)
+        keys = {dict(row.more).get("key", "").lower() for row in rows if row.role == Role.CALL}
+        found = [words for word, words in _LAYOUTS.items() if word in named and any(word in key for key in keys)]
+        by_key = [[words for word, words in _BY_KEY.items() if word in key] for key in keys]
+        if not found and all(by_key):
+            found = [words for some in by_key for words in some]
+    return frozenset(word for words in found for word in words)
 
 
 def words_of(text: str) -> set[str]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File, Kind
 from concordance.facts.links.graph import EdgeKind
 from concordance.facts.read import SymbolPlace
+from concordance.facts.updates.delta import Aspect
 from concordance.query.answers import split_key
 from concordance.query.index.graphs.device_code import device_words, selects_device
 from concordance.query.index.graphs.reachability import with_members
@@ -28,6 +29,9 @@ _LONGEST_NAME = 6  # words of a name that are compared
 _FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib", "main"))  # known by the names of their folders
 _NAMING_KINDS = EXECUTABLE_KINDS | TYPE_KINDS | {Kind.MACRO}
 _DIRECT_EDGES = frozenset(EdgeKind) - {EdgeKind.MENTIONS, EdgeKind.INHERITS}
+# A package that lists its folder and imports what it finds, as registries of plug-ins and examples do.
+_LISTS_FOLDER = re.compile(r"\b(?:glob\(|iglob\(|iter_modules\(|walk_packages\(|listdir\(|scandir\()")
+_IMPORTS_BY_NAME = re.compile(r"\b(?:import_module|__import__|find_spec|load_module|exec_module)\(")
 NOT_FOLLOWED = "calls through values, computed names and other processes are not followed"
 
 
@@ -117,6 +121,17 @@ def same_name_tests(index: Index, path: str) -> list[str]:
     language = index.language_of(path)
     same = [one for one in index.neighbours.with_stem_of(path) if one != path and index.language_of(one) == language]
     return same if len(same) == 1 and index.category_of(same[0]) == Category.TEST else []
+
+
+def loading_package(index: Index, path: str) -> str:
+    """Return the package file that imports every module of its folder, if a module is in such a folder; else ""."""
+    folder, _, name = path.rpartition("/")
+    package = f"{folder}/__init__.py" if folder else "__init__.py"
+    index.reads.note(Aspect.PATHS, package)
+    if name == "__init__.py" or not path.endswith(".py") or package not in index.ids_by_path:
+        return ""
+    text = index.open_file(package).text() or ""
+    return package if _LISTS_FOLDER.search(text) and _IMPORTS_BY_NAME.search(text) else ""
 
 
 def _places_around(index: Index, user: int) -> Iterable[tuple[str, str]]:

@@ -25,10 +25,11 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import EXECUTABLE_KINDS, Category, Skip
 from concordance.extract.registry import language_of
+from concordance.link.languages import loading_languages
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.reachability import STEPS
-from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, same_name_tests
+from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, loading_package, same_name_tests
 from concordance.query.index.repository import Index
 from concordance.query.sections.examples import find_examples
 from concordance.query.sections.tested_by import (
@@ -58,11 +59,13 @@ def _testing(one: FileModel) -> list[Block]:
         return list(_own_tests(one))
     index, found = one.index, one.index.tests_of(one.path)
     if not found.near:
-        return list(_named_by_tests(one))
+        package = loading_package(index, one.path)
+        loading = index.tests_of(package).near if package else []
+        return list(_by_package(one, package, loading) if loading else _named_by_tests(one))
     subject = page_subject(one)
     tests = [test.id for test in subject.rank(found.near)]
     if not tests:
-        said = "Tests reach it only by calls that also lead to code for other devices, and none is named after its own."
+        said = "Tests reach it only by calls that also lead to code for other devices; none is named after its device."
         return [Text([said])]
     named = tests[:MAX_TESTS]
     by_file = group_by_file(index, tests)
@@ -76,6 +79,19 @@ def _testing(one: FileModel) -> list[Block]:
     blocks += [Text(more)] if more else []
     commands = test_commands(index, named)
     return [*blocks, Code("".join(f"{command}\n" for command in commands), "bash")] if commands else blocks
+
+
+def _by_package(one: FileModel, package: str, near: Sequence[tuple[int, int]]) -> Iterator[Block]:
+    """Yield the tests of a package that imports every module of its folder, for a module that nothing else runs."""
+    index = one.index
+    tests = [test.id for test in page_subject(one).rank(near)]
+    by_file = group_by_file(index, tests)
+    where = Ref(To.FILE, package, "", package)
+    yield Text(["Tests that reach ", where, ", which imports the modules of its folder, may run it:"])
+    yield Items([_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in list(by_file)[:MAX_TEST_FILES]])
+    commands = test_commands(index, tests[:MAX_TESTS])
+    if commands:
+        yield Code("".join(f"{command}\n" for command in commands), "bash")
 
 
 def _test_file(index: Index, path: str, tests: Sequence[int], named: Collection[int]) -> Item:
@@ -102,7 +118,8 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
         yield Text(["No executable code found in it."])
         return
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
-        said = "Contains no functions: its code runs when it is loaded."
+        is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
+        said = "Contains no functions" + (": its code runs when it is imported." if is_module else ".")
     elif index.has_tests:
         said = f"No test found that runs it; {NOT_FOLLOWED}."
     else:
