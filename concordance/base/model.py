@@ -65,6 +65,8 @@ class TestConventions:
     # that runs it; None if no file says how to run it.
     command: Callable[[RunnerFiles, str], Callable[[str], str] | None] | None = None
     settings: tuple[str, ...] = ()  # names of the files that `command` reads, and endings: ".cmake"
+    # True if a class is run by itself, given its name and its bases as written; the tests of others run in subclasses.
+    is_test_class: Callable[[str, Sequence[str]], bool] | None = None
 
     def tests_in(self, facts: FileFacts, category: str, path: str) -> list[int]:
         """Return the indices of a file's symbols that are tests, by the rules that test runners use."""

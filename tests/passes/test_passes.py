@@ -253,6 +253,19 @@ def test_methods_run_without_being_named(folder: Path) -> None:
         assert _names(repository.tests("Own.step")) == ["test_run"]  # it must also call what is overridden
 
 
+def test_an_inherited_test_is_run_in_a_class_that_the_runner_collects(folder: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\n",
+        "tool.py": "def use():\n    return 1\n",
+        "tests/shared.py": "import tool\n\n\nclass Shared(object):\n    def test_use(self):\n        tool.use()\n\n\nclass Orphan(object):\n    def test_use(self):\n        tool.use()\n",
+        "tests/test_tool.py": "import unittest\nfrom shared import Shared\n\n\nclass More(Shared): pass\n\n\nclass Case(unittest.TestCase, More): pass\n",
+    }
+    program.write(folder, files)
+    with concordance.open(folder) as repository:
+        rows = {row["name"]: row["run"] for row in repository.tests("use")}
+        assert rows == {"Shared.test_use": "pytest tests/test_tool.py::Case::test_use", "Orphan.test_use": ""}
+
+
 INHERITED: dict[str, str] = {
     "lib.py": "def plain(): ...\ndef fancy(): ...\n",
     "test_base.py": "import pytest\nimport lib\n\n\nclass TestBase:\n    @pytest.fixture\n    def maker(self):\n        return lib.plain()\n\n"

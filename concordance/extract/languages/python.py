@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from tree_sitter import Tree
@@ -65,6 +65,12 @@ def _is_test(symbol: Symbol, symbols: tuple[Symbol, ...]) -> bool:
         return False
     around = symbols[symbol.parent] if symbol.parent >= 0 else None
     return around is None or (around.kind == Kind.CLASS and bool(around.bases or around.name.startswith("Test")))
+
+
+def _is_test_class(name: str, bases: Sequence[str]) -> bool:
+    """True if pytest or unittest runs the tests of a class: unittest by its base, pytest also by its name."""
+    is_named = name.startswith("Test") and not name.endswith(("Mixin", "Base"))
+    return is_named or any(base.partition("[")[0].endswith(("TestCase", "TestBase")) for base in bases)
 
 
 def _is_collected(facts: FileFacts, path: str) -> bool:
@@ -170,6 +176,7 @@ LANGUAGE = Language(
     tests=TestConventions(
         find=_tests,
         command=_test_command,
+        is_test_class=_is_test_class,
         settings=(*(name for name, _ in _PYTEST_FILES), *_MENTIONS, *(name for name, _ in _SCRIPTS)),
     ),
     is_indented=True,

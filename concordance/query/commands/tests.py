@@ -26,6 +26,7 @@ from concordance.query.index.graphs.test_directness import (
     NOT_FOLLOWED,
     Directness,
     file_subject,
+    is_stub,
     loading_package,
     same_name_tests,
     symbol_subject,
@@ -56,6 +57,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     meant = resolve_subject(index, argument)
     category = Category.EXAMPLE if page.options["examples"] else Category.TEST
     if isinstance(meant, File):
+        if is_stub(meant.path):
+            return Answer([], _COLUMNS, 0, "", f"{meant.path} only declares: ask about the file that defines")
         found = [find_reaching(index, functions_in(index, meant), category)]
         package = loading_package(index, meant.path) if not found[0].rows else ""
         if package:

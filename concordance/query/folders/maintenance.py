@@ -17,7 +17,7 @@ from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, memoised, shared_until
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.device_code import device_words, selects_device
-from concordance.query.index.graphs.test_directness import NOT_FOLLOWED
+from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, is_stub
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import join_commands
@@ -29,7 +29,7 @@ _MAX_PATHS = 5
 @memoised(16384)
 def testers(index: Index, path: str) -> tuple[tuple[str, int], ...]:
     """Return the test files whose tests reach a file in few steps, each with the number of such tests."""
-    near, devices = index.tests_of(path).near, device_words(index, path)
+    near, devices = index.tests_of(path).near if not is_stub(path) else [], device_words(index, path)
     found = Counter(index.path_of(test) for test, _ in near if selects_device(index, devices, test))
     return tuple(found.items())
 

@@ -13,9 +13,9 @@ from concordance.base.blocks import Block, Item, Items, Mono, Page, Ref, Text, T
 from concordance.base.kinds import C_FAMILY
 from concordance.base.model import Category
 from concordance.extract.registry import language_of
-from concordance.query.answers import split_key
 from concordance.query.index.file_model import FileModel
-from concordance.query.index.graphs.test_directness import RankedTest, TestedSubject
+from concordance.query.index.graphs.reachability import command_of
+from concordance.query.index.graphs.test_directness import RankedTest, TestedSubject, is_stub
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import join_commands
 
@@ -51,8 +51,7 @@ def group_by_file(index: Index, tests: Iterable[int]) -> dict[str, list[int]]:
 
 def test_commands(index: Index, tests: Iterable[int]) -> list[str]:
     """Return the commands that run the given tests and no others."""
-    places = ((index.path_of(test), ".".join(split_key(index.keys[test]))) for test in tests)
-    return join_commands(index.runners.command(path, index.language_of(path), name) for path, name in places)
+    return join_commands(command_of(index, test) for test in tests)
 
 
 def file_commands(one: FileModel) -> list[str]:
@@ -72,7 +71,7 @@ def _whole_suites(command: str) -> str:
 
 def tests_page(one: FileModel) -> Page | None:
     """Return the page with all test files of a file; None if the file's own page lists them."""
-    if own_tests(one):
+    if own_tests(one) or is_stub(one.path):
         return None
     by_file = group_by_file(one.index, [test.id for test in ranked_tests(one)])
     if len(by_file) <= MAX_TEST_FILES:

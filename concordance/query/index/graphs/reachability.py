@@ -7,7 +7,7 @@ fixture behind a parameter. The number of edges it looks at is bounded, and the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, File, Kind
@@ -15,6 +15,7 @@ from concordance.extract.registry import language_of
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.links.graph import STEPS as STEPS
 from concordance.facts.read import SymbolPlace
+from concordance.facts.updates.delta import Aspect
 from concordance.query.answers import full_name, name_of, split_key
 from concordance.query.index.repository import Index
 from concordance.query.names.declarations import with_counterparts
@@ -164,8 +165,46 @@ def _constructors(index: Index, owner: SymbolPlace) -> list[int]:
 
 def test_command(index: Index, place: SymbolPlace) -> str:
     """Return the command that runs a test."""
-    name = ".".join([*split_key(place.parent_key), place.name]) if place.name else ""
-    return index.runners.command(place.path, place.language, name)
+    return command_of(index, place.id) if place.name else index.runners.command(place.path, place.language, "")
+
+
+def command_of(index: Index, test: int) -> str:
+    """Return the command that runs a test, or a file that is one; an inherited test runs in a subclass."""
+    path, key = index.path_of(test), index.keys[test]
+    rule = language_of(index.language_of(path)).tests.is_test_class
+    owner = key.rpartition(".")[0]
+    if owner and rule is not None and not rule(split_key(owner)[-1], ()):
+        around_test = next((one for one in index.symbol_ids[index.owners[test]] if index.keys[one] == owner), 0)
+        found = _running_class(index, around_test, rule) if around_test else 0
+        if not found:
+            return ""
+        path, key = index.path_of(found), f"{index.keys[found]}.{key.rpartition('.')[2]}"
+    return index.runners.command(path, index.language_of(path), ".".join(split_key(key)))
+
+
+def _running_class(index: Index, identity: int, rule: Callable[[str, Sequence[str]], bool]) -> int:
+    """Return the class in which a test runner runs the tests of a class: itself, or the nearest such subclass; or 0."""
+    pending, met = [identity], {identity}
+    while pending:
+        now = pending.pop(0)
+        if _is_run(index, now, rule, set()):
+            return now
+        index.reads.note(Aspect.USED_BY, index.path_of(now))
+        heirs = sorted(set(index.facts.subclasses_of(now)) - met, key=index.order_of)
+        met.update(heirs)
+        pending += heirs
+    return 0
+
+
+def _is_run(index: Index, identity: int, rule: Callable[[str, Sequence[str]], bool], met: set[int]) -> bool:
+    """True if a test runner runs the tests of a class because of its name, or because of a base, near or far."""
+    file = index.open_file(index.path_of(identity))
+    symbol = file.symbols[file.ids.place_of(identity)]
+    if rule("" if met else symbol.name, symbol.bases):  # the name of a base says nothing about its subclasses
+        return True
+    met.add(identity)
+    above = [base for base in index.facts.bases_of(identity) if base not in met and not index.path_of_file(base)]
+    return any(_is_run(index, base, rule, met) for base in above)
 
 
 def places(index: Index, ids: Iterable[int]) -> dict[int, SymbolPlace]:

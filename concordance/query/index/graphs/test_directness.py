@@ -123,6 +123,11 @@ def same_name_tests(index: Index, path: str) -> list[str]:
     return same if len(same) == 1 and index.category_of(same[0]) == Category.TEST else []
 
 
+def is_stub(path: str) -> bool:
+    """True if a file only declares what another one defines, for a type checker."""
+    return path.endswith((".pyi", ".d.ts"))
+
+
 def loading_package(index: Index, path: str) -> str:
     """Return the package file that imports every module of its folder, if a module is in such a folder; else ""."""
     folder, _, name = path.rpartition("/")

@@ -29,7 +29,7 @@ from concordance.link.languages import loading_languages
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.reachability import STEPS
-from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, loading_package, same_name_tests
+from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, is_stub, loading_package, same_name_tests
 from concordance.query.index.repository import Index
 from concordance.query.sections.examples import find_examples
 from concordance.query.sections.tested_by import (
@@ -57,6 +57,8 @@ def _testing(one: FileModel) -> list[Block]:
     """Return the tests that reach the file, and the commands that run those that are named."""
     if own_tests(one):
         return list(_own_tests(one))
+    if is_stub(one.path):
+        return [Text(["Declarations for type checkers: nothing in it is run."])]
     index, found = one.index, one.index.tests_of(one.path)
     if not found.near:
         package = loading_package(index, one.path)
