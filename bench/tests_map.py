@@ -11,7 +11,8 @@ where they are defined. Tests that did not run are left out.
 
 - first five: of the first five tests that `concord tests FILE` lists for each source file, those that execute it.
 - recall, precision: of all pairs, those that we have; of ours, those that coverage has.
-- none: source files that coverage sees executed and whose page says that no test was found, of all executed files.
+- none: source files that coverage sees executed and whose page says that no test was found that runs them, of all
+  executed files, whether or not the page goes on to list tests that name the file.
 - commands: the commands on the pages of all source files, run with `--collect-only`: those that collect exactly the
   tests that the page names.
 """
@@ -180,7 +181,7 @@ class Ours(NamedTuple):
 
     tests: list[str]  # all tests
     rows: dict[str, list[str]]  # by source file: the tests that reach it, best first
-    none: set[str]  # source files whose page lists no test
+    none: set[str]  # source files whose page says that no test was found that runs them
     commands: list[tuple[str, set[str]]]  # of each page: a command, and the tests that it is for
 
 
@@ -197,7 +198,7 @@ def ours(root: Path, source: str) -> Ours:
             rows = answer(index, file.path, AnswerPage(1 << 30, "", {"examples": False})).rows
             found.rows[file.path] = [f"{row['path']}::{row['name']}" for row in rows if row["name"] and row["distance"]]
             model = model_of(index, file.path)
-            if "No test found" in repr(blocks(model)) and not rows:
+            if "No test found" in repr(blocks(model)):
                 found.none.add(file.path)
             named = [test.id for test in ranked_tests(model)[:MAX_TESTS]] if not is_stub(file.path) else []
             by_command: dict[str, set[str]] = defaultdict(set)
