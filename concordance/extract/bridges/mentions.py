@@ -34,8 +34,8 @@ _QUOTED = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+)(?=[\"'`:]
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
 _MACRO_ARGUMENT = re.compile(rb"\b[A-Z][A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
 _LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
-_TOCTREE = re.compile(rb"^([ \t]*)\.\. toctree::[^\n]*\n((?:\1[ \t]+[^\n]*\n|[ \t]*\n)+)", re.M)
-_ENTRY = re.compile(rb"^[ \t]+(?:[^<:\n]*<)?(/?[\w+./-]+)>?[ \t]*$", re.M)
+_TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n|[ \t]*+\n)++)", re.M)
+_ENTRY = re.compile(rb"^[ \t]++(?:[^<:\n]*+<)?(/?[\w+./-]++)>?[ \t]*+$", re.M)
 _DOC_ROLE = re.compile(rb":doc:`(?:[^`<\n]*<)?(/?[\w+./-]+)>?`")
 _LONGEST_WORD = 200
 _LONGEST_FILE = 2_000_000  # bytes; longer files hold data
