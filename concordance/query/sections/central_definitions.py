@@ -122,7 +122,9 @@ def is_private(one: FileModel, place: int) -> bool:
 
 
 def _files_by_definition(one: FileModel) -> dict[int, set[str]]:
-    """Return the other files that use each definition at the top level, or anything inside of it."""
+    """Return the users of the file that use each definition at the top level, or anything inside of it."""
+    index = one.index
+    users = {index.path_of_file(user) for user in index.neighbours.users.get(one.ids.file, ())}
     found: dict[int, set[str]] = {}
     for place, uses in one.users.items():
         top = place
@@ -133,8 +135,8 @@ def _files_by_definition(one: FileModel) -> dict[int, set[str]]:
             top = parent
         least = Trust.UNIQUE_NAME if top == place else Trust.VIA_IMPORT  # members often share their names with others'
         if top >= 0:
-            paths = {one.index.path_of(use.id) for use in uses if use.trust >= least and not one.is_own(use.id)}
-            found.setdefault(top, set()).update(paths)
+            paths = {index.path_of(use.id) for use in uses if use.trust >= least and not one.is_own(use.id)}
+            found.setdefault(top, set()).update(paths & users)
     return found
 
 
