@@ -5,7 +5,8 @@ In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and,
 checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
 `search`, `tests` and `diff`, to measure only that; `rules` and a repository, to draw findings to be read; or `kills`,
 to kill builds at random moments, `updates`, to update a repository a thousand times under load, `damage`, to flip bits,
-`falsify`, to change what pages say and see whether `verify` notices,
+`falsify`, to change what pages say and see whether `verify` notices, `statements` and repositories with a book, to hold
+what pages say against the files,
 `hostile`, to build repositories that mean harm, and `site` and a repository, to serve
 it; or `public` and a repository with its documents, to compare public names with theirs;
 or `bridges` and a repository, to see what they cost; or `repetition`, to read files of one repeated token; or
@@ -43,6 +44,7 @@ from bench import (
     reproducible,
     rules,
     site,
+    statements,
     traps,
     updates,
 )
@@ -158,7 +160,7 @@ def latency(root: Path, name: str) -> None:
 
 # What is measured by itself, by the word that asks for it.
 ALONE = {
-    "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
+    "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "statements": statements.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
     "site": site.main, "public": publicnames.main, "bridges": bridges.main,
     "operators": operators.main, "updates": updates.main, "repetition": repetition.main, "reproducible": reproducible.main, "traps": traps.main,
 }  # fmt: skip

@@ -17,18 +17,19 @@ from concordance.extract.registry import is_prose
 LANGUAGES = ()
 WORDS = (b"Note [", b"NOTE [", b"Note: [", b"NOTE: [", b"[Note:", b"[NOTE:", b"note [", b"note: [", b"[note:")
 EXPLAINS, REFERS = "explains", "refers to"
-_MARK = rb"[ \t]*(?:\#|//+!?|/\*+|\*|--|;+|%|\"\"\"|''')?[ \t]*"
-_TITLE = rb"(?P<title>[^\[\]\n]{3,100}(?:\n" + _MARK + rb"[^\[\]\n]{1,100})?)"
+_MARK = rb"[ \t]*+(?:\#|//++!?+|/\*++|\*|--|;++|%|\"\"\"|''')?+[ \t]*+"
+_TITLE = rb"(?P<title>[^\[\]\n]{3,100}+(?:\n" + _MARK + rb"[^\[\]\n]{1,100}+)?+)"
 _NOTE = re.compile(
-    rb"(?<![\w`])(?:(?:NOTE|Note|note):?[ \t]*\[[ \t]*(?:NOTE:|Note:)?" + _TITLE + rb"\]"
-    rb"|\[(?:NOTE|Note|note):[ \t]*" + _TITLE.replace(b"<title>", b"<other>") + rb"\])"
+    rb"(?<![\w`])(?:(?:NOTE|Note|note):?+[ \t]*+\[[ \t]*+(?:NOTE:|Note:)?+" + _TITLE + rb"\]"
+    rb"|\[(?:NOTE|Note|note):[ \t]*+" + _TITLE.replace(b"<title>", b"<other>") + rb"\])"
 )
-_BROKEN = re.compile(rb"[ \t\r]*\n" + _MARK)
+_BROKEN = re.compile(rb"\r?\n" + _MARK)
 _OPENING = re.compile(
-    rb"[ \t]*(?P<mark>\#+|//+!?|/\*+|\*|--|;+|%|[rRbB]?\"\"\"|[rRbB]?'''|=+|\.\.)?[ \t]*(?:\*\*)?(?P<text>[^\n]*)"
+    rb"[ \t]*+(?P<mark>\#++|//++!?+|/\*++|\*|--|;++|%|[rRbB]?+\"\"\"|[rRbB]?+'''|=++|\.\.)?+[ \t]*+(?:\*\*)?+"
+    rb"(?P<text>[^\n]*+)"
 )
-_ENDS_HERE = re.compile(rb"[ \t]*[:.]?[ \t]*(?:\*\*)?[ \t]*\r?\n")
-_SENTENCE_GOES_ON = re.compile(rb"[\w,(][ \t]*\Z")
+_ENDS_HERE = re.compile(rb"[ \t]*+[:.]?+[ \t]*+(?:\*\*)?+[ \t]*+\r?+\n")
+_SENTENCE_GOES_ON = re.compile(rb"[\w,(]\Z")
 _TEXTS = ("comment", "string", "line_comment", "block_comment")
 
 
