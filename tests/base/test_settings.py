@@ -475,7 +475,8 @@ text = "Nobody knows."
     (woods / config_file.FILE).write_text("# one line more\n" + text)
     problems = builds.verify(str(woods), None, 1, ignore_progress).problems
     assert {"lib/woods/tree.py_docs.md", "lib/doc.md", "doc.md"} <= {problem.page for problem in problems}
-    assert built(woods)["lib/woods/tree.py_docs.md"] == page.replace("L4–10", "L5–11").replace("L4-L10", "L5-L11")
+    moved = page.replace("L4–10", "L5–11").replace("L4-L10", "L5-L11").replace("[L3]", "[L4]").replace("toml#L3", "toml#L4")
+    assert built(woods)["lib/woods/tree.py_docs.md"] == moved
 
 
 def test_notes_of_a_file_that_is_left_out(woods: Path) -> None:

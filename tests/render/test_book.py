@@ -301,7 +301,7 @@ def test_data_with_very_many_keys_lists_the_outer_ones(folder: Path) -> None:
 def test_very_many_links_across_languages_are_on_pages_of_their_own(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dependencies, "_MAX_BRIDGES_OF_PART", 300)
+    monkeypatch.setattr(dependencies, "_MAX_BRIDGES_OF_PART", 600)
     monkeypatch.setattr(file_pages, "LARGEST", 6_000)
     names = [f"op{n:03}" for n in range(410)]
     table = "\n".join(f"- func: {name}(Tensor self) -> Tensor\n  dispatch:\n    CPU: {name}_cpu\n" for name in names)

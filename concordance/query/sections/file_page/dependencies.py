@@ -52,8 +52,8 @@ _TITLES = {
 
 _NOTES = "notes"  # the bridge of titled comments, which is within one language as often as not
 BRIDGES_PART = TESTS_PART + 1  # the number of the first further page with bridges
-_MAX_BRIDGES = 150  # names of bridges that the page of a file lists
-_MAX_BRIDGES_OF_PART = 1_500  # names on a further page
+_MAX_BRIDGES = 200  # links across languages that the page of a file lists
+_MAX_BRIDGES_OF_PART = 1_500  # links on a further page
 
 
 def blocks(one: FileModel) -> list[Block]:
@@ -149,19 +149,25 @@ def bridge_blocks(one: FileModel) -> list[Block]:
 def bridge_parts(one: FileModel) -> list[list[Block]]:
     """Return the bridges of a file for further pages, from `BRIDGES_PART` on; none if they fit on the file's page."""
     groups = _bridge_groups(one)
-    if sum(len(items) for _, items in groups) <= _MAX_BRIDGES:
+    if sum(_link_count(item) for _, items in groups for item in items) <= _MAX_BRIDGES:
         return []
     parts: list[list[Block]] = [[]]
     left = _MAX_BRIDGES_OF_PART
     for told, items in groups:
-        for start in range(0, len(items), _MAX_BRIDGES_OF_PART):
-            some = items[start : start + _MAX_BRIDGES_OF_PART]
-            if len(some) > left:
+        some: list[Item] = []
+        for item in items:
+            if left <= 0:
+                parts[-1] += [Text([f"{told}:"]), Items(some)] if some else []
                 parts.append([])
-                left = _MAX_BRIDGES_OF_PART
-            parts[-1] += [Text([f"{told}{', continued' if start else ''}:"]), Items(some)]
-            left -= len(some)
+                some, left = [], _MAX_BRIDGES_OF_PART
+            some.append(item)
+            left -= _link_count(item)
+        parts[-1] += [Text([f"{told}:"]), Items(some)]
     return parts
+
+
+def _link_count(item: Item) -> int:
+    return sum(isinstance(piece, Ref) for piece in item.text) or 1
 
 
 @memoised_in_object
@@ -228,14 +234,11 @@ def _bridges_out(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         groups.setdefault(_bridge_label(one, row), []).append(row)
     lines = {name: sorted({table.line(row) for row in found} - {0}) for name, found in groups.items()}
     for name, found in sorted(groups.items(), key=lambda group: (lines[group[0]][:1], group[1][0].name)):
-        told: list[Piece] = [name]
-        targets = _targets(one, found)
-        told += [": ", *targets] if targets else []
+        where: list[Piece] = [" in ", *_sources(one, found)]
         if lines[name]:
-            told += [" ", *join_in_sentence([Line(one.path, line) for line in lines[name]])]
-        else:
-            told += [" in ", *_sources(one, found)]
-        yield Item(told)
+            where = [" ", *join_in_sentence([Line(one.path, line) for line in lines[name]])]
+        for targets in _targets(one, found):
+            yield Item([name, ": ", *targets, *where] if targets else [name, *where])
 
 
 def _sources(one: FileModel, rows: list[Bridge]) -> list[Piece]:
@@ -245,12 +248,15 @@ def _sources(one: FileModel, rows: list[Bridge]) -> list[Piece]:
     return join_in_sentence([*refs, count_noun(left, "other place")] if left > 0 else refs)
 
 
-def _targets(one: FileModel, rows: list[Bridge]) -> list[Piece]:
+def _targets(one: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
+    """Yield links to the targets of a name, in several portions if there are very many."""
     best = max(row.trust for row in rows)
     found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_table_entry(one, row.target))
     refs: list[Piece] = [ref_of(one.index, target) for target in found]
     guess = best == Trust.CANDIDATE and len(found) > 1
-    return [*join_in_sentence(refs, "or"), " (one of these)"] if guess else join_in_sentence(refs)
+    for start in range(0, max(1, len(refs)), _MAX_BRIDGES):
+        some = refs[start : start + _MAX_BRIDGES]
+        yield [*join_in_sentence(some, "or"), " (one of these)"] if guess else join_in_sentence(some)
 
 
 def _is_table_entry(one: FileModel, identity: int) -> bool:
