@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from concordance.base.blocks import Block, Item, Items, Piece, Ref, Text, To, count_noun
 from concordance.base.model import TYPE_KINDS, Kind
+from concordance.facts.updates.reads import memoised
 from concordance.query.book.chapters import Chapter, order_by_use
 from concordance.query.descriptions import describe
 from concordance.query.folders import folders
@@ -74,15 +75,17 @@ def _files_to_read(index: Index, paths: Sequence[str], limit: int) -> list[str]:
     """
     central = folders(index).most_central(paths, _CONSIDERED)
     worth = {path: _worth(index, path) for path in central}
-    useful = [path for path in central if worth[path] or not _is_aside(index, path)]
+    useful = [path for path in central if worth[path] >= 0]
     return sorted(useful or central, key=lambda path: -worth[path])[:limit]
 
 
+@memoised(1 << 16, "used")
 def _worth(index: Index, path: str) -> float:
-    """Return how much a file explains: the square root of the documentation of a definition times its users."""
-    if helps_tests(path):
-        return 0.0
+    """Return how much a file explains: the square root of the documentation of a definition times its users; -1 if it
+    defines no types or functions of its own, or helps tests."""
     own = {symbol.key: symbol for symbol in outline(index, path).symbols if not symbol.declaration}
+    if helps_tests(path) or _DEFINING.isdisjoint(symbol.kind for symbol in own.values()):
+        return -1.0
     found = 0.0
     for times, one in folders(index).used_in.get(path, ()):
         symbol = own.get(index.keys[one])
@@ -90,12 +93,6 @@ def _worth(index: Index, path: str) -> float:
             words = min(len(symbol.doc), _LONG) + (_TYPE if symbol.kind in TYPE_KINDS else 0)
             found = max(found, math.sqrt(times * words))
     return found
-
-
-def _is_aside(index: Index, path: str) -> bool:
-    """True if a file defines no types or functions of its own, or helps tests."""
-    kinds = {symbol.kind for symbol in outline(index, path).symbols if not symbol.declaration}
-    return helps_tests(path) or kinds.isdisjoint(_DEFINING)
 
 
 def helps_tests(path: str) -> bool:
