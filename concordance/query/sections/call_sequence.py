@@ -2,12 +2,12 @@
 
 In: the model of a file and its most central definition. Out: the function, and what it calls, each once. A file has
 such a function if one of its functions calls several others of the repository, some of them in the same file: `main`
-and the like, or else the central definition or a method of it; of several, the one that other files use most.
+and the like, or else the central definition or a method of it that has a tenth of the lines; of several, the one that
+other files use most.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from typing import NamedTuple
 
@@ -16,8 +16,7 @@ from concordance.query.index.file_model import CALL, FileModel
 from concordance.query.sections.central_definitions import is_private
 
 _MIN_STEPS = 5  # fewer are a helper, not a way through the file
-_EVERYWHERE = "top 1 %"  # files whose functions are called everywhere, and are no steps of anything
-_ERRORS = re.compile(r"(?:^|/)(?:exceptions?|errors?|warnings?)\.\w+\Z")  # files that define what is raised
+_MIN_SHARE = 10  # a function that has less than one line in so many does not lead through the file
 _ENTRIES = frozenset(("main", "run", "handle", "cli", "execute"))
 _CALL = ROLES.index(Role.CALL)
 _STEP_KINDS = frozenset((*EXECUTABLE_KINDS, *TYPE_KINDS)) - {Kind.MACRO}
@@ -62,7 +61,8 @@ def _may_lead(one: FileModel, place: int, centre: int) -> bool:
         return True
     if symbol.name.startswith("_") or symbol.key.split(".")[-2:-1] == [symbol.name] or is_private(one, place):
         return False
-    return centre in (place, symbol.parent)
+    is_large = _MIN_SHARE * (symbol.end_line - symbol.start_line + 1) >= one.file.lines
+    return is_large and centre in (place, symbol.parent)
 
 
 def _is_step(one: FileModel, place: int, target: int) -> bool:
