@@ -28,6 +28,10 @@ _RARE = 6  # files that define a rare name, at most
 _FOLDER = 40  # files of a folder with a single subject, at most
 _MIN_SCORE = 0.02  # the least score of an answer
 _TEST = re.compile(r"^(?:test_|test-|tests_)|(?:_test|_tests|-test|\.test|\.spec|_spec|_unittest|Tests?|Spec)$")
+_FOLDERS_OF_TESTS = frozenset(
+    ("test", "tests", "testing", "__tests__", "spec", "specs", "unit", "unittests", "unit_tests", "integration", "src",
+     "lib", "python", "cpp", "java", "main", "pkg", "internal")
+)  # fmt: skip
 _DEFINES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.FUNCTION, Kind.INTERFACE, Kind.ENUM, Kind.TYPE, Kind.MACRO))
 
 
@@ -268,6 +272,14 @@ def stem_of(path: str) -> str:
 
 def _last_folder(path: str) -> str:
     return path.rpartition("/")[0].rpartition("/")[2]
+
+
+def may_test(test: str, path: str) -> bool:
+    """True if a test file of the same name may be the test of a file, by its folders: they are those of tests in
+    general, or one of them is called like a folder of the file."""
+    special = {folder.lower() for folder in _folders(test)} - _FOLDERS_OF_TESTS
+    own = {folder.lower() for folder in _folders(path)}
+    return not special or any(one in other or other in one for one in special for other in own)
 
 
 def _folders(path: str) -> set[str]:

@@ -21,7 +21,7 @@ from concordance.query.answers import split_key
 from concordance.query.index.graphs.device_code import device_words, selects_device
 from concordance.query.index.graphs.reachability import with_members
 from concordance.query.index.repository import Index
-from concordance.query.search.related_files import stem_of
+from concordance.query.search.related_files import may_test, stem_of
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_NAME = 3  # letters of a name that a test can be named after
@@ -59,7 +59,7 @@ class TestedSubject:
     def __init__(self, index: Index, path: str, names: Iterable[tuple[str, str]], users: Iterable[int]) -> None:
         """`names` are the names and kinds of its definitions, `users` the ids of what uses it."""
         self._index = index
-        self._stem = file_words(path)
+        self._path, self._stem = path, file_words(path)
         named = (_joined(name) for name, kind in names if kind in _NAMING_KINDS)
         self._names = frozenset(one for one in (self._stem, *named) if len(one) >= _MIN_NAME)
         self._users = {place for user in users for place in _places_around(index, user)}
@@ -86,7 +86,7 @@ class TestedSubject:
         index = self._index
         path, key = index.path_of(test), index.keys[test]
         is_direct = (path, key) in self._users
-        if file_words(path) == self._stem:
+        if file_words(path) == self._stem and may_test(path, self._path):
             return RankedTest(test, steps, Directness.SAME_NAME, is_direct)
         if not self._names.isdisjoint(_runs(key)):
             return RankedTest(test, steps, Directness.NAMES, is_direct)

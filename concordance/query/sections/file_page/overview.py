@@ -29,7 +29,7 @@ from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.markup import first_sentence
-from concordance.query.search.related_files import stem_of
+from concordance.query.search.related_files import may_test, stem_of
 from concordance.query.sections.call_sequence import call_sequence
 from concordance.query.sections.central_definitions import CentralDefinition, explain, rank_definitions
 from concordance.query.sections.structure import count_kind, folder_counts
@@ -176,7 +176,11 @@ def _main_test(one: FileModel) -> str:
     rows = [(index.path_of_file(user), times) for user, times in users.items()]
     tests = [row for row in rows if index.category_of(row[0]) == Category.TEST]
     stem = stem_of(one.path).lower()
-    tests.sort(key=lambda row: (stem_of(row[0]).lower() != stem, -row[1], row[0]))
+
+    def is_namesake(path: str) -> bool:
+        return stem_of(path).lower() == stem and may_test(path, one.path)
+
+    tests.sort(key=lambda row: (not is_namesake(row[0]), -row[1], row[0]))
     return next((path for path, _ in tests if outline(index, path) and ledger(index).tests[path]), "")
 
 
