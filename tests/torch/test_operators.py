@@ -11,6 +11,7 @@ from concordance.base.blocks import Ref, Table
 from concordance.base.errors import UserError
 from concordance.query.commands import ask as ask_index
 from concordance.query.index.file_model import FileModel
+from concordance.query.index.graphs.bridges import Bridges, bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.pages.keywords import pieces_of
 from concordance.query.sections.file_page.dependencies import bridge_blocks
@@ -232,3 +233,13 @@ def test_a_test_reaches_a_kernel_only_if_it_can_select_it(tmp_path: Path) -> Non
     lonely = made(tmp_path / "other", {**FILES, "test/test_torch.py": test.format("TestTorch"), "torch/__init__.py": ""})
     assert ask_index(lonely, "tests", "native/twice.cu").rows == []
     assert "other devices" in ask_index(lonely, "tests", "native/twice.cu").note
+
+
+def test_bridges_do_not_depend_on_the_order_of_ids(index: Index) -> None:
+    """A function that was renamed and named back has another id than before."""
+    table = bridges_of(index)
+    other = Bridges(index, table.rows[::-1])
+    paths = [row[1] for row in index.file_rows]
+    assert [table.out_of(path) for path in paths] == [other.out_of(path) for path in paths]
+    assert [table.into(path) for path in paths] == [other.into(path) for path in paths]
+    assert [table.named(row.name) for row in table.rows] == [other.named(row.name) for row in table.rows]

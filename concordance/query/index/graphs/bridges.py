@@ -58,7 +58,18 @@ class Bridges:
     def named(self, name: str) -> list[Bridge]:
         """Return the bridges with this name."""
         self._index.reads.note(Aspect.BRIDGES_OF_NAME, name)
-        return self._by_name.get(name, [])
+        return self._in_order(self._by_name.get(name, []))
+
+    def _in_order(self, rows: list[Bridge]) -> list[Bridge]:
+        """Sort rows by path and key of both ends: ids depend on the edits that led to the store, and the order of the
+        text changes with edits of other files."""
+        path_of, keys = self._index.path_of, self._index.keys
+
+        def order(row: Bridge) -> tuple[str, str, str, str, str, int]:
+            target = (path_of(row.target), keys[row.target]) if row.target else ("", "")
+            return path_of(row.source), keys[row.source], row.name, *target, row.end
+
+        return sorted(rows, key=order) if len(rows) > 1 else rows
 
     @cached_property
     def _by_name(self) -> dict[str, list[Bridge]]:
@@ -70,12 +81,12 @@ class Bridges:
     def out_of(self, path: str) -> list[Bridge]:
         """Return the bridges that are stated in a file."""
         self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
-        return self._out.get(path, [])
+        return self._in_order(self._out.get(path, []))
 
     def into(self, path: str) -> list[Bridge]:
         """Return the bridges from other files whose target is a file or one of its symbols."""
         self._index.reads.note(Aspect.BRIDGES_OF_FILE, path)
-        return self._into.get(path, [])
+        return self._in_order(self._into.get(path, []))
 
     @cached_property
     def _out(self) -> dict[str, list[Bridge]]:
