@@ -47,7 +47,8 @@ _SIGNATURE = 100  # characters up to which a signature is shown in place of a mi
 
 
 def provision_sentence(index: Index, folder: str) -> list[Block]:
-    """Return what a folder provides to whom: its most used definitions and their users; nothing if there are none."""
+    """Return who uses a folder, and its most used definitions; nothing if there are none. A build file that uses the
+    folder need not use its definitions, so the two are said one after the other."""
     one = folders(index).all[folder]
     rows = key_definitions_of_folder(index, one, _PROVIDED)
     users = folders(index).around(folder)[1] if folder and rows and not one.mostly(Category.TEST) else Counter[str]()
@@ -55,7 +56,8 @@ def provision_sentence(index: Index, folder: str) -> list[Block]:
         return []
     names: list[Piece] = [ref_of(index, row.id, short=True) for row in rows]
     number = count_noun(sum(users.values()), "file")
-    found = ["Provides ", *join_in_sentence(names), f" to {number} outside it: ", *_parts(index, users), "."]
+    found = [f"Used by {number} outside it: ", *_parts(index, users), ". Its most used definitions: "]
+    found += [*join_in_sentence(names), "."]
     said = next((row for row in rows if row.words), None)
     if said is not None:
         found += [" ", ref_of(index, said.id, short=True), ": ", *as_sentence(said.words)]

@@ -254,7 +254,7 @@ def list_by_file(index: Index, ids: Iterable[int]) -> Items:
 
 
 def _named(index: Index, identity: int) -> Piece:
-    return ref_of(index, identity) if index.keys[identity] else "the file when it is loaded"
+    return ref_of(index, identity) if index.keys[identity] else "code outside of functions"
 
 
 def class_tree(

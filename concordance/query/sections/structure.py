@@ -351,7 +351,7 @@ class Structure:
         return pieces
 
     def _own_user(self, use: UsePair) -> Piece:
-        return "the file when it is loaded" if use.id == self.about.ids.file else self.about.ref(use.id)
+        return "code outside of functions" if use.id == self.about.ids.file else self.about.ref(use.id)
 
     def _elsewhere(self, users: list[UsePair]) -> list[Piece]:
         """Return users in other files: by name if there are few, by file if those are few, else by folder."""

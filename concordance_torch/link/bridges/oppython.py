@@ -15,7 +15,7 @@ from concordance_torch.link.operator_names import OperatorNames
 from concordance_torch.link.operator_tables import TableOperator, Tables
 from concordance_torch.link.registered_kernels import BRIDGES, RegisteredKernels
 
-VERBS = {"python": ("calls", "is called from Python by")}
+VERBS = {"python": ("uses", "is used from Python by")}
 
 _CALL = role_bit(Role.CALL)
 

@@ -21,7 +21,7 @@ _BRIDGES = "concordance.link.bridges"
 _VERBS = {
     "binds": ("binds", "is bound by"),
     "wraps": ("wraps", "is wrapped by"),
-    "asks": ("calls", "is called from Python by"),
+    "asks": ("uses", "is used from Python by"),
     "declares": ("declares", "is declared by"),
     "launches": ("launches", "is launched by"),
     "documents": ("documents", "is documented by"),
