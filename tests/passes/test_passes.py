@@ -53,7 +53,7 @@ from tests.support import program
         ("python", "tests/test_a.py", "def test_a():\n    def test_inner(): pass\n", ["test_a"]),
         ("python", "src/pkg/tests.py", "def test_odd(value): return value % 2\n", []),  # what a package calls tests
         ("python", "app/tests.py", "import pytest\ndef test_odd(): pass\n", ["test_odd"]),
-        ("cpp", "test/a.cpp", "TEST(Suite, Name) { run(); }\nTEST_F(Fix, Other) { }\nint helper() { return 1; }\n",
+        ("cpp", "test/a.cpp", "TEST(Suite, Name) { run(); }\nTEST_F(Fix, Other) { }\nint helper() { return 1; }\nTEST(Suite, DISABLED_Old) { }\n",
          ["TEST(Suite, Name)", "TEST_F(Fix, Other)"]),
         ("go", "a_test.go", "package a\nfunc TestAdd(t *testing.T) {}\nfunc Testify() {}\nfunc BenchmarkAdd() {}\n", ["TestAdd"]),
         ("rust", "src/a.rs", "fn add() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn works() {}\n}\n", ["tests.works"]),
@@ -605,6 +605,8 @@ def test_a_program_is_found_through_lists_globs_and_loops() -> None:
     assert cmake_target(cmake_commands(listed), "a.cpp") == ("", frozenset({"PARTS", "SRCS"}))
     assert cmake_target(cmake_commands("add_executable(check ${SRCS})"), "t/a.cpp", {"SRCS"})[0] == "check"
     assert cmake_target(cmake_commands(listed), "b.cpp") == ("", frozenset())
+    elsewhere = cmake_commands("file(GLOB ALL *.cpp)\nadd_executable(other ${ALL})")
+    assert cmake_target(elsewhere, "t/a.cpp", {"SRCS"})[0] == "", "its pattern is about its own folder"
 
 
 # --- other languages

@@ -30,8 +30,8 @@ _GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
 
 def _find(facts: FileFacts, path: str) -> list[int]:
-    found = enumerate(facts.symbols)
-    return [place for place, symbol in found if symbol.kind == Kind.FUNCTION and _MACRO.match(symbol.name)]
+    functions = ((place, symbol.name) for place, symbol in enumerate(facts.symbols) if symbol.kind == Kind.FUNCTION)
+    return [place for place, name in functions if _MACRO.match(name) and "DISABLED_" not in name]  # nobody runs those
 
 
 def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
@@ -100,19 +100,21 @@ def cmake_target(commands: list[Command], source: str, held: Iterable[str] = ())
     """Return the program that is built from a source ("" if none), and the variables that list the source.
 
     `held` are variables of other files that are known to list it; a CMake file further up may use what is returned.
+    With them only variables count: what such a file names or matches itself is in its own folder.
     """
     holders = set(held)
+    near = "" if holders else source
     for _ in range(_HOPS):
         for name, words in commands:
             if name in ("set", "list", "file") and len(words) > 1:
                 variable, listed = (words[0], words[1:]) if name == "set" else (words[1], words[2:])
-                if _lists(listed, source, holders):
+                if _lists(listed, near, holders):
                     holders.add(variable)
     for name, words in commands:
-        if name == "foreach" and words and _lists(words[1:], source, holders):
+        if name == "foreach" and words and _lists(words[1:], near, holders):
             holders.add(words[0])
     for name, words in commands:
-        if name in _MAKE and words and _lists(words[1:], source, holders):
+        if name in _MAKE and words and _lists(words[1:], near, holders):
             made = _expanded(words[0], commands, source)
             if "$" not in made:
                 return made, frozenset(holders)
@@ -138,7 +140,7 @@ def _lists(words: list[str], source: str, holders: set[str]) -> bool:
         if word in holders or (word.startswith("${") and word[2:-1] in holders):
             return True
         bare = word.rpartition("}/")[2] if word.startswith("${") else word
-        if bare and (source == bare or source.endswith(f"/{bare}") or ("*" in bare and _fits(source, bare))):
+        if bare and source and (source == bare or source.endswith(f"/{bare}") or ("*" in bare and _fits(source, bare))):
             return True
     return False
 
