@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from concordance.query.answers import Answer, Option
 
 TASKS = "concordance.tasks"
+_CALLBACK_SECONDS = 0.05  # until a callback is over in which a signal was dropped
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
 
@@ -269,7 +270,8 @@ def _end_on_signals() -> list[int]:
     """Make the signals that end a program raise `KeyboardInterrupt`, so that it can clean up.
 
     Return the list to which the numbers of received signals are appended. A second signal within a second, as shells
-    send it, does not interrupt the handling of the first.
+    send it, does not interrupt the handling of the first. Python drops an exception that is raised while it calls back
+    for an object that is freed; the signal is then raised again, or it would be lost.
     """
     received: list[int] = []
     times: list[float] = []
@@ -280,6 +282,17 @@ def _end_on_signals() -> list[int]:
         if len(times) == 1 or times[-1] - times[-2] > 1:
             raise KeyboardInterrupt
 
+    def end_after_callback(ignored: sys.UnraisableHookArgs) -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(ignored)
+            return
+        times.clear()
+        number = received[-1] if received else signal.SIGTERM  # a child process has received no other
+        import threading  # rarely needed
+
+        threading.Timer(_CALLBACK_SECONDS, os.kill, (os.getpid(), number)).start()  # here it would be dropped, too
+
+    sys.unraisablehook = end_after_callback
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, end)

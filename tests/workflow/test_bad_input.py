@@ -791,3 +791,24 @@ def test_a_repository_whose_path_is_not_text(tmp_path: Path) -> None:
     assert "not valid UTF-8" in done.stderr and "--store" in done.stderr
     concord("build", root, "--store", tmp_path / "store")
     assert ask("search", "f", "--repo", root, "--store", tmp_path / "store")
+
+
+FREED = """
+import signal, time
+from concordance import cli
+class Freed:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+received = cli._end_on_signals()
+try:
+    Freed()
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("ended by", received[0])
+"""
+
+
+def test_a_signal_while_an_object_is_freed_is_not_lost() -> None:
+    """Python drops what is raised in such a callback, and writes a traceback."""
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.stdout, done.stderr) == (f"ended by {int(signal.SIGTERM)}\n", "")
