@@ -124,7 +124,7 @@ class _FileWords:
         return any(_DIRECTIVE.match(line) for line in self.lines)
 
     def may_be_made_by_macro(self, word: str, line: str) -> bool:
-        """True if a macro on a line may make a word: by its body, or by joining an argument to other text."""
+        """True if a macro on this line may produce the word, in its body or by pasting tokens together."""
         if not self.has_macros:
             return False
         return bool(_MACRO.search(line)) or any(len(part) > 2 and part in word for part in _WORD.findall(line))

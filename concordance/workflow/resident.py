@@ -83,7 +83,7 @@ class StoreState:
     tree: Tree | None = None  # what was computed from the list of files and from settings files
 
     def detach(self, started: str) -> StoreState:
-        """Remove and return the state, if it belongs to the store of the build that began at `started`."""
+        """Take the state out, provided that it belongs to the store whose build began at `started`."""
         found = replace(self) if started and started == self.started else StoreState()
         self.forget()
         return found
@@ -200,7 +200,7 @@ class ResidentState:
 
     @contextmanager
     def discard_on_error(self) -> Iterator[None]:
-        """Use the state; after an error it cannot be trusted, so it is discarded."""
+        """Discard the state if the block raises: it may be half updated."""
         try:
             yield
         except BaseException:

@@ -94,7 +94,7 @@ def _field(context: RuleContext, row: Definition) -> Field:
 
 
 def _text(written: str) -> str:
-    """Return a value on one line, without quotes and comments."""
+    """Return a YAML value on a single line, without its quotes and comments."""
     block = _BLOCK.match(written)
     if block is None and written[:1] in ("'", '"') and written[-1:] == written[:1] and len(written) > 1:
         return " ".join(written[1:-1].split())

@@ -98,11 +98,11 @@ class _FilesByEnd:
 
     @staticmethod
     def _ending(paths: list[str] | tuple[()], word: str) -> list[str]:
-        """Return the paths that end in a word, with or without extension; a package's path is that of its folder."""
+        """Return the paths that end with `word`, with or without the extension; a package file counts as its folder."""
         return [path for path in paths if f"/{path}".endswith(f"/{word}") or f"/{_bare(path)}".endswith(f"/{word}")]
 
 
 def _bare(path: str) -> str:
-    """Return a path without its extension; of a package, the folder."""
+    """Return the path without its extension, or the folder if it is a package file."""
     folder, _, name = path.rpartition("/")
     return folder if name in _PACKAGE_FILES else f"{folder}/{name.rpartition('.')[0] or name}".lstrip("/")

@@ -67,7 +67,7 @@ class RunnerCommands:
         return found
 
     def parsed(self, path: str, parse: Callable[[bytes], Parsed]) -> Parsed:
-        """Return what `parse` makes of a file; the result is cached."""
+        """Return the cached result of `parse` for a file."""
         if (path, parse) not in self._parsed:
             self._parsed[path, parse] = parse(self.text(path))
         found: Parsed = self._parsed[path, parse]

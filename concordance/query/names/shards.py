@@ -115,7 +115,7 @@ class _Part:
         return self._mark
 
     def parts(self) -> Iterator[_Part]:
-        """Yield this part and those that were split off, at any depth."""
+        """Yield the parts that were split off from this one, recursively, and then this one."""
         for part in self.split_off.values():
             yield from part.parts()
         yield self

@@ -105,7 +105,7 @@ class CurrentBook:
         )
 
     def _is_same(self, listing: walk.WalkResult, before: walk.WalkResult | None) -> bool:
-        """True if nothing changed except our own book, whose pages are counted but are not files of the repository."""
+        """True if nothing changed except the pages of our own book, which are not files of the repository."""
         if before is None or listing[0] != before[0]:
             return False
         own = os.path.relpath(os.path.realpath(self.folder()), os.path.realpath(self.root)).replace(os.sep, "/")

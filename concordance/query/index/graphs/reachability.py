@@ -197,7 +197,7 @@ def _running_class(index: Index, identity: int, rule: Callable[[str, Sequence[st
 
 
 def _is_run(index: Index, identity: int, rule: Callable[[str, Sequence[str]], bool], met: set[int]) -> bool:
-    """True if a test runner runs the tests of a class because of its name, or because of a base, near or far."""
+    """True if a test runner collects the class, by its own name or by one of its direct or indirect bases."""
     file = index.open_file(index.path_of(identity))
     symbol = file.symbols[file.ids.place_of(identity)]
     if rule("" if met else symbol.name, symbol.bases):  # the name of a base says nothing about its subclasses
