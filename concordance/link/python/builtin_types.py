@@ -29,6 +29,22 @@ _SITE = {"copyright", "credits", "exit", "help", "license", "quit"}
 _MODULE = {"__file__", "__name__", "__doc__", "__path__", "__spec__", "reveal_type"}
 BUILTIN_NAMES = frozenset(dir(builtins)) | _NEWER | _SITE | _MODULE
 
+# Members of objects that most programs get from the standard library: files, matches, threads, processes, sockets,
+# loggers, dates, paths, futures, cursors, mocks and caught exceptions. Where nothing is known of the receiver, they are
+# no sign of a class of the repository that has a member of the same name.
+LIBRARY_MEMBER_NAMES = frozenset(
+    ("read", "readline", "readlines", "write", "writelines", "close", "closed", "flush", "seek", "tell", "truncate",
+     "fileno", "isatty", "getvalue", "group", "groups", "groupdict", "start", "end", "span", "match", "search",
+     "fullmatch", "findall", "finditer", "sub", "acquire", "release", "wait", "notify", "set", "is_set", "run",
+     "is_alive", "put", "get_nowait", "put_nowait", "communicate", "kill", "terminate", "poll", "returncode", "stdin",
+     "stdout", "stderr", "pid", "send", "sendall", "recv", "connect", "bind", "listen", "accept", "debug", "info",
+     "warning", "error", "critical", "exception", "log", "date", "time", "year", "month", "day", "hour", "minute",
+     "second", "isoformat", "strftime", "timestamp", "exists", "is_file", "is_dir", "mkdir", "open", "read_text",
+     "write_text", "glob", "parent", "stem", "suffix", "resolve", "name", "value", "submit", "result", "shutdown",
+     "cancel", "done", "cursor", "execute", "executemany", "fetchone", "fetchall", "commit", "rollback", "add_argument",
+     "parse_args", "called", "call_args", "call_count", "return_value", "side_effect", "message", "next")
+)  # fmt: skip
+
 # Types with one kind of element, and those whose first parameter is a key.
 _COLLECTION_TYPES = frozenset(
     ("list", "set", "frozenset", "deque", "List", "Set", "FrozenSet", "Deque", "Iterator", "Iterable", "Sequence",
@@ -60,6 +76,7 @@ _ITERATOR_FUNCTIONS = frozenset(
     ("builtins.iter", "builtins.sorted", "builtins.reversed", "builtins.filter", "itertools.islice", "builtins.list",
      "builtins.set", "builtins.tuple", "builtins.frozenset")
 )  # fmt: skip
+_WRAPPING_MANAGERS = frozenset(("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext"))
 _ELEMENT_FUNCTIONS = frozenset(("builtins.next", "builtins.max", "builtins.min", "random.choice", "builtins.anext"))
 
 
@@ -94,6 +111,8 @@ def call_external(name: str, elements: tuple[Values, ...], arguments: Values) ->
         return (PythonValue(BUILTIN_INSTANCE, "list", tuple(element_values(value) for value in arguments[:1])),)
     if name in _ELEMENT_FUNCTIONS:
         return element_values(arguments[0]) if arguments else ()
+    if name in _WRAPPING_MANAGERS:
+        return (PythonValue(BUILTIN_INSTANCE, "contextmanager", (arguments,)),)
     if name == "builtins.enumerate":
         pair = PythonValue(BUILTIN_INSTANCE, "tuple", ((), element_values(arguments[0]) if arguments else ()))
         return (PythonValue(BUILTIN_INSTANCE, "Iterator", ((pair,),)),)

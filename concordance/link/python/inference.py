@@ -300,6 +300,8 @@ class Evaluator:
                 found.append(value.elements[0] if value.elements else ())
             elif value.tag == INSTANCE:
                 found.append(self._special(value, "__enter__") or self._special(value, "__aenter__"))
+            elif value.tag == EXTERNAL:
+                found.append((value,))  # `with open(…) as f`: what it is, is not known, but it is from outside
         return _join_values(found)
 
     def _either(self, file: LoadedFlow, left: int, right: int) -> Values:

@@ -27,6 +27,7 @@ from concordance.link.python.builtin_types import (
     EXTERNAL,
     FUNCTION,
     INSTANCE,
+    LIBRARY_MEMBER_NAMES,
     MODULE,
     SUPER,
     Values,
@@ -43,6 +44,7 @@ _MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBE
 _COMMON_MEMBER_NAMES = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
 )
+_KNOWN_RECEIVERS = frozenset((MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION, SUPER))
 _RULES = {
     MODULE: ("module", Trust.VIA_IMPORT), CLASS: ("class", Trust.EXACT), SUPER: ("super", Trust.EXACT),
     INSTANCE: ("type of the receiver", Trust.EXACT),
@@ -152,11 +154,12 @@ class PythonLinker:
             rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
         if not rows and not self._is_receiver_known(values):
             ids = self.members_named(name)
-            trust = Trust.UNIQUE_NAME if len(ids) == 1 else Trust.CANDIDATE
+            is_unique = len(ids) == 1 and name not in LIBRARY_MEMBER_NAMES
+            trust = Trust.UNIQUE_NAME if is_unique else Trust.CANDIDATE
             rule = ONLY_DEFINITION if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
             rows = [NameTarget(use, identity, trust, rule) for identity in ids]
         return rows
 
     def _is_receiver_known(self, values: Values) -> bool:
         """True if the receiver's value is known: then the member is not defined anywhere else."""
-        return any(value.tag in (MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION) for value in values)
+        return any(value.tag in _KNOWN_RECEIVERS for value in values)
