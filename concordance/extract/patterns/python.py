@@ -25,16 +25,29 @@ _LOCKS = re.compile(r"(?:threading|multiprocessing|asyncio|mp)\.(?:R?Lock|Condit
 
 
 def optional_imports(file: PatternContext) -> Iterator[Place]:
-    """Yield imports in the body of a `try` that goes on if the module is missing."""
+    """Yield imports in the body of a `try` that goes on without the module if it is missing.
+
+    A handler that imports a replacement, or that raises an error while the file is loaded, does not go on without it.
+    """
     listed = set()
     for at, row in file.draft.imports:
         if row.condition != "try" or row.module in listed:
             continue
-        around = next((node for node in reversed(file.path(at)) if node.type == "try_statement"), None)
-        if around is not None and any(_catches_import_error(file, node) for node in around.named_children):
+        path = file.path(at)
+        around = next((node for node in reversed(path) if node.type == "try_statement"), None)
+        handlers = [node for node in around.named_children if _catches_import_error(file, node)] if around else []
+        is_loaded = not any(node.type == "function_definition" for node in path)
+        if handlers and not any(_needs_module(handler, is_loaded) for handler in handlers):
             listed.add(row.module)
             relative = row.module.startswith(".") and row.name
             yield Place(row.line, -1, f"{row.module}.{row.name}" if relative else row.module)
+
+
+def _needs_module(handler: Node, is_loaded: bool) -> bool:
+    kinds = {node.type for node in handler.named_children[-1].named_children}
+    return not kinds.isdisjoint(("import_statement", "import_from_statement")) or (
+        is_loaded and "raise_statement" in kinds
+    )
 
 
 def _catches_import_error(file: PatternContext, clause: Node) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.tree import Tree
 from concordance.link.python.linker import PythonLinker
-from concordance.link.python.module_finder import FAR_PACKAGE, ModuleFinder
+from concordance.link.python.module_finder import FAR_PACKAGE, NOT_FOUND, ModuleFinder
 from concordance.link.world import LinkWorld
 
 LANGUAGES = ("python", "cython")
@@ -27,6 +27,10 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, one: Import) -> Target:
         module, name = one.module, one.name
         found = target_of(path, module)
+        if found.origin == Origin.THIRD_PARTY and found.by == NOT_FOUND and one.condition.startswith("except"):
+            # the file is run as a script where its import as part of a package fails
+            beside = modules.repository_target(path, f".{module}")
+            return beside._replace(by="beside the script") if beside is not None and beside.paths else found
         if found.origin != Origin.REPOSITORY:
             return found
         if "." not in module and path in found.paths and not path.endswith(("/__init__.py", "/__init__.pyi")):

@@ -37,13 +37,14 @@ class ReexportResolver:
     def of_variable(self, file: LoadedFlow, variable: int) -> Place | None:
         """Return the target of a variable of a file: its symbol, or what an import binds to it.
 
-        A value that replaces a failed import (`except ImportError: x = None`) is not the target.
+        What replaces a failed import (`except ImportError: x = None`, or a function of its name) is not the target.
         """
         symbol = file.variable_symbol[variable] - 1
-        if symbol >= 0 and file.kind(symbol) not in (Kind.VARIABLE, Kind.CONSTANT):
-            return file, symbol
+        replaces = symbol >= 0 and file.kind(symbol) not in (Kind.VARIABLE, Kind.CONSTANT)
         outside: Place | None = None
         for value in file.values[variable]:
+            if replaces and (file.op[value] != Op.IMPORT or file.flow.imports[file.left[value]].condition != "try"):
+                continue
             if file.op[value] == Op.IMPORT:
                 found = self.import_target(file, file.left[value])
             elif file.op[value] == Op.PACKAGE:
