@@ -332,7 +332,7 @@ def _attribute(
         Kind.FIELD, text(name), name.start_byte, node.start_byte, node.end_byte,
         signature=f"{text(left)}" + (f": {typed}" if typed else "")
         + (f" = {one_line(text(value))}" if value is not None else ""),
-        returns=typed, nests=False, owner=owner,
+        condition=condition_of(draft.source, node), returns=typed, nests=False, owner=owner,
     )  # fmt: skip
 
 

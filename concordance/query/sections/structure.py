@@ -207,6 +207,7 @@ class Structure:
             if not self.plain:
                 pieces.append(Anchor(symbol.key))
             pieces += [Mono(_short_signature(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
+            pieces += _condition(symbol)
         blocks: list[Block] = []
         if len(group) == 1 and kind not in _PLAIN:
             blocks += self.words(group[0])
@@ -241,9 +242,7 @@ class Structure:
             pieces += [", defined in ", self._file_of(other)] if other else [", declared here"]
         elif other:
             pieces += [", declared in ", self._file_of(other)]
-        if symbol.condition:
-            pieces += [" under ", Mono(symbol.condition)]
-        return pieces
+        return [*pieces, *_condition(symbol)]
 
     def _file_of(self, identity: int) -> Ref:
         ref = self.about.ref(identity)
@@ -396,6 +395,11 @@ _OBVIOUS = frozenset(("async", "const", "inline", "static", "virtual", "override
 def _flat(signature: str) -> str:
     """Return a signature on one line."""
     return " ".join(signature.split()).replace("( ", "(").replace(" )", ")")
+
+
+def _condition(symbol: Symbol) -> list[Piece]:
+    """Return the branch that a definition is in: in another one, the name may be bound to something else."""
+    return [" under ", Mono(_flat(symbol.condition))] if symbol.condition else []
 
 
 def _short_signature(symbol: Symbol) -> str:
