@@ -270,6 +270,8 @@ def main() -> None:
         ]
         every.append((*score(mine, defined(gold, mine.tests)), Share(sum(exact), len(exact))))
         print(f"| {name} | {' | '.join(map(str, every[-1]))} |", flush=True)
+        for path in sorted(mine.none & {path for files in gold.values() for path in files}):
+            print(f"    executed, but said to have no test: {path}", flush=True)
     totals = [
         Share(sum(one.part for one in column), sum(one.whole for one in column)) for column in zip(*every, strict=True)
     ]
