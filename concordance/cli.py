@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from concordance.query.answers import Answer, Option
 
 TASKS = "concordance.tasks"
+QUESTIONS = "concordance.query.commands"
+_GROUPS = ("Build", "Ask", "Check", "Share")  # of commands, in the order of `--help`
+_GROUP_OF_TASK = {"build": "Build", "init": "Build", "watch": "Build", "show": "Ask", "batch": "Ask", "check": "Check",
+                  "diff": "Check", "verify": "Check"}  # fmt: skip
 _CALLBACK_SECONDS = 0.05  # until a callback is over in which a signal was dropped
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end the program
 
@@ -40,9 +44,8 @@ class Commands(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         from concordance.base import plugins
-        from concordance.query.commands import COMMANDS
 
-        return [*plugins.names(TASKS), *plugins.names(COMMANDS), "batch"]
+        return [*plugins.names(TASKS), *plugins.names(QUESTIONS), "batch"]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name == "batch":
@@ -52,12 +55,24 @@ class Commands(click.Group):
         if name in plugins.names(TASKS):
             task: click.Command = plugins.load(TASKS, name).command
             return task
-        from concordance.query.commands import COMMANDS  # a task need not load it
-
         try:
-            return _question(name, plugins.load(COMMANDS, name))
+            return _question(name, plugins.load(QUESTIONS, name))
         except KeyError:
             return None
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands in groups. Nothing is imported for it: each is described by its module's first line."""
+        from concordance.base import plugins
+
+        groups: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
+        for package, other in ((TASKS, "Share"), (QUESTIONS, "Ask")):
+            for name in plugins.names(package):
+                groups[_GROUP_OF_TASK.get(name, other)].append((name, plugins.summary(package, name)))
+        groups[_GROUP_OF_TASK["batch"]].append(("batch", "Answer many questions, one JSON object per line."))
+        widest = max(len(name) for rows in groups.values() for name, _ in rows)
+        for group, rows in groups.items():
+            with formatter.section(group):
+                formatter.write_dl([(name.ljust(widest), text) for name, text in sorted(rows)])
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -78,7 +93,16 @@ def _did_you_mean(name: str, names: list[str]) -> str:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="concord")
 def cli() -> None:
-    """Document a whole repository: every file, every folder, every keyword, checked against the source."""
+    """Document a whole repository: every file, every folder, every keyword, checked against the source.
+
+    \b
+    concord build                        # read the repository, write its book
+    concord search "read the settings"   # find files and definitions
+    concord define main                  # where is it defined?
+    concord serve                        # all of it in a browser
+
+    `concord COMMAND --help` explains a command, with examples.
+    """
 
 
 def _open_repository(repo: str | None, no_update: bool, store: str | None, yes: bool) -> Repository:
@@ -92,10 +116,12 @@ def _open_repository(repo: str | None, no_update: bool, store: str | None, yes: 
         return api.Repository(repo, not no_update, bar.show)
 
 
-_REPO = click.Option(["--repo"], help="The repository (default: the repository that contains the current folder).")
+_REPO = click.Option(
+    ["--repo"], metavar="DIR", help="The repository (default: the repository that contains the current folder)."
+)
 _NO_UPDATE = click.Option(["--no-update"], is_flag=True, help="Answer from the store without updating it first.")
 _STORE = click.Option(
-    ["--store"], type=click.Path(),
+    ["--store"], type=click.Path(), metavar="DIR",
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )  # fmt: skip
 _YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
@@ -120,9 +146,14 @@ def _question(name: str, module: Any) -> click.Command:
         _REPO,
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON array."),
         click.Option(
-            ["--limit"], type=click.IntRange(1), default=1000, show_default=True, help="Show at most N results."
+            ["--limit"],
+            type=click.IntRange(1),
+            metavar="N",
+            default=1000,
+            show_default=True,
+            help="Show at most N results.",
         ),
-        click.Option(["--cursor"], default="", help="Continue after the previous answer."),
+        click.Option(["--cursor"], metavar="CURSOR", default="", help="Continue after the previous answer."),
         _NO_UPDATE,
         _STORE,
         _YES,
@@ -137,7 +168,10 @@ def _option(option: Option) -> click.Option:
     kind: Any = click.Choice(option.choices) if option.choices else option.type
     if option.least is not None:
         kind = click.IntRange(option.least)
-    return click.Option(spelt, type=kind, default=option.default, help=option.help)
+    return click.Option(
+        spelt, type=kind, metavar=option.metavar or ("N" if option.type is int else None), default=option.default,
+        show_default=bool(option.default), help=option.help,
+    )  # fmt: skip
 
 
 def _ask(repository: Repository, command: str, given: dict[str, Any]) -> Answer:
@@ -152,7 +186,7 @@ def _print(answer: Answer, root: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(answer.rows))
     else:
-        terminal.print_table(answer, root)
+        terminal.print_answer(answer, root)
     if answer.note:
         click.echo(escape_hidden(answer.note), err=True)
     if answer.cursor:
@@ -206,12 +240,11 @@ def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], l
         raise click.UsageError('a question must look like {"command": "define", "args": ["a.py:3:7"]}')
     if name not in commands:
         from concordance.base import plugins
-        from concordance.query.commands import COMMANDS
 
-        names = list(plugins.names(COMMANDS))
+        names = list(plugins.names(QUESTIONS))
         if name not in names:
             raise click.UsageError(f"No such command '{name}'.{_did_you_mean(name, names)}")
-        commands[name] = _question(name, plugins.load(COMMANDS, name))
+        commands[name] = _question(name, plugins.load(QUESTIONS, name))
         commands[name].add_help_option = False
     options = commands[name].make_context(name, list(args)).params
     if options["repo"] is not None or options["store"] is not None:

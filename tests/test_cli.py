@@ -13,7 +13,8 @@ import click
 import pytest
 
 from concordance import cli
-from tests.support import program
+from concordance.base import plugins
+from tests.support import program, screens
 from tests.support.program import age, ask, build, concord, git, write
 
 
@@ -55,10 +56,44 @@ def test_examples_in_help_are_accepted() -> None:
             command.make_context(words[0], [word for word in words[1:] if word not in ("|", "head")])
 
 
+# What the examples of questions ask about, as small as it can be.
+EXAMPLES = {
+    "torch/__init__.py": "",
+    "torch/nn/__init__.py": "from .modules import Linear, Module\n",
+    "torch/nn/modules/__init__.py": "from .linear import Linear\nfrom .module import Module\n",
+    "torch/nn/modules/module.py": "import os\n\n\nclass Module:\n    def register_buffer(self):\n        os.getpid()\n        self.check()\n\n    def check(self):\n        self.forward()\n\n    def forward(self):\n        self.register_buffer()\n",
+    "torch/nn/modules/linear.py": "import math\n\n\n\n\n\nfrom .. import functional as F\n\nfrom .module import Module\n\n\nclass Linear(Module):\n    def forward(self):\n        return F.linear(F.relu(self))\n",
+    "torch/nn/functional.py": "def check(x):\n    return x\n\n\ndef relu(x):\n    return check(x)\n\n\ndef linear(x):\n    return relu(x)\n",
+    "torch/distributed/fsdp/api.py": "class Strategy:\n    pass\n",
+    "torch/jit/frontend.py": "def parse(text):\n    return text\n",
+    "torch/utils/loader.py": "class DataLoader:\n    pass\n",
+    "aten/src/ATen/native/Activation.cpp": "namespace at { struct Tensor { void add(); }; void Tensor::add() {} }\nnamespace at::native { void addmm_out_cuda() {} }\n",
+    "aten/src/ATen/native/native_functions.yaml": "- func: add.Tensor(Tensor self, Tensor other) -> Tensor\n- func: softmax(Tensor self) -> Tensor\n  python_module: nn\n",
+    "c10/core/TensorImpl.h": "class TensorImpl;\nvoid touch(TensorImpl* one);\n",
+    "c10/core/TensorImpl.cpp": '#include "TensorImpl.h"\n',
+    "src/click/core.py": "def wrong_gradient():\n    raise ValueError('wrong gradient of the pooling layer with ceil mode')\n\n\ndef main():\n    'Read the settings.'\n",
+    "examples/click.py": "from click.core import main\n\nmain()\n",
+    "test/test_nn.py": "from torch.nn import functional as F\nfrom torch.nn import Linear\n\n\ndef test_relu():\n    F.relu(1)\n    Linear().register_buffer()\n",
+}  # fmt: skip
+_UNANSWERED = ("impact", "path torch.nn")  # nothing is changed there; calls of its operators are not resolved
+
+
+def test_examples_in_help_run(folder: Path) -> None:
+    program.sample(folder, EXAMPLES)
+    asked = [*plugins.names(cli.QUESTIONS), "show", ""]
+    lines = [line for name in asked for line in re.findall(r"^ +concord (.*)", screens.shown(folder, f"{name} --help"), re.M)]
+    assert len(lines) > 40
+    for line in lines:
+        if not line.startswith(("build", "serve")):
+            shown = screens.shown(folder, line.partition("  # ")[0])
+            assert not shown.startswith(("concord: ", "Usage")), f"{line}: {shown}"
+            assert not shown.startswith(("none", "[]")) or line.startswith(_UNANSWERED), f"{line}: {shown}"
+
+
 def test_version_and_no_command() -> None:
     assert re.fullmatch(r"concord, version \d+\.\d+\.\d+\n", concord("--version").stdout)
-    assert "Commands:" in concord("--help").stdout
-    assert "Commands:" in concord(code=2).stderr
+    assert "Ask:" in concord("--help").stdout
+    assert "Ask:" in concord(code=2).stderr
 
 
 def test_mistyped_command() -> None:

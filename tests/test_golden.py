@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.support import golden_files
+import pytest
+
+from tests.support import golden_files, screens
 
 
 def _check(path: Path, text: str) -> None:
@@ -29,3 +31,17 @@ def test_book(tmp_path: Path) -> None:
 
 def test_figures() -> None:
     _check(golden_files.GOLDEN / "figures.txt", golden_files.figures())
+
+
+@pytest.fixture(scope="module")
+def screen_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return screens.make(tmp_path_factory.mktemp("screens"))
+
+
+@pytest.mark.parametrize("width", screens.WIDTHS)
+def test_screens(screen_root: Path, width: int) -> None:
+    _check(golden_files.GOLDEN / f"terminal-{width}.txt", "\n".join(screens.screens(screen_root, width)))
+
+
+def test_every_command_has_a_screen() -> None:
+    assert screens.commands() == screens.all_commands(), "name it in tests/support/screens.py"

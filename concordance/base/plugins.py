@@ -15,6 +15,8 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
+from importlib.abc import SourceLoader
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -64,6 +66,16 @@ def load(package: str, name: str) -> ModuleType:
     return module
 
 
+def summary(package: str, name: str) -> str:
+    """Return what the first line of a plug-in's docstring says after its name, as a sentence; the plug-in is not
+    imported: a list of all commands would load most of the program."""
+    home = package if name in _names_in(package) else _extended(package)[name]
+    spec = PathFinder.find_spec(name, _folders(home))
+    source = spec.loader.get_source(name) if spec is not None and isinstance(spec.loader, SourceLoader) else None
+    about = (source or "").partition("\n")[0].strip('"').partition(": ")[2]
+    return about[:1].upper() + about[1:]
+
+
 @cache
 def every(package: str) -> tuple[ModuleType, ...]:
     """Import all plug-ins of a package, in the order of their names."""
@@ -72,8 +84,13 @@ def every(package: str) -> tuple[ModuleType, ...]:
 
 @cache
 def _names_in(package: str) -> frozenset[str]:
-    home = importlib.import_module(package)
-    return frozenset(found.name for found in pkgutil.iter_modules(home.__path__) if not found.name.startswith("_"))
+    return frozenset(found.name for found in pkgutil.iter_modules(_folders(package)) if not found.name.startswith("_"))
+
+
+def _folders(package: str) -> list[str]:
+    """The folders of a package, which is not imported."""
+    spec = find_spec(package)
+    return list(spec.submodule_search_locations or ()) if spec is not None else []
 
 
 @cache

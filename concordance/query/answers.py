@@ -34,6 +34,7 @@ class Option:
     short: str = ""  # "n" for -n
     choices: tuple[str, ...] = ()  # the allowed values; empty if any value is allowed
     least: int | None = None  # the smallest value allowed, for an int
+    metavar: str = ""  # what the help shows as its value, "FOLDER"; "" for that of its type
 
 
 class AnswerPage(NamedTuple):

@@ -1,4 +1,4 @@
-"""`concord build`: updates the store and writes the book."""
+"""`concord build`: read a repository and write its book."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord check`: tells whether the book is up to date, or whether the stored data is intact."""
+"""`concord check`: tell whether the book is up to date, or the store damaged."""
 
 from __future__ import annotations
 

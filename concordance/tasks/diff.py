@@ -1,4 +1,4 @@
-"""`concord diff`: reports what changed for a reader between two revisions."""
+"""`concord diff`: report what changed between two revisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord init`: writes a `concordance.toml` to start with.
+"""`concord init`: write a `concordance.toml` that explains every setting.
 
 In: a repository. Out: a file with every setting, explained and at its default, commented out by a `#`. If a value can
 be found out (where imports and includes start, where a book already exists), it is used instead of the default. An

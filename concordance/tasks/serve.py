@@ -1,4 +1,4 @@
-"""`concord serve`: shows the book in a browser, from the store.
+"""`concord serve`: browse and search a repository in a web browser.
 
 The code that makes pages is loaded only in the processes that make them, so the server itself is ready long before.
 """
@@ -37,7 +37,10 @@ _GRACE = 10.0  # seconds that the updating process may take to end
 @click.command("serve")
 @click.argument("repo", required=False, type=click.Path(readable=False))
 @click.option(
-    "--port", type=click.IntRange(0, 65535), help=f"Port to listen on (default: {server.PORT}, or a free one)."
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help=f"Port to listen on (default: {server.PORT}, or a free one).",
 )
 @click.option(
     "--host",
@@ -48,10 +51,13 @@ _GRACE = 10.0  # seconds that the updating process may take to end
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option("--watch", is_flag=True, help="Keep the pages up to date while files change.")
 @click.option("--no-update", is_flag=True, help="Serve the store without updating it.")
-@click.option("--readers", type=click.IntRange(1, 64), help="Number of processes that render pages (default: 2).")
+@click.option(
+    "--readers", type=click.IntRange(1, 64), metavar="N", help="Number of processes that render pages (default: 2)."
+)
 @click.option(
     "--store",
     type=click.Path(),
+    metavar="DIR",
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )
 @click.option("--yes", "-y", is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")

@@ -1,4 +1,4 @@
-"""`concord show`: shows a page of the book in the terminal."""
+"""`concord show`: show the page of a file, folder or name."""
 
 from __future__ import annotations
 

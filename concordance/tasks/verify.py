@@ -1,4 +1,4 @@
-"""`concord verify`: checks the book against the repository."""
+"""`concord verify`: check every page of the book against the source."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from concordance.workflow import book_options, builds, terminal
 @click.command("verify")
 @book_options.REPO
 @book_options.with_store
-@click.option("--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository).")
-@click.option("--jobs", type=click.IntRange(1), help="Number of worker processes (default: one for each core).")
-@click.option("--sample", type=click.IntRange(1), help="Check only this many pages, chosen at random.")
+@click.option(
+    "--out",
+    type=click.Path(),
+    metavar="DIR",
+    help="The folder of the book (default: .concordance/book in the repository).",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Number of worker processes (default: one for each core)."
+)
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Check only this many pages, chosen at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def command(repo: str | None, out: str | None, jobs: int | None, sample: int | None, as_json: bool) -> None:
     """Check the book against the source: read every file anew, render every page again, and compare.

@@ -1,4 +1,4 @@
-"""`concord watch`: keeps the store and the book up to date while somebody works on the repository."""
+"""`concord watch`: keep the book up to date while files change."""
 
 from __future__ import annotations
 

@@ -18,12 +18,15 @@ from concordance.base.config import Book
 from concordance.workflow import builds
 from concordance.workflow.store_location import use_store
 
-REPO = click.option("--repo", help="The repository (default: the repository that contains the current folder).")
+REPO = click.option(
+    "--repo", metavar="DIR", help="The repository (default: the repository that contains the current folder)."
+)
 YES = click.option("--yes", "-y", is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
 
 _OPTIONS = (
     click.option(
-        "--out", type=click.Path(), help="The folder of the book (default: .concordance/book in the repository)."
+        "--out", type=click.Path(), metavar="DIR",
+        help="The folder of the book (default: .concordance/book in the repository)."
     ),
     click.option(
         "--source", type=click.Choice(("full", "link")),
@@ -36,7 +39,9 @@ _OPTIONS = (
         "--include-generated/--no-include-generated", default=None,
         help="Also write pages about the book's own pages (default: no).",
     ),
-    click.option("--jobs", type=click.IntRange(1), help="Number of worker processes (default: one for each core)."),
+    click.option(
+        "--jobs", type=click.IntRange(1), metavar="N", help="Number of worker processes (default: one for each core)."
+    ),
 )  # fmt: skip
 
 
@@ -64,7 +69,7 @@ def with_store(command: Callable[..., None]) -> Callable[..., None]:
         command(**more)
 
     return click.option(
-        "--store", type=click.Path(),
+        "--store", type=click.Path(), metavar="DIR",
         help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
     )(run)  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Terminal output: tables, progress bars, summaries.
+"""Terminal output: answers, progress bars, summaries.
 
 In: answers and progress of a build. Out: text on a terminal, or tab-separated lines if the output is not a terminal.
 Heavy imports are inside the functions that need them, so that commands start quickly.
@@ -8,37 +8,27 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 import click
 
 from concordance.base.characters import escape_hidden
 from concordance.base.progress import BuildSummary, Totals
-from concordance.query.answers import Answer, Row
+from concordance.query.answers import Answer
+from concordance.render import answer_layout
 from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow.store_location import store_path
 
-# The colour of a row repeats what the word beside it says.
-_COLOURS = {
-    "class": "magenta", "struct": "magenta", "interface": "magenta", "enum": "magenta", "function": "cyan",
-    "method": "cyan", "property": "cyan", "macro": "red", "constant": "yellow", "variable": "yellow", "field": "green",
-    "enumerator": "green", "heading": "bold", "import": "blue", "exact": "green", "via_import": "green",
-    "unique_name": "yellow", "candidate": "red",
-}  # fmt: skip
-_NUMBERS = frozenset(("line", "uses", "col", "distance", "score", "count"))
-_LONG = frozenset(("signature", "text", "snippet"))  # cut at the right edge of the terminal
-_PALE = frozenset(("signature", "section", "scope", "by", "via", "snippet"))
 _CHANGES = {"changes": "would change", "appears": "would appear", "vanishes": "would vanish"}
 _MAX_STALE_PAGES = 200  # most stale pages that are listed
 _AT_ONCE = 0.4  # seconds before a bar is drawn
 _REDRAW = 0.1  # seconds between two redraws
 _MAX_PAGES_OF_UPDATE = 8  # most pages of an update that are listed
-_NAMES = frozenset(("called", "qualified", "keyword", "name", "symbol"))
 
 
 class ProgressBars:
@@ -241,51 +231,16 @@ def print_pages(pages: list[str]) -> None:
             console.print(Markdown(re.sub(r'<a id="[^"]*"></a>', "", escape_hidden(page))))
 
 
-def table(answer: Answer, root: str = "") -> Any:
-    """Return an answer as a table; with `root`, its paths are links to files."""
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(box=None, header_style="bold", pad_edge=False)
-    for column in answer.columns:
-        long = column in _LONG
-        justify: Any = "right" if column in _NUMBERS else "left"
-        drawn.add_column(column, justify=justify, overflow="ellipsis" if long else "fold", no_wrap=long)
-    for row in answer.rows:
-        drawn.add_row(*(Text(cell(row[column]), _style(column, row, root)) for column in answer.columns))
-    return drawn
-
-
-def cell(value: object) -> str:
-    """Return a value as text that is safe to print, whatever characters a file name has."""
-    if isinstance(value, dict):
-        located = {"path", "line"} <= set(value)
-        return escape_hidden(f"{value['path']}:{value['line']}") if located else ", ".join(map(cell, value.values()))
-    if isinstance(value, list | tuple):
-        return ", ".join(map(cell, value))
-    return "" if value is None else escape_hidden(str(value))
-
-
-def _style(column: str, row: Row, root: str) -> str:
-    if column in _NAMES:
-        return _COLOURS.get(str(row.get("kind", "")), "")
-    if column in ("path", "target") and root and row[column]:
-        return f"link file://{quote(os.path.abspath(os.path.join(root, str(row[column]))), errors='surrogateescape')}"
-    if column in ("trust", "role"):
-        return _COLOURS.get(str(row[column]), "")
-    return "blue" if column == "module" else "dim" if column in _PALE else ""
-
-
-def print_table(answer: Answer, root: str) -> None:
-    """Print an answer as a table, or as tab-separated lines if the output is not a terminal."""
+def print_answer(answer: Answer, root: str) -> None:
+    """Print an answer for people, or as tab-separated lines if the output is not a terminal."""
     if not answer.rows:
         click.echo("none")
-        return
-    if not sys.stdout.isatty():  # no terminal: one line per row, columns separated by tabs
+    elif sys.stdout.isatty():
+        is_dumb = os.environ.get("TERM") == "dumb"  # it would show escape sequences as text
+        colours, width = not (is_dumb or os.environ.get("NO_COLOR")), shutil.get_terminal_size().columns
+        for line in answer_layout.layout(answer, width, colours, "" if is_dumb else root):
+            click.echo(line, color=True)
+    else:
         click.echo("\t".join(answer.columns))
         for row in answer.rows:
-            click.echo("\t".join(" ".join(cell(row[column]).split()) for column in answer.columns))
-        return
-    from rich.console import Console
-
-    Console().print(table(answer, root))
+            click.echo("\t".join(" ".join(answer_layout.cell(row[column]).split()) for column in answer.columns))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import subprocess
@@ -344,7 +343,7 @@ def test_imports_lead_to_files(repository: Repository) -> None:
         ("pkg", "sub", "pkg/sub/__init__.py", "repository"),
         ("pkg", "leaf", "pkg/__init__.py", "repository"),
     ]
-    assert list(rows[0]) == ["module", "name", "alias", "line", "target", "origin", "package", "by"]
+    assert list(rows[0]) == ["module", "name", "alias", "line", "target", "origin", "package", "by", "path"]
 
 
 def test_importers_are_the_other_way_round(repository: Repository) -> None:
@@ -578,18 +577,6 @@ def test_people_see_a_table(made: Path) -> None:
     assert "pkg/core.py" in shown
     assert "pkg/__init__.py:1" in shown
     assert "none" in concord("callers", "_unused", "--no-update", cwd=made).stdout
-
-
-def test_a_table_has_links_and_colours(repository: Repository, made: Path) -> None:
-    from rich.console import Console
-
-    from concordance.workflow.terminal import table
-
-    for command, asked in (("define", "pkg.Tree"), ("refs", "Tree"), ("callers", "app.main"), ("imports", "app.py"), ("importers", "pkg/core.py")):
-        console = Console(file=io.StringIO(), force_terminal=True, width=200)
-        console.print(table(repository.ask(command, asked), str(made)))
-        drawn = console.file.getvalue()  # type: ignore[attr-defined]
-        assert "file://" in drawn, command
 
 
 def test_a_path_between_a_class_and_its_member(repository: Repository) -> None:

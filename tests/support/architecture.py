@@ -120,7 +120,7 @@ What happens on `concord define shop.Cart`.
    qualified name, best match first; if there is nothing, it raises an error that suggests similar names.
 5. The command makes one row per definition, with its trust, and `query.answers.paginate` returns the requested part as
    an `query.answers.Answer`.
-6. `cli` prints the rows as JSON, or as a table with `workflow.terminal.print_table`. `concordance.open(…).define(…)`
+6. `cli` prints the rows as JSON, or as a table with `workflow.terminal.print_answer`. `concordance.open(…).define(…)`
    returns the same rows, and `serve.http_api` sends them at `/api/define?q=…`.
 
 ## From a saved edit to its pages

@@ -11,11 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from concordance.api import Repository
-from concordance.workflow.terminal import table
+from concordance.render.answer_layout import layout
 from tests.support import golden_files
 
 PICTURE = Path(__file__).parents[2] / "docs" / "symbols.svg"
 ASKED = "abacus/ledger.py"
+_WIDTH = 116
 
 
 def draw() -> str:
@@ -24,9 +25,10 @@ def draw() -> str:
         root = golden_files.built(Path(folder))
         with Repository(root, update=False) as repository:
             answer = repository.ask("symbols", ASKED)
-    console = Console(record=True, width=110, file=io.StringIO(), force_terminal=True)
+    console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text(f"$ concord symbols {ASKED}", "bold"))
-    console.print(table(answer))
+    for line in layout(answer, _WIDTH, colours=True):
+        console.print(Text.from_ansi(line))
     drawn = console.export_svg(title="concord", unique_id="concord")
     return re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.S).replace("Fira Code", "DejaVu Sans Mono")
 

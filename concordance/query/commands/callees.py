@@ -1,4 +1,4 @@
-"""`concord callees`: what a function, method or class calls."""
+"""`concord callees`: list what a function, method or class calls."""
 
 from __future__ import annotations
 

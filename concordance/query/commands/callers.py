@@ -1,4 +1,4 @@
-"""`concord callers`: where a function, method or class is called."""
+"""`concord callers`: list what calls a function, method or class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord define`: where a name is defined."""
+"""`concord define`: show where a name is defined."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         said = ResolvedQuestion([])
     found = with_definitions(index, said.resolutions) if POSITION.fullmatch(argument) is not None else said.resolutions
     via = ("via",) if any(one.via for one in found) else ()
-    columns = ("path", "line", "col", "kind", "called", "trust", "by", *via)
+    columns = ("path", "line", "col", "called", "kind", "trust", "by", *via)
     rows = [_row(index, one) for one in found]
     known = {(row["path"], row["line"]) for row in rows}
     rows += [row for row in variable if (row["path"], row["line"]) not in known]

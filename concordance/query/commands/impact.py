@@ -1,4 +1,4 @@
-"""`concord impact`: what a change may break, nearest first, and the tests to run first.
+"""`concord impact`: list what a change may break, and the tests to run first.
 
 In: symbols, a file, or nothing, which means the symbols around the lines changed since the last commit. Out: what uses
 them in any way, what may run those users, what extends them, and the methods that override them or are called in their

@@ -1,4 +1,4 @@
-"""`concord importers`: which files import a file."""
+"""`concord importers`: list the files that import a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord imports`: what a file imports or includes, and which file each import resolves to."""
+"""`concord imports`: list what a file imports, and which files that leads to."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ concord imports torch/nn/modules/module.py
 """
 ARGUMENT = "PATH"
 
+_COLUMNS = ("path", "line", "module", "name", "alias", "target", "origin")
+
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per imported name or imported module."""
     file = index.open_file(index.file(argument).path)
-    rows = [_row(row, target, import_target(index, target, named)) for row, target, named in file.imports]
+    rows = [_row(file.path, row, target, import_target(index, target, named)) for row, target, named in file.imports]
     note = "" if rows else f"no imports found in {file.path}: {file.file.lines:,} lines searched"
-    return paginate(rows, ("line", "module", "name", "alias", "target", "origin"), page)._replace(note=note)
+    return paginate(rows, _COLUMNS, page)._replace(note=note)
 
 
-def _row(row: Import, target: Target | None, path: str) -> Row:
+def _row(path: str, row: Import, target: Target | None, imported: str) -> Row:
     return {
         "module": row.module,
         "name": row.name or None,
         "alias": row.alias or None,
         "line": row.line,
-        "target": path or None,
+        "target": imported or None,
         "origin": target.origin if target is not None else str(Origin.UNRESOLVED),
         "package": target.package or None if target is not None else None,
         "by": target.by if target is not None else "imports of this language are not resolved",
+        "path": path,
     }

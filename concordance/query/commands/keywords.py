@@ -1,4 +1,4 @@
-"""`concord keywords`: the keywords of a file, or of the whole repository.
+"""`concord keywords`: list the keywords of a file, or of the whole repository.
 
 A file's keywords are what it defines, what it imports, the names it mentions, and the words and phrases that
 distinguish it. The repository's are all definitions, from A to Z.
@@ -38,7 +38,7 @@ concord keywords --limit 50
 """
 ARGUMENT = "[PATH]"
 
-_COLUMNS = ("keyword", "kind", "line", "uses", "section")
+_COLUMNS = ("path", "line", "keyword", "kind", "uses", "section")
 
 
 def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
@@ -112,7 +112,7 @@ def _of_repository(facts: Facts, page: AnswerPage) -> Answer:
     shown = found[: page.limit]
     rows = [_row(p.name, p.kind, p.path, p.line, None, ANALYSIS) for p in shown]
     behind = _cursor(shown[-1]) if len(found) > len(shown) else ""
-    return Answer(rows, ("keyword", "kind", "path", "line"), facts.symbol_count(), behind)
+    return Answer(rows, ("path", "line", "keyword", "kind"), facts.symbol_count(), behind)
 
 
 def _cursor(last: SymbolPlace) -> str:

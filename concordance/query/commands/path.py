@@ -1,4 +1,4 @@
-"""`concord path`: the shortest chains of uses from one part of the repository to another, each step with its reason.
+"""`concord path`: show how one name or file reaches another, step by step.
 
 In: the names or files where a chain begins and ends. Out: `PathStep`s over calls, imports and bridges. The search goes
 backwards from the end, because the store indexes uses by their target. Among equally short chains, those through source
@@ -43,7 +43,7 @@ concord path Linear.forward linear --chains 3
 """
 ARGUMENT = "FROM TO..."
 OPTIONS = (Option("chains", "Show at most N chains, the shortest first.", int, 1, least=1),)
-_COLUMNS = ("chain", "path", "line", "name", "how", "to", "trust", "by")
+_COLUMNS = ("path", "line", "name", "how", "to", "trust", "by")
 
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
@@ -75,7 +75,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         searched = f"{found.edges_visited:,} uses searched by {found.edge_kinds}"
         note = note or f"no chain found from {words[0]} to {words[1]}: {searched}"
         note += "" if found.whole else "; the search stopped early"
-    return paginate(rows, _COLUMNS, page)._replace(note=note)
+    columns = _COLUMNS if len(found.rows) < 2 else ("chain", *_COLUMNS)
+    return paginate(rows, columns, page)._replace(note=note)
 
 
 def _overlap(words: list[str], begins: set[int], ends: set[int]) -> str:

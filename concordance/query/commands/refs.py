@@ -1,4 +1,4 @@
-"""`concord refs`: where a name is used."""
+"""`concord refs`: list where a name is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord related`: which files are related to a file."""
+"""`concord related`: list the files that are related to a file."""
 
 from __future__ import annotations
 

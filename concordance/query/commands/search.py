@@ -1,4 +1,4 @@
-"""`concord search`: finds files and definitions by names or words."""
+"""`concord search`: find definitions and files by names or words."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ concord search parse --kind function --in torch/jit
 concord search class:loader in:torch/utils
 """
 ARGUMENT = "QUERY..."
+_KINDS = ("file", *(kind.value for kind in Kind))
 OPTIONS = (
     Option("number", "Show at most N results.", int, 20, short="n", least=1),
-    Option("kind", "Show only this kind.", default="", choices=("", "file", *(kind.value for kind in Kind))),
-    Option("in", "Search only below this folder.", default=""),
+    Option("kind", f"Show only this kind: {', '.join(_KINDS)}.", choices=_KINDS, metavar="KIND"),
+    Option("in", "Search only below this folder.", default="", metavar="FOLDER"),
 )
 
-_COLUMNS = ("path", "line", "called", "kind", "score", "snippet")
+_COLUMNS = ("path", "line", "called", "kind", "snippet")
 
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
@@ -37,7 +38,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     question = " ".join(argument.encode("utf-8", "replace").decode().split())
     if not question.strip("\"'` "):
         raise UserError("there is nothing to search for", "Give a name or some words: concord search DataLoader")
-    asked_for = parse_filters(question, page.options["kind"], str(page.options["in"]), page.options["number"])
+    asked_for = parse_filters(question, page.options["kind"] or "", str(page.options["in"]), page.options["number"])
     if not asked_for.question.strip("\"'` "):
         advice = "Give a name or some words after the filter: concord search fn:forward"
         raise UserError("there is nothing to search for", advice)

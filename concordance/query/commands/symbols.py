@@ -1,4 +1,4 @@
-"""`concord symbols`: every definition in a file, with what encloses it.
+"""`concord symbols`: list every definition in a file.
 
 In languages that declare in one file what another defines, as C does in headers, declarations are not definitions and
 are listed only on request.
@@ -40,6 +40,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
             "public": symbol.public,
             "doc": symbol.doc,
             "called": public_name(index, file.path, symbol.key) or names[place],
+            "path": file.path,
         }
         for place, symbol in enumerate(symbols)
         if not (left_out and symbol.declaration)
@@ -50,4 +51,4 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         note = f"{file.path} was not read: {file.note or file.skip.replace('_', ' ')}"
     elif not symbols:
         note = f"no definitions in {file.path}" if file.language else f"{file.path} is in no language that is read"
-    return paginate(rows, ("line", "kind", "called", "signature"), page)._replace(note=note)
+    return paginate(rows, ("path", "line", "called", "kind", "signature"), page)._replace(note=note)

@@ -1,4 +1,4 @@
-"""`concord tests`: which tests reach a file or symbol."""
+"""`concord tests`: list the tests that reach a file or symbol."""
 
 from __future__ import annotations
 

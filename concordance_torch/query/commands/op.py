@@ -1,4 +1,4 @@
-"""`concord op`: everything that is known about an operator."""
+"""`concord op`: show the parts of a PyTorch operator: schemas, kernels, tests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ORDER = (
     SCHEMA, KERNEL, "stub", "formula", "formula calls", "decomposition", "reference", "meta", "lowering", "symbolic",
     "opinfo", "docstring", "documented", "python",
 )  # fmt: skip
-_COLUMNS = ("says", "name", "key", "path", "line", "target", "trust", "by")
+_COLUMNS = ("path", "line", "says", "name", "key", "target", "trust", "by")
 
 
 def answer(index: Index, argument: str, page: AnswerPage) -> Answer:

@@ -1,0 +1,90 @@
+"""Answers on terminals: the place of each result is there at any width, and can be opened."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from concordance.query.answers import Answer, Row
+from concordance.render.answer_layout import layout
+from tests.support import program, screens
+
+LONG = "third_party/a_folder_with_a_long_name/another_one/and_the_file_itself.cpp"
+ROWS: list[Row] = [
+    {"path": LONG, "line": 1203, "col": 21, "called": "outer::Holder::apply", "uses": 3, "text": "x" * 300},
+    {"path": LONG, "line": 1204, "col": 1, "called": "", "uses": 0, "text": "漢字" * 100},
+    {"path": "a.py", "line": 7, "col": 2, "called": "名前", "uses": 12, "text": "\x1b[31mred"},
+]
+COLUMNS = ("path", "line", "col", "called", "uses", "text")
+ANSWER = Answer(ROWS, COLUMNS, len(ROWS))
+
+
+@pytest.mark.parametrize("width", [1, 20, *screens.WIDTHS])
+def test_places_are_whole_and_come_first(width: int) -> None:
+    lines = list(layout(ANSWER, width))
+    for row in ROWS:
+        place = f"{row['path']}:{row['line']}:{row['col']}"
+        assert sum(line.startswith(place) for line in lines) == 1
+    assert not any("\x1b" in line for line in lines), "control characters of a source are shown, not sent"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_nothing_but_a_long_word_is_wider_than_the_terminal(width: int) -> None:
+    for line in layout(ANSWER, width):
+        cells = sum(2 if one in "漢字名前" else 1 for one in line)
+        assert cells <= width or " " not in line.strip()
+
+
+def test_the_source_is_cut_with_an_ellipsis_or_has_its_own_line() -> None:
+    wide, narrow = list(layout(ANSWER, 200)), list(layout(ANSWER, 80))
+    assert wide[0].split() == ["path:line:col", "called", "uses", "text"]
+    assert wide[1].endswith("xxx…")
+    assert narrow[:3] == [f"{LONG}:1203:21", "    outer::Holder::apply  uses 3", "    " + "x" * 75 + "…"]
+
+
+def test_results_of_two_files_are_set_apart() -> None:
+    rows: list[Row] = [{**ROWS[0], "path": path, "line": line} for path in (LONG, "b.py") for line in (1, 2, 3)]
+    lines = list(layout(Answer(rows, COLUMNS, len(rows)), 60))
+    assert lines.count("") == 1
+    assert lines[lines.index("") + 1].startswith("b.py:1:21")
+
+
+def test_places_are_links(tmp_path: Path) -> None:
+    first, again = list(layout(ANSWER, 80, colours=True, root=str(tmp_path)))[0:6:3]
+    target = f"\x1b]8;;file://{tmp_path}/{LONG}\x1b\\"
+    assert first == f"{target}{LONG}:1203:21\x1b]8;;\x1b\\"
+    assert again.startswith(f"{target}\x1b[2m{LONG}:1204:1\x1b[0m\x1b]8;;\x1b\\"), "pale: the same file as before"
+
+
+def test_a_column_without_values_is_left_out() -> None:
+    rows = [{**row, "via": []} for row in ROWS]
+    assert "via" not in next(layout(Answer(rows, (*COLUMNS, "via"), len(rows)), 200))
+
+
+def _on_terminal(folder: Path, **environment: str) -> str:
+    ours, theirs = os.openpty()
+    running = subprocess.Popen(
+        [program.CONCORD, "define", "Tree"], cwd=folder, stdout=theirs, stderr=subprocess.DEVNULL,
+        env=program.environment(COLUMNS="80", **environment),
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # which is how a terminal ends
+        while piece := os.read(ours, 65536):
+            shown += piece
+    os.close(ours)
+    assert running.wait() == 0
+    return shown.decode()
+
+
+def test_links_and_colours_only_where_they_are_understood(repo: Path) -> None:
+    shown = _on_terminal(repo, TERM="xterm")
+    assert f"\x1b]8;;file://{repo}/a.py\x1b\\a.py:4:7\x1b]8;;" in shown
+    assert "\x1b[35mTree\x1b[0m" in shown
+    assert "\x1b[" not in _on_terminal(repo, TERM="xterm", NO_COLOR="1")
+    assert "\x1b" not in _on_terminal(repo, TERM="dumb")
+    assert "\x1b" not in program.concord("define", "Tree", cwd=repo).stdout
