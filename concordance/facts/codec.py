@@ -7,7 +7,7 @@ wrong but cannot do harm. Partial decoders read only some fields of a file's fac
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -354,14 +354,26 @@ def encode_rows(rows: Any) -> bytes:
     return msgspec.msgpack.encode(rows)
 
 
-def pack_tests(rows: Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int]]) -> bytes:
+_TestRows = Mapping[int, tuple[Sequence[tuple[int, Sequence[int]]], int]]
+
+
+def pack_tests(rows: _TestRows) -> bytes:
     """Encode the tests of files, by file id: the tests' ids by number of steps, and the number of other tests."""
-    return encode_rows(
-        {
-            file: ([(steps, pack_column(list(ids))) for steps, ids in near], farther)
-            for file, (near, farther) in rows.items()
-        }
-    )
+    return encode_rows(_packed_tests(rows))
+
+
+def _packed_tests(rows: _TestRows) -> _Tested:
+    return {
+        file: ([(steps, pack_column(list(ids))) for steps, ids in near], farther)
+        for file, (near, farther) in rows.items()
+    }
+
+
+def patch_tests(packed: bytes, files: Collection[int], rows: _TestRows, order: Mapping[int, int]) -> bytes:
+    """Replace the tests of some files in the encoded tests of all; `order` has the position of each file among all."""
+    others = {file: row for file, row in TestedFiles(packed).rows.items() if file not in files}
+    every = {**others, **_packed_tests(rows)}
+    return encode_rows({file: every[file] for file in sorted(every, key=order.__getitem__)})
 
 
 class TestedFiles:

@@ -425,6 +425,25 @@ def test_tests_in_several_batches() -> None:
     assert (near[0].near, near[0].farther) == ([(1, [7])], 1)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_the_tests_of_some_files_are_those_found_from_all_tests(seed: int) -> None:
+    chance = random.Random(seed)
+    count, files = chance.randrange(2, 40), chance.randrange(1, 8)
+    owner = [0, *(chance.randrange(files + 1) for _ in range(count))]
+    leads: dict[int, list[int]] = {}
+    callers: dict[int, list[int]] = {}
+    for _ in range(chance.randrange(3 * count)):
+        user, target = chance.randrange(1, count + 1), chance.randrange(1, count + 1)
+        leads.setdefault(user, []).append(target)
+        callers.setdefault(target, []).append(user)
+    tests, steps = chance.sample(range(1, count + 1), chance.randrange(1, count)), chance.randrange(6)
+    every = test_reach.find_reaching_tests(tests, leads, owner, steps)
+    some = chance.sample(range(files), chance.randrange(files + 1))
+    code = {file: [symbol for symbol, number in enumerate(owner) if number == file + 1] for file in some}
+    found = test_reach.find_tests_of_files(tests, lambda one: callers.get(one, ()), code, steps)
+    assert found == {file: every[file] for file in some if file in every}
+
+
 def test_a_whole_file_is_a_test_in_javascript(folder: Path) -> None:
     program.write(
         folder, {"a.js": "export function f() { return 1 }\n", "a.test.js": "import { f } from './a.js'\nf()\n"}

@@ -83,18 +83,17 @@ def pack_edges(edges: Iterable[int]) -> bytes:
 
 def unpack_edges(edges: bytes) -> Iterator[tuple[int, int, int]]:
     """Decode the edges of one file: target, user, kind."""
-    for one in array("Q", edges):
-        yield one >> _TARGET, (one >> _USER) & ((1 << _TARGET - _USER) - 1), one & _WAY
+    return map(unpack_edge, array("Q", edges))
+
+
+def unpack_edge(one: int) -> tuple[int, int, int]:
+    """Decode an edge: target, user, kind."""
+    return one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1, one & _WAY
 
 
 def is_executing(one: int) -> bool:
     """True if an edge means that something is executed or loaded."""
     return one & _WAY <= EdgeKind.LOADS
-
-
-def ends_of(one: int) -> tuple[int, int]:
-    """Return the target and the user of an edge."""
-    return one >> _TARGET, one >> _USER & (1 << _TARGET - _USER) - 1
 
 
 def join_graph(parts: Iterable[bytes], top: int) -> bytes:
@@ -207,12 +206,16 @@ class LinkGraph:
                     found[one >> _USER].append(target)
         return dict(found)
 
+    def users_by(self, target: int, least: int, most: int) -> list[int]:
+        """Return the users of a target over the edge kinds from `least` to `most`."""
+        edges = self._users[self._starts[target] : self._starts[target + 1]]
+        return [one >> _USER for one in edges if least <= one & _WAY <= most]
+
     def by_way(self, way: int) -> Iterator[tuple[int, int]]:
         """Yield the targets and users of one edge kind."""
         for target in range(len(self._starts) - 1):
-            for one in self._users[self._starts[target] : self._starts[target + 1]]:
-                if one & _WAY == way:
-                    yield target, one >> _USER
+            for user in self.users_by(target, way, way):
+                yield target, user
 
     def files(self, owners: IdOwners[int]) -> list[Pair]:
         """Return the edges between files."""

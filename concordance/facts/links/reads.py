@@ -137,13 +137,25 @@ class LinkReads:
         with self._guarded():
             return dict(self._run.execute("SELECT file, loads FROM led"))
 
-    def runnable(self) -> tuple[list[int], list[int]]:
-        """Return the ids of all executable symbols, and of the tests among them, by file in the order of the text."""
-        kinds = ", ".join(f"'{kind}'" for kind in sorted(EXECUTABLE_KINDS))
+    def edges(self, file: int) -> bytes:
+        """Return the packed edges of one file."""
         with self._guarded():
-            query = f"SELECT id, test FROM symbol WHERE kind IN ({kinds}) ORDER BY file, place"  # noqa: S608
-            rows = self._run.execute(query).fetchall()
-        return [row[0] for row in rows], [row[0] for row in rows if row[1]]
+            row = self._run.execute("SELECT edges FROM led WHERE file = ?", (file,)).fetchone()
+        return row[0] if row else b""
+
+    def runnable(self, file: int | None = None) -> list[int]:
+        """Return the ids of the executable symbols of all files, or of one, by file in the order of the text."""
+        kinds = ", ".join(f"'{kind}'" for kind in sorted(EXECUTABLE_KINDS))
+        return self._symbols_where(f"kind IN ({kinds})", file)
+
+    def tests(self, file: int | None = None) -> list[int]:
+        """Return the ids of the tests of all files, or of one, by file in the order of the text."""
+        return self._symbols_where("test", file)
+
+    def _symbols_where(self, condition: str, file: int | None) -> list[int]:
+        query = f"SELECT id FROM symbol WHERE {condition}{'' if file is None else ' AND file = ?'} ORDER BY file, place"  # noqa: S608
+        with self._guarded():
+            return [row[0] for row in self._run.execute(query, () if file is None else (file,))]
 
     def expression_counts(self) -> tuple[int, int]:
         """Return how many expressions name something, and how many of them are resolved."""

@@ -82,7 +82,7 @@ class Delta:
         self.previous: dict[str, PreviousFile] = {}  # files that were read again or removed, as they were
         self.flows_changed: set[str] = set()  # those of them that changed for the linker
         self.files_changed = False  # True if files were added or removed, or changed their kind
-        self.tests_changed = False  # True if the set or order of tests changed, or the kind of a symbol
+        self.tests_changed: set[str] = set()  # files whose tests or their order changed, or the kind of a symbol
         self.links: dict[int, LinkChange] = {}  # by the id of the file; only links that differ
         self.removed_calls: set[int] = set()  # call edges between languages, as in `links.graph`
         self.added_calls: set[int] = set()
@@ -104,7 +104,8 @@ class Delta:
             self.files_changed = True
             return
         self.files_changed |= previous.form != form_of(after.file) or previous.language != after.file.language
-        self.tests_changed |= previous.is_other({row[7]: (row[1], row[8]) for row in after.symbols})
+        if previous.is_other({row[7]: (row[1], row[8]) for row in after.symbols}):
+            self.tests_changed.add(path)
 
     def compare_file(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
         """Compare a file with its previous state; None if it did not exist, or no longer does."""

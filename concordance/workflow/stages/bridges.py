@@ -18,7 +18,7 @@ from concordance.base import plugins
 from concordance.base.model import Bridge, End, Role, Trust
 from concordance.facts.codec import unpack_ends
 from concordance.facts.links.bridge_rows import pack_bridges, unpack_bridges
-from concordance.facts.links.graph import EdgeKind, edge
+from concordance.facts.links.graph import EdgeKind, edge, pack_edges
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, Delta, slot_of
 from concordance.facts.updates.reads import WHOLE_TABLE, holds_any, pack_slots
@@ -31,6 +31,7 @@ BRIDGES = "concordance.link.bridges"
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 Failed = Callable[[str, str], None]
 _ROWS, _READS = "bridges", "reads of bridges"
+CALLS = "calls"  # key in the store of the call edges between languages
 
 
 class JoinedBridge(NamedTuple):
@@ -81,6 +82,8 @@ def _join(
     delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in differing if _is_call(row)})
     had, now = ({edge(r.target, r.source, EdgeKind.CALLS) for r in some if _is_call(r)} for some in (before, rows))
     delta.removed_calls, delta.added_calls = had - now, now - had
+    if had != now or not had:
+        writer.put_analysis(CALLS, pack_edges(now))
     return now
 
 
