@@ -24,6 +24,8 @@ from concordance.query.commands import COMMANDS, ask
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.resolver import UnknownName
+from concordance.query.pages import kinds_with
+from concordance.query.search.request import FILE, FOLDER
 from concordance.render.site.files import JSON, Site
 from concordance.render.site.openapi import LONGEST, ROWS
 from concordance.serve.messages import ReaderReply
@@ -76,11 +78,14 @@ def _rows(site: Site, command: str, parameters: dict[str, str]) -> ReaderReply:
 
 
 def _address(site: Site, row: Row) -> str | None:
-    """Return the address of what a row names: a definition's own page, else its line; for a file, the file's page."""
-    path, line = row.get("path"), row.get("line")
+    """Return the address of what a row names: a definition's own page, else its line; for all else, its page."""
+    path, line, kind = row.get("path"), row.get("line"), row.get("kind")
+    if kind == FOLDER or any(kind == page_kind.TO for page_kind in kinds_with("titled")):
+        page = Ref(To.FOLDER, str(path)) if kind == FOLDER else Ref(str(kind), str(row["symbol"]))
+        return site.addresses.link("", page).removeprefix("./")
     if not isinstance(path, str) or path not in site.index.categories:
         return None
-    if not isinstance(line, int) or row.get("kind") == "file":
+    if not isinstance(line, int) or kind == FILE:
         return site.addresses.link("", Ref(To.FILE, path)).removeprefix("./")
     key = _definition_key(site.index, path, line, str(row.get("symbol") or row.get("qualified") or ""))
     if key:

@@ -15,7 +15,7 @@ from concordance.api import Repository
 from concordance.base.errors import UserError
 from concordance.facts.fulltext import index
 from concordance.facts.fulltext.words import WordNormalizer
-from concordance.query.search.finder import parse_filters
+from concordance.query.search.request import parse_filters
 from tests.support import program
 from tests.support.program import age, ask, build, concord, write
 
@@ -154,6 +154,42 @@ def test_typing_errors(repository: Repository, typed: str, meant: str) -> None:
 def test_what_is_typed_wrongly_is_meant_before_words_that_are_like_it(repository: Repository) -> None:
     assert symbols(repository.search("DataLoadre"))[0] == "DataLoader"
     assert symbols(repository.search("max_pol"))[0] == "max_pool"
+
+
+def test_the_answer_says_what_it_searched_for_instead(repository: Repository) -> None:
+    assert repository.ask("search", "DataLaoder").note == "Showing results for DataLoader"
+    assert repository.ask("search", "data laoder").note == "Showing results for data loader"
+    assert not repository.ask("search", "DataLoader").note
+
+
+def test_words_of_the_scope_and_the_path_count_with_the_name(repository: Repository) -> None:
+    assert symbols(repository.search("loader reset"))[0] == "DataLoader.reset"
+    assert repository.search("net client")[0]["path"] == "pkg/net/client.py"
+
+
+def test_what_users_import_comes_before_fields_and_local_functions(tmp_path: Path) -> None:
+    files = {
+        "lib/core/dispatch.py": "class Dispatcher:\n    pass\n",
+        "lib/base.py": "class Base:\n    dispatcher = None\n",
+        "tests/test_core.py": "def test_it():\n    def dispatcher():\n        pass\n    return dispatcher\n",
+        "docs/dispatcher.md": "# The dispatcher\n\nHow calls are dispatched.\n",
+    }
+    write(tmp_path, files)
+    with concordance.open(tmp_path) as repository:
+        rows = repository.search("dispatcher")
+    assert found(rows)[:2] == ["lib/core/dispatch.py:1", "docs/dispatcher.md:1"]
+    assert [row["path"] for row in rows].index("lib/base.py") < [row["path"] for row in rows].index("tests/test_core.py")
+
+
+def test_folders_and_documents_are_results_of_their_kind(repository: Repository) -> None:
+    assert next((row["path"], row["kind"]) for row in repository.search("pkg/net")) == ("pkg/net", "folder")
+    assert next((row["path"], row["kind"]) for row in repository.search("guide")) == ("docs/guide.md", "file")
+
+
+def test_nothing_is_listed_twice(repository: Repository) -> None:
+    for question in ("pool", "DataLoader", "max_pool", "window", "pkg.pool.max_pool"):
+        rows = repository.search(question)
+        assert len({(row["path"], row["symbol"]) for row in rows}) == len(rows)
 
 
 def test_initials(repository: Repository) -> None:

@@ -7,14 +7,15 @@ from concordance.base.model import Kind
 from concordance.query.answers import Answer, AnswerPage, Option, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import similar_names
-from concordance.query.search.finder import find_results, parse_filters
+from concordance.query.search.finder import find_results
+from concordance.query.search.request import FILE, FOLDER, parse_filters
 
 HELP = """Find definitions and files by a name or words: definitions of that name first, then the best matching files.
 
-Parts of names match (`batch norm` finds BatchNorm), and so do initials (`FSDP`). "Words in quotes" must be adjacent.
-Typos are tolerated. An error message finds the lines that raise it. The prefixes `fn:`, `class:`, `file:` and
-`kw:` restrict the search to functions, types, files or keywords, `in:folder` to files below a folder. Source comes
-before tests unless the query or --in asks for tests.
+Parts of names match (`batch norm` finds BatchNorm), together with words of the enclosing scope and the path, and so do
+initials (`FSDP`). "Words in quotes" must be adjacent. Typos are corrected. An error message finds the lines that raise
+it. The prefixes `fn:`, `class:`, `file:` and `kw:` restrict the search to functions, types, files and folders, or
+keywords, `in:folder` to what is below a folder. Source comes before tests unless the query or --in asks for tests.
 
 \b
 concord search DataLoader
@@ -23,7 +24,7 @@ concord search parse --kind function --in torch/jit
 concord search class:loader in:torch/utils
 """
 ARGUMENT = "QUERY..."
-_KINDS = ("file", *(kind.value for kind in Kind))
+_KINDS = (FILE, FOLDER, *(kind.value for kind in Kind))
 OPTIONS = (
     Option("number", "Show at most N results.", int, 20, short="n", least=1),
     Option("kind", f"Show only this kind: {', '.join(_KINDS)}.", choices=_KINDS, metavar="KIND"),
@@ -47,8 +48,9 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     if folder and not any(path.startswith(f"{folder}/") for path in index.categories):
         raise UserError(f"the repository has no folder {folder}", "Give its path from the repository's root")
     found = find_results(index, asked_for._replace(folder=folder))
-    rows = [{**spot._asdict(), "score": round(spot.score, 2)} for spot in found]
-    return paginate(rows, _COLUMNS, page)._replace(note="" if rows else _no_match_note(index, question))
+    rows = [{**spot._asdict(), "score": round(spot.score, 3)} for spot in found.results]
+    note = f"Showing results for {found.corrected}" if found.corrected else ""
+    return paginate(rows, _COLUMNS, page)._replace(note=note if rows else _no_match_note(index, question))
 
 
 def _no_match_note(index: Index, question: str) -> str:

@@ -24,6 +24,7 @@ class PageKind(Protocol):
     - `subject_named(index, name)`: return the subject that the name of a bridge refers to, or ""; lists of bridges link
       to its page.
     - `label(index, subject)`: return the text of such links, if it is not the subject itself.
+    - `titled(index, question)`: yield what a search may find: subject, title, and the path and line that state it.
     - `definitions(index, name)`: return the bridges whose targets define a name, for `concord define`.
     - `definition_roles(index, name)`: return what symbols are to the thing of a name, by id, to order definitions.
     """

@@ -45,6 +45,7 @@ _NAME = re.compile(r"Note \[(.+)\]")
 _OPENING = re.compile(r"\s*(?P<mark>#+|//+!?|/\*+|\*+|--+|;+|%+|[rRbBuU]?\"\"\"|[rRbBuU]?''')?")
 _CLOSING = re.compile(r"\*/|\"\"\"|'''")
 _STAR = re.compile(r"\s*\*(?: |$)")
+_WORDS = re.compile(r"\w+(?: \w+)+")
 _NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 _UNDERLINE = re.compile(r"\s*[~=\-*^_]{3,}\s*")
 _OTHER_NOTE = re.compile(r"\s*(?:NOTE|Note):?\s*\[[^\]]+\]\s*[:.]?\s*$|\s*\[(?:NOTE|Note):[^\]]+\]\s*$")
@@ -91,6 +92,12 @@ def subject_named(index: Index, name: str) -> str:
 def label(index: Index, subject: str) -> str:
     """The text of links to a note."""
     return _notes(index)[subject][0].name
+
+
+def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield every note, for a search for words."""
+    for subject, rows in _notes(index).items() if _WORDS.fullmatch(question) else ():
+        yield subject, _title(rows[0]), index.path_of(rows[0].source), bridges_of(index).line(rows[0])
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:

@@ -1,26 +1,24 @@
-"""Answers a search: definitions of a name that was typed, then files with their best line.
+"""Answers a search: what the question names first, then files with their best line.
 
-In: what a person typed. Out: rows, best first. Whoever types a name wants its definition: exact names come first, then
-names that begin with it; an unknown name is replaced by the most similar ones. A known error message leads to the line
-that raises it. Everything else is full-text search with one row per file. Words in quotes must occur literally in a
-line, unless they are a small part of a long question: then somebody just quotes something.
-
-Prefixes limit a search: `fn:` to functions, `class:` to types, `file:` to files, `kw:` to headings, keys and concepts,
-`in:` to a folder. The search field in the browser and the terminal accept the same prefixes.
+In: what a person typed. Out: results, best first. A known error message leads to the line that raises it. A qualified
+name or a path leads to what has it; the words of a short question to what they name (`name_matches`). Everything else
+is full-text search with one row per file. A name or word that occurs nowhere is replaced by the most similar one, and
+the answer says so. Words in quotes must occur literally in a line, unless they are a small part of a long question:
+then somebody just quotes something.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import NamedTuple
 
 from concordance.base.kinds import FUNCTION_KINDS
-from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
+from concordance.base.model import Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.fulltext.words import CHUNK
 from concordance.facts.read import SymbolPlace, files_defining_similar
@@ -30,73 +28,73 @@ from concordance.query.index.open_file import MAX_LINE_LENGTH, OpenFile
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import display_name, public_name
 from concordance.query.names.resolver import UnknownName, resolve_symbols, similar_names
+from concordance.query.pages import kinds_with
 from concordance.query.search import ranking
 from concordance.query.search.error_messages import find_raising_lines
+from concordance.query.search.name_matches import MAX_WORDS, match_names
+from concordance.query.search.request import CONCEPT, FILE, FOLDER, SearchRequest, SearchResult
 
-CONCEPT = "concept"
-PREFIXES: dict[str, frozenset[str]] = {
-    "fn": frozenset(EXECUTABLE_KINDS), "class": frozenset((*TYPE_KINDS, Kind.TYPE)), "file": frozenset(("file",)),
-    "kw": frozenset((Kind.HEADING, Kind.KEY, Kind.LABEL, CONCEPT)),
-}  # fmt: skip
-# A C++ name (`class::x`) or an address (`file://…`) is not a prefix.
-_PREFIX = re.compile(r'(?<!\S)(fn|class|file|kw|in):(?![:/])("[^"]*"|[^\s"]*)')
-_MAX_WORDS = 12  # longer questions are descriptions, which may quote what looks like a prefix
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUALIFIED = re.compile(r"~?[^\W\d]\w*(?:(?:\.|::|#)~?[^\W\d]\w*)+(?:\(\))?")
-_SHORT_PHRASE = re.compile(r"\w+(?: \w+){1,3}")
+_PATH = re.compile(r"\S*[/.]\S*")
 _QUOTED = re.compile(r'"([^"]+)"')
-_PROSE = frozenset((Kind.HEADING, Kind.LABEL, Kind.KEY))
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD, Kind.ENUMERATOR))
-_WEAK = _PROSE | {Kind.NAMESPACE, Kind.TARGET}  # kinds with many definitions, or whose names are prose
-_OF_CODE = EXECUTABLE_KINDS | TYPE_KINDS
 _ALIKE = 0.75  # least similarity of a name to one that was mistyped
-_KIND_ORDER = {
-    Kind.CLASS: 0,
-    Kind.STRUCT: 0,
-    Kind.INTERFACE: 0,
-    Kind.ENUM: 0,
-    Kind.FUNCTION: 1,
-    Kind.MACRO: 1,
-    Kind.TYPE: 1,
-}
-_FOLDER_FILES = frozenset(("__init__", "index", "mod", "lib"))  # files that represent their folder
-_BEGINNING = 60  # definitions whose names begin with the question
 _OF_KIND = 40  # files that are searched for definitions of a kind
+_HITS = 200  # files that full-text search ranks, of which names are taken
 _NAMED = 50  # definitions of a file whose lines are looked at
 _QUOTES = 200  # files that are ranked by all words of a question, not only by the quoted ones
-# Base scores: any matching name ranks above any text.
-_EXACT, _FILE, _SAME, _INITIALS, _BEGINS, _NEAR, _SPOKEN = 5000.0, 4000.0, 4000.0, 3000.0, 2000.0, 1000.0, 900.0
-_RAISED = 6000.0  # whoever quotes a message wants the line that raises it
-_PARTS = re.compile(r"[A-Z][a-z0-9]*")
-_INITIALLED = 5  # definitions found by initials, at most: two letters fit many names
 _CONCEPTS = 3
+# Scores of the groups of results. A name that fits has up to 1 point or a little more, as `name_matches` says, and its
+# file's text half a point more; a file that only its text leads to has at most half a point.
+_RAISED, _QUALIFIES, _IS_PATH, _SPOKEN = 5.0, 4.0, 3.0, 0.3
+_TEXT, _OF_NAMED = 0.5, 0.7
+_MAX_FOLDERS = 50
 
 
-class SearchResult(NamedTuple):
-    """One result of a search."""
+class Findings(NamedTuple):
+    """The results of a search."""
 
-    path: str
-    line: int
-    symbol: str  # the innermost symbol that contains the line; "" if none
-    kind: str  # of the symbol; "file" if none
-    score: float  # only the order is meaningful
-    snippet: str  # the line; "" if the file has changed since it was indexed
-    called: str = ""  # the symbol's public name, or its qualified one
+    results: list[SearchResult]
+    corrected: str = ""  # the question without typing errors; "" if it was searched as it is
 
 
-def find_results(index: Index, wish: SearchRequest) -> list[SearchResult]:
+def find_results(index: Index, wish: SearchRequest) -> Findings:
     """Return the places that fit a question, best first."""
     quoted = _QUOTED.findall(wish.question)
     besides = _QUOTED.sub(" ", wish.question).split()
     if quoted and len(besides) <= 4:
-        return _quoting(index, wish, quoted)
+        return Findings(_quoting(index, wish, quoted))
     found = _raising(index, wish) if not wish.kinds else []
-    found += islice(_by_name(index, wish), wish.limit - len(found))
-    if not found and _NAME.fullmatch(wish.question):
-        found = list(islice(_mistyped(index, wish), wish.limit))
-    if len(found) < wish.limit:
-        found += islice(_by_words(index, wish, {spot.path for spot in found}), wish.limit - len(found))
-    return found or _nearly(index, wish)
+    found += _by_qualified_name(index, wish)
+    found += _by_path(index, wish)
+    corrected = "" if found else correct_spelling(index, wish.question)
+    found += _by_words(index, wish._replace(question=corrected or wish.question))
+    return Findings(_without_repetition(index, found, wish.limit), corrected if found else "")
+
+
+def _without_repetition(index: Index, found: list[SearchResult], limit: int) -> list[SearchResult]:
+    """Return the first results with the lines they are on; a definition or file that was listed is not repeated."""
+    kept: dict[tuple[str, str], SearchResult] = {}
+    paths: set[str] = set()
+    for one in found:
+        if len(kept) == limit:
+            break
+        if (one.path, one.symbol) in kept or (one.kind == FILE and one.path in paths):
+            continue
+        kept[one.path, one.symbol] = one
+        paths.add(one.path)
+    return [one if one.snippet or one.kind == FOLDER else _with_line(index, one) for one in kept.values()]
+
+
+def _with_line(index: Index, one: SearchResult) -> SearchResult:
+    """Add the line of a result; for a file that is found by its name, the first line that is not empty."""
+    lines = index.open_file(one.path).lines() or []
+    number = one.line
+    if one.kind == FILE:
+        number = next((n for n, line in enumerate(lines[number - 1 :], number) if line.strip()), number)
+    said = lines[number - 1].strip() if number <= len(lines) else ""
+    return one._replace(line=number, snippet=said if len(said) <= MAX_LINE_LENGTH else f"{said[:MAX_LINE_LENGTH]} …")
 
 
 def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
@@ -105,7 +103,7 @@ def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
     for one in find_raising_lines(index, wish.question, wish.folder, wish.limit):
         opened = index.open_file(one.path)
         line = (opened.line(one.end.line) or "").strip()[:MAX_LINE_LENGTH]
-        spot = SearchResult(one.path, one.end.line, "", "file", _RAISED + one.share, line)
+        spot = SearchResult(one.path, one.end.line, "", FILE, _RAISED + one.share, line)
         found.append(_around(index, opened, spot, wish.kinds))
     return found
 
@@ -113,180 +111,161 @@ def _raising(index: Index, wish: SearchRequest) -> list[SearchResult]:
 # --- by name
 
 
-def _paths(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
-    """Yield files by their path, the end of it, or their name without its ending."""
-    asked = wish.question.strip("/")
-    if not wish.has("file") or re.search(r"\s", asked):
+def _by_qualified_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
+    """Yield what a qualified name refers to: the definitions that have it, and what has a page under this name."""
+    if not _QUALIFIED.fullmatch(wish.question):
         return
-    names, stems = _by_last_name(index)
-    if re.search(r"[/.]", asked):
-        paths = [path for path in names.get(asked.rpartition("/")[2], ()) if f"/{path}".endswith(f"/{asked}")]
-    else:
-        paths = stems.get(asked, [])
+    places: list[SymbolPlace] = []
+    with suppress(UnknownName):
+        places = resolve_symbols(index, wish.question)
+    public = [place for place in places if display_name(index, place) == wish.question]
+    pages = [
+        SearchResult(path, line, subject, kind.TO, _QUALIFIES, "", title)
+        for kind in kinds_with("titled")
+        for subject, title, path, line in kind.titled(index, wish.question)
+        if wish.has(kind.TO) and wish.covers(path)
+    ]
+    yield from (_result(index, place) for place in public if wish.has(place.kind) and wish.covers(place.path))
+    yield from pages
+    for place in places:
+        # The keys are rows of the table that the page is about.
+        is_repeated = place in public or (pages and place.kind == Kind.KEY)
+        if place.place >= 0 and not is_repeated and wish.has(place.kind) and wish.covers(place.path):
+            yield _result(index, place)
+
+
+def _result(index: Index, place: SymbolPlace) -> SearchResult:
+    return SearchResult(
+        place.path, place.line, full_name(place), place.kind, _QUALIFIES, "", display_name(index, place)
+    )
+
+
+def _by_path(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
+    """Yield files and folders by their path or the end of it."""
+    asked = wish.question.strip("/")
+    if not _PATH.fullmatch(wish.question) or not asked:
+        return
+    files, folders = _by_last_name(index)
+    last = asked.rpartition("/")[2]
 
     def order(path: str) -> tuple[object, ...]:
         return category_rank(index.category_of(path)), -index.ranks.get(path, 0.0), path.count("/"), path
 
-    for path in sorted(paths, key=order):
-        if _is_below(path, wish.folder):
-            lines = index.open_file(path).lines() or []
-            first = next((number for number, line in enumerate(lines, 1) if line.strip()), 1)
-            yield SearchResult(
-                path, first, "", "file", _FILE, lines[first - 1].strip()[:MAX_LINE_LENGTH] if lines else ""
-            )
+    found = [path for path in files.get(last, ()) if f"/{path}".endswith(f"/{asked}") and wish.covers(path)]
+    if wish.has(FOLDER):
+        ends = (path for path in folders.get(last, ()) if f"/{path}".endswith(f"/{asked}") and wish.covers(path))
+        for path in sorted(ends, key=lambda path: (path.count("/"), path)):
+            yield SearchResult(path, 1, "", FOLDER, _IS_PATH, "")
+    for path in sorted(found, key=order) if wish.has(FILE) else ():
+        yield SearchResult(path, 1, "", FILE, _IS_PATH, "")
 
 
 @shared_until(ANY_UPDATE)
 def _by_last_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return all paths by file name, and by `_stem`."""
-    names: dict[str, list[str]] = {}
-    stems: dict[str, list[str]] = {}
+    """Return all files and all folders by the last part of their paths."""
+    files: dict[str, list[str]] = {}
+    folders: dict[str, list[str]] = {}
+    seen: set[str] = set()
     for path in index.categories:
-        names.setdefault(path.rpartition("/")[2], []).append(path)
-        stems.setdefault(_stem(path), []).append(path)
-    return names, stems
+        above, _, name = path.rpartition("/")
+        files.setdefault(name, []).append(path)
+        while above and above not in seen:
+            seen.add(above)
+            outer, _, name = above.rpartition("/")
+            folders.setdefault(name, []).append(above)
+            above = outer
+    return files, folders
 
 
-def _stem(path: str) -> str:
-    """Return a file's name without its ending; the folder's name for a file that represents its folder."""
-    folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in _FOLDER_FILES else stem
+# --- typing errors
 
 
-def _by_name(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
-    """Yield definitions and files of the name that was typed, then names that begin with it."""
-    question = wish.question
-    if _SHORT_PHRASE.fullmatch(question):
-        yield from _places(index, [p for name in _join_words(question) for p in index.facts.named(name)], wish, _SAME)
-        return
-    is_name = bool(_NAME.fullmatch(question))
-    same: list[SymbolPlace] = []
-    if _QUALIFIED.fullmatch(question):
-        with suppress(UnknownName):
-            yield from _places(index, resolve_symbols(index, question), wish, _EXACT, ranked=True)
-    elif is_name:
-        same = index.facts.named(question) or _in_another_case(index, wish)
-        yield from _places(index, (place for place in same if place.kind not in _WEAK), wish, _EXACT)
-    yield from islice(_paths(index, wish), 3 if is_name else None)
-    yield from _places(index, (place for place in same if place.kind in _WEAK), wish, _SAME)
-    if is_name and 2 <= len(question) <= 8:
-        yield from islice(_places(index, _initialled(index, question), wish, _INITIALS), _INITIALLED)
+def correct_spelling(index: Index, question: str) -> str:
+    """Return a short question with every word that occurs nowhere replaced by the most similar name; "" if none is."""
+    words = re.findall(r"\w+", question)
+    if len(words) > MAX_WORDS or not re.fullmatch(r"[\w ]+", question):
+        return ""
+    near = {word: _most_similar(index, word) for word in dict.fromkeys(words) if _is_unknown(index, word)}
+    near = {word: name for word, name in near.items() if name}
+    return re.sub(r"\w+", lambda match: near.get(match[0], match[0]), question) if near else ""
+
+
+def _is_unknown(index: Index, word: str) -> bool:
+    """True if a word occurs nowhere, neither as a name nor in any text or path."""
+    parts = index.words.of(word).split()
+    return (
+        len(word) >= 4
+        and bool(_NAME.fullmatch(word))
+        and not all(ranking.is_known_word(index.text_shards, part) for part in parts)
+        and not index.facts.starting(word, 1)
+        and not ranking.files_defining(index.text_shards, word.lower(), "")
+    )
+
+
+def _most_similar(index: Index, word: str) -> str:
+    """Return the name that is most similar to a mistyped one, in the case that was typed if possible; "" if none is."""
+    paths = [path for path in files_defining_similar(index.text_shards, word) if path in index.categories]
+    names: dict[str, int] = {}
+    for place in (place for path in paths for place in index.facts.symbols_in(path)):
+        names[place.name] = min(category_rank(place.category), names.get(place.name, 99))
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(word.lower())
+
+    def likeness(name: str) -> float:
+        matcher.set_seq1(name.lower())
+        return matcher.ratio() if matcher.quick_ratio() >= _ALIKE else 0.0
+
+    def same_case(name: str) -> int:
+        return sum(one == other for one, other in zip(name, word, strict=False))
+
+    scored = [(-round(likeness(name), 2), -same_case(name), rank, name) for name, rank in names.items()]
+    best = min((row for row in scored if -row[0] >= _ALIKE), default=None)
+    return best[3] if best is not None else next(iter(similar_names(index, word)), "")
+
+
+# --- by words
+
+
+def _by_words(index: Index, wish: SearchRequest) -> list[SearchResult]:
+    """Return what the words name and the files that fit them, best first."""
+    asked = ranking.parse_question(wish.question, wish.folder, index.words)
+    # A build that finishes meanwhile may have added files to the text index that this store does not know.
+    ranked = ranking.rank_files(index.text_shards, asked, index.ranks, max(wish.limit, _HITS))
+    hits = [hit for hit in ranked if hit.path in index.categories]
+    best = max((hit.score for hit in hits), default=1.0)
+    text = {hit.path: _TEXT * hit.score / best for hit in hits}
+    named = match_names(index, wish, hits)
+    for hit in hits[:_MAX_FOLDERS]:  # a folder is as good as the best file in it
+        above = hit.path.rpartition("/")[0]
+        while above and above not in text:
+            text[above] = text[hit.path]
+            above = above.rpartition("/")[0]
+    rows = [row._replace(score=row.score * (1 + _OF_NAMED * text.get(row.path, 0.0))) for row in named]
     if CONCEPT in wish.kinds:
-        yield from _concepts(index, wish)
-    if is_name and len(question) >= 3:
-        begin = dict.fromkeys((question, question.lower(), question[0].upper() + question[1:]))
-        longer = {place.id: place for name in begin for place in index.facts.starting(name, _BEGINNING)}
-        # A word that many names begin with may be meant as a plain word.
-        yield from islice(_places(index, longer.values(), wish, _BEGINS), max(3, wish.limit // 2))
-
-
-def _initialled(index: Index, question: str) -> Iterator[SymbolPlace]:
-    """Yield types and functions by the initials of their names: `FSDP` for FullyShardedDataParallel."""
-    letters = question.upper()
-    if not (letters.isascii() and letters.isalpha()) or (len(letters) < 3 and question != letters):
-        return
-    for name in index.facts.initialled(letters):
-        if "".join(part[0] for part in _PARTS.findall(name)) == letters and name != question:
-            yield from (place for place in index.facts.named(name) if place.kind in _OF_CODE)
-
-
-def _mistyped(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
-    """Yield definitions of names similar to a mistyped one; nothing if all parts of it are known words."""
-    if all(ranking.is_known_word(index.text_shards, part) for part in index.words.of(wish.question).split()):
-        return
-    paths = [path for path in files_defining_similar(index.text_shards, wish.question) if path in index.categories]
-    names = {place.name for path in paths for place in index.facts.symbols_in(path)}
-    meant = get_close_matches(wish.question.lower(), {name.lower() for name in names}, 2, _ALIKE)
-    places = [p for name in sorted(names) if name.lower() in meant for p in index.facts.named(name)]
-    yield from islice(_places(index, places, wish, _NEAR), max(3, wish.limit // 2))
+        rows += _concepts(index, wish)
+    if wish.kinds and FILE not in wish.kinds:
+        rows += [row._replace(score=text[row.path]) for row in _of_kind(index, hits, asked, wish.kinds)]
+        return sorted(rows, key=lambda row: (-row.score, row.path))
+    known = {row.path for row in rows}
+    rest = [hit for hit in hits if hit.path not in known]
+    rows += [SearchResult(hit.path, hit.line, "", FILE, text[hit.path], "") for hit in rest]
+    rows.sort(key=lambda row: (-row.score, row.path))
+    lines = {hit.path: hit for hit in rest}
+    for place, row in enumerate(rows[: wish.limit]):
+        if row.path in lines:
+            opened = index.open_file(row.path)
+            line, snippet = _best_line(index, opened, asked, lines[row.path])
+            rows[place] = _around(index, opened, row._replace(line=line, snippet=snippet), wish.kinds)
+    return rows
 
 
 def _concepts(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     """Yield words and phrases that files are about, each with the file that fits it best."""
     known = {term: None for text in (wish.question, wish.question.lower()) for term in index.facts.terms_like(text, 3)}
     for number, term in enumerate(list(known)[:_CONCEPTS]):
-        plain = SearchRequest(term, frozenset(("file",)), wish.folder, 1)
-        for spot in islice(_by_words(index, plain, set()), 1):
-            yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number, called=term)
-
-
-def _in_another_case(index: Index, wish: SearchRequest) -> list[SymbolPlace]:
-    """Return definitions of a name that is spelled in another case: `DataLoader` for `dataloader`."""
-    lower = wish.question.lower()
-    paths = [path for path in ranking.files_defining(index.text_shards, lower, wish.folder) if path in index.categories]
-    return [place for path in paths for place in index.facts.symbols_in(path) if place.name.lower() == lower]
-
-
-def _join_words(question: str) -> list[str]:
-    """Return the ways to write some words as one name."""
-    words = question.split()
-    capital = [word[:1].upper() + word[1:] for word in words]
-    camel = words[0].lower() + "".join(capital[1:])
-    snake = "_".join(words)
-    return list(dict.fromkeys((snake, "".join(capital), camel, snake.lower(), snake.upper(), "".join(words).lower())))
-
-
-def _places(
-    index: Index, places: Iterable[SymbolPlace], wish: SearchRequest, score: float, ranked: bool = False
-) -> Iterator[SearchResult]:
-    """Yield definitions as results: definitions before declarations, source before the rest, central files first."""
-    tests = "test" in wish.question.lower() or "test" in wish.folder.lower()
-
-    def order(place: SymbolPlace) -> tuple[object, ...]:
-        return (
-            place.kind in _PROSE, place.declaration or ".pyi" in place.path,
-            0 if tests else category_rank(place.category), place.kind in _HOLDERS, len(place.name), not place.public,
-            _KIND_ORDER.get(Kind(place.kind), 2), -index.ranks.get(place.path, 0.0), place.path, place.line,
-        )  # fmt: skip
-
-    rows = [p for p in places if p.place >= 0 and wish.has(p.kind) and _is_below(p.path, wish.folder)]
-    for number, place in enumerate(rows if ranked else sorted(rows, key=order)):
-        line = index.open_file(place.path).line(place.line) or ""
-        best = max(score - number, score - 999)
-        yield SearchResult(place.path, place.line, full_name(place), place.kind, best, line, display_name(index, place))
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return not folder or path.startswith(f"{folder}/")
-
-
-def _nearly(index: Index, wish: SearchRequest) -> list[SearchResult]:
-    """Search again with every unknown word replaced by the most similar name."""
-    found: list[SearchResult] = []
-    if _NAME.fullmatch(wish.question):
-        for number, name in enumerate(similar_names(index, wish.question)):
-            found += _places(index, index.facts.named(name), wish, _NEAR - 300 * number)
-        return found[: wish.limit]
-    near = {}
-    for word in dict.fromkeys(re.findall(r"[^\W\d]\w{3,}", wish.question)):
-        known = any(ranking.is_known_word(index.text_shards, part) for part in index.words.of(word).split())
-        names = [] if known else similar_names(index, word)
-        if names:
-            near[word] = names[0]
-    if not near:
-        return []
-    corrected = re.sub(r"\w+", lambda match: near.get(match[0], match[0]), wish.question)
-    return list(islice(_by_words(index, wish._replace(question=corrected), set()), wish.limit))
-
-
-# --- by words
-
-
-def _by_words(index: Index, wish: SearchRequest, excluded: set[str]) -> Iterator[SearchResult]:
-    """Yield a result for each file that fits and was not seen yet, or for its best definition of the wanted kinds."""
-    asked = ranking.parse_question(wish.question, wish.folder, index.words)
-    most = max(wish.limit, _OF_KIND) + len(excluded)
-    all_ = ranking.rank_files(index.text_shards, asked, index.ranks, most)
-    # A build that finishes meanwhile may have added files to the text index that this store does not know.
-    hits = [hit for hit in all_ if hit.path not in excluded and hit.path in index.categories]
-    if wish.kinds and "file" not in wish.kinds:
-        yield from _of_kind(index, hits, asked, wish.kinds)
-        return
-    for hit in hits:
-        opened = index.open_file(hit.path)
-        line, snippet = _best_line(index, opened, asked, hit)
-        yield _around(index, opened, SearchResult(hit.path, line, "", "file", hit.score, snippet), wish.kinds)
+        plain = SearchRequest(term, frozenset((FILE,)), wish.folder, 1)
+        for spot in islice(_by_words(index, plain), 1):
+            yield spot._replace(symbol=term, kind=CONCEPT, score=_SPOKEN - number / 100, called=term)
 
 
 def _best_line(index: Index, opened: OpenFile, query: ranking.SearchQuery, hit: ranking.Hit) -> tuple[int, str]:
@@ -332,7 +311,7 @@ def _fit(index: Index, query: ranking.SearchQuery, text: str) -> float:
 
 def _around(index: Index, opened: OpenFile, result: SearchResult, kinds: frozenset[str]) -> SearchResult:
     """Add the innermost symbol that contains a result, unless files are asked for."""
-    if "file" in kinds:
+    if FILE in kinds:
         return result
     place = opened.symbol_at(result.line)
     found = index.facts.place(opened.ids.id_at(place)) if place >= 0 else None
@@ -380,7 +359,7 @@ def _quoting(index: Index, wish: SearchRequest, phrases: list[str]) -> list[Sear
         said = [_first(lines, phrase, starts[path]) for phrase, starts in zip(phrases, places, strict=True)]
         if all(said) and len(found) < wish.limit:
             spot = SearchResult(
-                path, said[0], "", "file", scores.get(path, 0.0), lines[said[0] - 1].strip()[:MAX_LINE_LENGTH]
+                path, said[0], "", FILE, scores.get(path, 0.0), lines[said[0] - 1].strip()[:MAX_LINE_LENGTH]
             )
             spot = _around(index, opened, spot, wish.kinds)
             found += [spot] if wish.has(spot.kind) else []
@@ -395,38 +374,3 @@ def _first(lines: list[str], phrase: str, starts: list[int]) -> int:
             if wanted in " ".join(lines[number - 1].lower().split()):
                 return number
     return 0
-
-
-# Parsing a question with prefixes.
-
-
-class SearchRequest(NamedTuple):
-    """A question and what it is limited to."""
-
-    question: str
-    kinds: frozenset[str]  # empty: all
-    folder: str
-    limit: int
-
-    def has(self, kind: str) -> bool:
-        """True if results of this kind are wanted."""
-        return not self.kinds or kind in self.kinds
-
-
-def parse_filters(text: str, kind: str, folder: str, limit: int) -> SearchRequest:
-    """Parse a question; `kind` and `folder` apply unless the question itself sets them."""
-    kinds = {kind} if kind else set()
-    if len(text.split()) > _MAX_WORDS:
-        return SearchRequest(text, frozenset(kinds), folder, limit)
-    asked: list[str] = []
-    at = 0
-    for found in _PREFIX.finditer(text):
-        asked.append(text[at : found.start()])
-        at = found.end()
-        if found[1] == "in":
-            folder = found[2].strip('"')
-        else:
-            kinds |= PREFIXES[found[1]]
-            asked.append(found[2])
-    asked.append(text[at:])
-    return SearchRequest(" ".join("".join(asked).split()), frozenset(kinds), folder, limit)

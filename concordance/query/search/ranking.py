@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -84,6 +85,11 @@ def parse_question(question: str, folder: str, words: WordNormalizer) -> SearchQ
     weight = {w: n**0.5 * (_TALK if w in talk else 1.0) / (1 + first[w] / _DECAY) for w, n in times.items()}
     tests = bool(_TEST.search(folder)) or (bool(_TEST.search(question)) and len(question.split()) <= 8)
     return SearchQuery(question, found, weight, folder, tests)
+
+
+def is_about_change(words: Iterable[str]) -> bool:
+    """True if one of the words is about a change, not about the code."""
+    return any(stem(word.lower()) in _talk() for word in words)
 
 
 @cache

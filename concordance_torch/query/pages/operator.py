@@ -86,6 +86,14 @@ def subject_named(index: Index, name: str) -> str:
     return base if base and is_operator(index, base) else ""
 
 
+def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield the operator that a name means, for the search."""
+    found = operator_meant(index, question)
+    if found is not None and found.overloads:
+        row = found.overloads[0].row
+        yield found.name, found.name, index.path_of(row.source), bridges_of(index).line(row)
+
+
 def definitions(index: Index, name: str) -> list[Bridge]:
     """The schemas of the operator that a name means."""
     return entries(index, name)
