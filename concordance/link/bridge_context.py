@@ -96,7 +96,11 @@ class BridgeContext:
         self._once: dict[Callable[[BridgeContext], object], Callable[[BridgeContext], object]] = {}
 
     def once(self, make: Callable[[BridgeContext], Value]) -> Value:
-        """Return a value computed from all ends, computing it only once for all bridges."""
+        """Return a value computed from all ends, computing it only once for all bridges.
+
+        What `make` reads is recorded for every bridge that asks for the value, so it must read everything at once: what
+        the value read later would be recorded only for the bridge that happens to ask first.
+        """
         if make not in self._once:
             self._once[make] = memoised_in_object(make)
         return cast(Value, self._once[make](self))

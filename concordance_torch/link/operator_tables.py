@@ -42,24 +42,16 @@ class Tables:
     def __init__(self, context: BridgeContext) -> None:
         self._context = context
         self._symbols: dict[int, list[SymbolPlace]] = {}
-
-    @cached_property
-    def operators(self) -> list[TableOperator]:
-        """All operators, in the order of paths and of the text."""
-        found = []
+        self.operators: list[TableOperator] = []  # in the order of paths and of the text
         for bridge in _SCHEMA_BRIDGES:
-            for one in self._context.ends(bridge, "schema"):
+            for one in context.ends(bridge, "schema"):
                 schema = parse_schema(one.end.text) or _schema_of_name(one.end.name)
-                found.append(TableOperator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
-        return found
-
-    @cached_property
-    def _by_name(self) -> dict[str, list[TableOperator]]:
-        return _group_by((one.name, one) for one in self.operators)
-
-    @cached_property
-    def _by_base(self) -> dict[str, list[TableOperator]]:
-        return _group_by((one.base, one) for one in self.operators)
+                self.operators.append(TableOperator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))
+        self._by_name = _group_by((one.name, one) for one in self.operators)
+        self._by_base = _group_by((one.base, one) for one in self.operators)
+        self._generated: dict[str, list[StatedEnd]] = {}
+        for one in context.ends("operators", "autogen"):
+            self._generated.setdefault(one.end.name, []).append(one)
 
     @cached_property
     def has_several_tables(self) -> bool:
@@ -74,13 +66,6 @@ class Tables:
     def overloads(self, base: str, near: str) -> list[TableOperator]:
         """Return the overloads of a name in the nearest table."""
         return operators_of_nearest_table(self._by_base.get(base, []), near)
-
-    @cached_property
-    def _generated(self) -> dict[str, list[StatedEnd]]:
-        found: dict[str, list[StatedEnd]] = {}
-        for one in self._context.ends("operators", "autogen"):
-            found.setdefault(one.end.name, []).append(one)
-        return found
 
     def generating_entry(self, name: str, near: str) -> int:
         """Return the id of the entry from which an operator without an entry of its own is generated; 0 if there is

@@ -30,20 +30,13 @@ class RegisteredKernels:
         self._context, self._tables = context, context.once(Tables)
         self._kernels = context.once(Kernels)
         self._functions_by_end: dict[int, dict[str, Macro]] = {}  # by file
-
-    @cached_property
-    def all(self) -> list[tuple[StatedEnd, list[LinkedName]]]:
-        """Every registration of a kernel, with the functions it refers to."""
-        stated = [one for bridge in BRIDGES for one in self._context.ends(bridge, "kernel", "meta")]
-        stated += [made for one in self._context.ends("registry", "uses") for made in self._expanded(one)]
-        return [(one, self._functions(one)) for one in stated]
-
-    @cached_property
-    def _macros(self) -> dict[str, list[StatedEnd]]:
-        found: dict[str, list[StatedEnd]] = {}
-        for one in self._context.ends("registry", "macro"):
-            found.setdefault(one.end.name, []).append(one)
-        return found
+        self._macros: dict[str, list[StatedEnd]] = {}
+        for one in context.ends("registry", "macro"):
+            self._macros.setdefault(one.end.name, []).append(one)
+        stated = [one for bridge in BRIDGES for one in context.ends(bridge, "kernel", "meta")]
+        stated += [made for one in context.ends("registry", "uses") for made in self._expanded(one)]
+        # Every registration of a kernel, with the functions it refers to.
+        self.all: list[tuple[StatedEnd, list[LinkedName]]] = [(one, self._functions(one)) for one in stated]
 
     def _visible_macros(self, file: BridgeFile) -> dict[str, Macro]:
         """Return the macros that a file may use: of several with one name, its own, else the nearest."""
