@@ -261,8 +261,28 @@ def unpack_names(occurrences: Columns) -> tuple[str, ...]:
 
 def unpack_terms(data: bytes) -> tuple[Term, ...]:
     """Decode only the terms in a file's facts."""
-    terms = unpack_named(data).terms
-    return msgspec.msgpack.decode(terms, type=tuple[Term, ...]) if terms else ()
+    return decode_terms(unpack_named(data).terms)
+
+
+def terms_in(data: bytes) -> bytes:
+    """Return the terms in a file's facts, still encoded; empty if there are none."""
+    terms = bytes(unpack_named(data).terms)
+    return terms if terms != pack_terms(()) else b""
+
+
+def pack_terms(terms: tuple[Term, ...]) -> bytes:
+    """Encode terms."""
+    return _encoder().encode(terms)
+
+
+def decode_terms(terms: bytes | msgspec.Raw) -> tuple[Term, ...]:
+    """Decode terms that `terms_in` returned."""
+    return _terms_decoder().decode(terms) if terms else ()
+
+
+@cache
+def _terms_decoder() -> msgspec.msgpack.Decoder[tuple[Term, ...]]:
+    return msgspec.msgpack.Decoder(tuple[Term, ...])
 
 
 def unpack_flow(data: bytes) -> Flow:

@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
-from typing import Any
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import msgspec
 import tantivy
 
-from concordance.base.model import Category, End, File, FileFacts, FileHistory, Finding, Flow, Links, Term, Trust
+from concordance.base.model import (
+    Category,
+    End,
+    File,
+    FileFacts,
+    FileHistory,
+    Finding,
+    Flow,
+    Links,
+    Term,
+    Trust,
+    unpack_column,
+)  # fmt: skip
 from concordance.facts import schema
 from concordance.facts.codec import (
     FileOutline,
     FileScopes,
+    terms_in,
     unpack,
     unpack_ends,
     unpack_findings,
@@ -32,13 +46,15 @@ from concordance.facts.codec import (
 from concordance.facts.fulltext.index import IndexShard
 from concordance.facts.links.bridge_rows import SYMBOL, place_of
 from concordance.facts.links.bridge_rows import SymbolPlace as SymbolPlace
-from concordance.facts.links.rows import Columns, rows_of
+from concordance.facts.links.rows import Columns
 from concordance.facts.records import FileMacros
 from concordance.facts.store import Store
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect
 
 _MAX_FILES = 8
+_HAS_KEY = "(name != '' OR key != '')"  # in this order, the key is read only for empty names, which the index has not
+Value = TypeVar("Value")
 
 
 class Facts(Store):
@@ -278,9 +294,33 @@ class Facts(Store):
         row = self._row("SELECT sum(calls), sum(uses) FROM missed")
         return (row[0] or 0, row[1] or 0) if row else (0, 0)
 
-    def symbol_keys(self) -> list[tuple[int, str, str, int]]:
-        """Return the id, key and kind of every symbol, and whether it is only declared."""
-        return self._all("SELECT id, key, kind, declaration FROM symbol")
+    def symbol_keys(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the id, key and kind of every symbol, and whether it is only declared, in the order of ids."""
+        return self._rows("SELECT id, key, kind, declaration FROM symbol ORDER BY id")
+
+    def ids_by_name(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield the names of all symbols that have keys, each with their ids, in the order of names and ids."""
+        rows = self._rows(f"SELECT name, id FROM symbol INDEXED BY symbol_name WHERE {_HAS_KEY} ORDER BY name, id")  # noqa: S608
+        for name, group in groupby(rows, itemgetter(0)):
+            yield name, [row[1] for row in group]
+
+    def ids_named(self, names: Iterable[str]) -> dict[str, list[int]]:
+        """Return the ids of the symbols of each of some names that have keys; names without symbols are left out."""
+        found: dict[str, list[int]] = {}
+        for part in _parts(names):
+            query = f"SELECT name, id FROM symbol WHERE name IN ({', '.join('?' * len(part))}) AND {_HAS_KEY}"  # noqa: S608
+            for name, identity in self._rows(query, part):
+                found.setdefault(name, []).append(identity)
+        return found
+
+    def files_without_keys(self) -> set[int]:
+        """Return the ids of the files in which a symbol has no key: its name is empty, and nothing is around it."""
+        return {row[0] for row in self._rows("SELECT file FROM symbol WHERE name = '' AND key = ''")}
+
+    def name_count(self) -> int:
+        """Return the number of different names of symbols that have keys."""
+        row = self._row(f"SELECT count(DISTINCT name) FROM symbol INDEXED BY symbol_name WHERE {_HAS_KEY}")  # noqa: S608
+        return int(row[0]) if row else 0
 
     def symbols_of(self, path: str) -> list[tuple[int, str, str, int, int]]:
         """Return the same for one file, in text order, and whether each symbol is a test."""
@@ -346,27 +386,25 @@ class Facts(Store):
                 found[term] = int(row[0])
         return found
 
-    def used_pairs(self) -> list[tuple[int, int]]:
-        """Return all uses with trust via_import or better: pairs of user and target."""
-        return self._all("SELECT user, target FROM used WHERE trust >= ?", (Trust.VIA_IMPORT,))
-
     def used_from(self, path: str) -> set[int]:
         """Return the ids of what a file uses, including its own symbols, with trust via_import or better."""
         query = "SELECT uses FROM linked JOIN file ON linked.file = file.id WHERE path = ?"
         row = self._row(query, schema.stored_path(path))
-        columns = self._decoded(msgspec.msgpack.Decoder(Columns).decode, row[0]) if row else ()
-        rows = rows_of(columns) if columns else []
-        return {target for target, _, _, trust, _ in rows if trust >= Trust.VIA_IMPORT}
+        return self._decoded(_trusted_targets, row[0]) if row else set()
+
+    def used_from_files(self) -> Iterator[tuple[int, set[int]]]:
+        """Yield the same for each file that was linked, with the file's id."""
+        for file, uses in self._rows("SELECT file, uses FROM linked"):
+            yield file, self._decoded(_trusted_targets, uses)
 
     def term_files(self) -> list[tuple[str, int]]:
         """Return all terms, with the number of files that contain each."""
         return self._all("SELECT text, files FROM term")
 
-    def all_terms(self) -> dict[int, tuple[Term, ...]]:
-        """Return the terms of every file that has any, by the file's id."""
-        rows = self._all("SELECT file, packed FROM facts")
-        found = ((file, self._decoded(unpack_terms, packed)) for file, packed in rows)
-        return {file: terms for file, terms in found if terms}
+    def all_terms(self) -> dict[int, bytes]:
+        """Return the terms of every file that has any, as `codec.pack_terms` encodes them, by the file's id."""
+        rows = self._rows("SELECT file, packed FROM facts")
+        return {file: terms for file, packed in rows if (terms := self._decoded(terms_in, packed))}
 
     def terms_of(self, path: str) -> tuple[Term, ...]:
         """Return the terms of a file."""
@@ -440,7 +478,16 @@ def worth_reporting(findings: Iterable[Finding], category: str) -> list[Finding]
     return [finding for finding in findings if finding.everywhere or not trial]
 
 
-def _parts(values: Iterable[int]) -> Iterator[tuple[int, ...]]:
+def _trusted_targets(uses: bytes) -> set[int]:
+    """Return the targets of encoded uses with trust via_import or better."""
+    columns = msgspec.msgpack.decode(uses, type=Columns)
+    if not columns:
+        return set()
+    rows = zip(unpack_column(columns[0]), unpack_column(columns[3]), strict=True)
+    return {target for target, trust in rows if trust >= Trust.VIA_IMPORT}
+
+
+def _parts(values: Iterable[Value]) -> Iterator[tuple[Value, ...]]:
     """Split values into parts that one query can take."""
     left = iter(values)
     while part := tuple(islice(left, 500)):

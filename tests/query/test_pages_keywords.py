@@ -282,10 +282,12 @@ def test_shards_are_told_apart_by_their_names() -> None:
     names = {"".join(maker.choices("aAbBt_é9+", k=maker.randint(1, 9))) for _ in range(4000)}
     sizes = {name: maker.randint(40, 4000) for name in sorted(names)}
     shards = Shards(sizes)
-    assert sorted(name for part in shards.names.values() for name in part) == sorted(names)
-    assert len({part.lower() for part in shards.names}) == len(shards.names)
-    assert shards.names == Shards(dict(reversed(sizes.items()))).names
-    for part, inside in shards.names.items():
+    found = {part: list(shards.names(part)) for part in shards.parts}
+    assert sorted(name for inside in found.values() for name in inside) == sorted(names)
+    assert len({part.lower() for part in found}) == len(found)
+    other = Shards(dict(reversed(sizes.items())))
+    assert found == {part: list(other.names(part)) for part in other.parts}
+    for part, inside in found.items():
         assert all(letter_of(name) == part or name.lower().startswith(part.lower()) for name in inside)
         assert part in (DIGITS, OTHER) or sum(sizes[name] for name in inside) <= 1.5 * PAGE_BYTES
 
@@ -317,6 +319,7 @@ def test_every_kind_has_a_group() -> None:
 def test_every_symbol_of_the_sample_is_on_its_pages(folder: Path) -> None:
     shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
     index = concordance.open(folder)._index
+    shards = index.alphabet.shards
     by_letter = {part: "\n".join(_text(letters.pages(index, part))) for part in letters.subjects(index)}
     by_folder = {name: "\n".join(_text(subtree.pages(index, name))) for name in subtree.subjects(index)}
     count = 0
@@ -327,7 +330,7 @@ def test_every_symbol_of_the_sample_is_on_its_pages(folder: Path) -> None:
             entry = f"- {symbol.name} "
             assert any(line.strip().startswith((entry, f"- {symbol.name} L")) for line in own), (path, symbol.key)
             assert f"\n{entry}" in by_folder[path.rpartition("/")[0]], (path, symbol.key)
-            (part,) = (part for part, names in index.alphabet.shards.names.items() if symbol.name in names)
+            (part,) = (part for part in shards.parts if symbol.name in shards.names(part))
             assert f"\n{entry}" in by_letter[part], (path, symbol.key)
     assert count == index.facts.symbol_count() > 100
 

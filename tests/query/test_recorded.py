@@ -49,6 +49,7 @@ RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
     "users_of_file": (USED_BY, _path),
     "change": ({Aspect.HISTORY}, _path),
     "named": (NAMED, lambda index, name: [name]),
+    "ids_named": (NAMED, lambda index, names: names),
     "unresolved_count": ({Aspect.RESOLVED}, lambda index, name: [WHOLE_TABLE]),
     "place": ({Aspect.TEXT, Aspect.DISPLAY_NAMES}, _file_of_id),
     "places": ({Aspect.TEXT, Aspect.DISPLAY_NAMES}, _files_of_ids),
@@ -70,7 +71,7 @@ RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
 OF_THE_WHOLE = {
     "files", "named_by_macro", "symbols", "starting", "initialled", "terms_like", "symbol_count", "distinct_names",
     "file_rows", "symbol_ids", "owners", "owners_since", "analysis_result", "tests", "ranks", "unresolved_total",
-    "symbol_keys", "used_pairs", "term_files", "all_terms", "read_paths", "read_count", "macros", "changes",
+    "symbol_keys", "ids_by_name", "name_count", "files_without_keys", "used_from_files", "term_files", "all_terms", "read_paths", "read_count", "macros", "changes",
     "all_findings", "links_by_trust",
 }  # fmt: skip
 OF_THE_STORE = {"touched_since", "reopen", "close", "meta", "path"}  # no page says what these return

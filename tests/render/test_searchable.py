@@ -51,7 +51,7 @@ def test_every_name_is_found_by_each_of_its_parts(size: int, tmp_path: Path, mon
     index, found = written(books.copied(tmp_path))
     kinds = found["search/names.js"]["kinds"]
     by_kind = {row[0]: kinds[row[3][0]] for data in found.values() if "e" in data for row in data["e"]}
-    for name in index.census.by_name:
+    for name, _ in index.facts.ids_by_name():
         group = "k" if by_kind[name] in ("key", "heading", "label") else "n"
         for key in keys(name):
             assert name in typed(found, group, key), (name, key)

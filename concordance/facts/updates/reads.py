@@ -27,6 +27,7 @@ TouchedKeys = Mapping[str, Collection[str]]  # changed keys, by aspect
 WHOLE_TABLE = "*"  # the key for a whole table
 BELOW, ANYTHING = "below", "any"  # aspects: anything about the files below a folder; anything at all
 FILE_USES = "file uses"  # which file uses which, and what is computed from that
+_MAX_SLOTS = 1 << 18  # slots that are remembered because computing them takes longer
 NAMES_BELOW = "names below"  # which names and words the files below a folder have and use
 
 
@@ -43,6 +44,8 @@ class ReadRecorder:
             what = (aspect, key)
             slot = self._slots.get(what)
             if slot is None:
+                if len(self._slots) >= _MAX_SLOTS:
+                    self._slots.clear()
                 slot = self._slots[what] = slot_of(aspect, key)
             self.listener.add(slot)
 

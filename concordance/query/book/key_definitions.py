@@ -47,9 +47,9 @@ def key_definitions_of_folder(index: Index, folder: Folder, limit: int) -> list[
 
 def key_definitions_of_files(index: Index, paths: Iterable[str], limit: int) -> list[KeyDefinition]:
     """Return the definitions in the given files that most files use."""
-    names, used = index.census.names, folders(index).used_in
+    name_of, used = index.census.name_of, folders(index).used_in
     rows = [row for path in paths for row in used.get(path, ())]
-    rows.sort(key=lambda row: (-row[0], names[row[1]], *index.order_of(row[1])))
+    rows.sort(key=lambda row: (-row[0], name_of(row[1]), *index.order_of(row[1])))
     return _rows(index, rows, limit)
 
 

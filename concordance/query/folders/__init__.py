@@ -83,17 +83,17 @@ def _most_used(index: Index) -> _MostUsed:
     """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
     declaration count as uses of the definition."""
     census = index.census
-    kinds, names = census.kinds, census.names
-    times_of = {one: times for one, times in census.used_by.items() if one < len(kinds) and kinds[one] in NAMED_KINDS}
+    kind_of, name_of = census.kind_of, census.name_of
+    times_of = {one: times for one, times in census.used_by.items() if kind_of(one) in NAMED_KINDS}
     for one in sorted(times_of):
-        if index.declared[one] and kinds[one] in TYPE_KINDS:
+        if index.declared[one] and kind_of(one) in TYPE_KINDS:
             times = times_of.pop(one)
-            meant = [other for other in index.namesakes(index.keys[one], False) if kinds[other] in TYPE_KINDS]
+            meant = [other for other in index.namesakes(index.keys[one], False) if kind_of(other) in TYPE_KINDS]
             if meant:
                 times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
     order = {one: index.order_of(one) for one in times_of}
-    rows = [(times, one) for one, times in times_of.items() if names[one] != "main"]  # no file uses another's `main`
-    rows.sort(key=lambda row: (-row[0], names[row[1]], *order[row[1]]))
+    rows = [(times, one) for one, times in times_of.items() if name_of(one) != "main"]  # no file uses another's `main`
+    rows.sort(key=lambda row: (-row[0], name_of(row[1]), *order[row[1]]))
     files: dict[str, list[int]] = {}  # positions in `rows`
     for place, (_, one) in enumerate(rows):
         files.setdefault(order[one][0], []).append(place)
@@ -105,7 +105,7 @@ def _most_used(index: Index) -> _MostUsed:
         if folder:
             best[folder.rpartition("/")[0]] += best[folder]
     told = ({key: [rows[place] for place in one] for key, one in some.items()} for some in (files, best))
-    return _MostUsed([row for row in rows if kinds[row[1]] in TYPE_KINDS][:_MAX_TYPES], *told)
+    return _MostUsed([row for row in rows if kind_of(row[1]) in TYPE_KINDS][:_MAX_TYPES], *told)
 
 
 @shared_until(Aspect.DISPLAY_NAMES, FILE_USES)

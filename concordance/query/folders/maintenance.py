@@ -144,13 +144,13 @@ def _builders_by_path(index: Index) -> dict[str, list[int]]:
 
 def _builds(index: Index, files: Sequence[str]) -> list[Item]:
     """Return the build files and targets that name the files."""
-    kinds, built = index.census.kinds, _builders_by_path(index)
+    kind_of, built = index.census.kind_of, _builders_by_path(index)
     named = Counter(chain.from_iterable(built[path] for path in files if path in built))
     rows = sorted(named.items(), key=lambda row: (-row[1], index.path_of(row[0]), row[0]))
     pieces: list[list[Piece]] = []
     for user, times in rows[:_MAX_PATHS]:
         where: list[Piece] = [Ref(To.FILE, index.path_of(user)), f" ({count_noun(times, 'file')})"]
-        pieces.append([ref_of(index, user), " in ", *where] if kinds[user] == Kind.TARGET else where)
+        pieces.append([ref_of(index, user), " in ", *where] if kind_of(user) == Kind.TARGET else where)
     if not pieces:
         return []
     found: list[Piece] = []

@@ -10,16 +10,19 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from itertools import chain
+from collections.abc import Iterable, Iterator, MutableMapping
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
 from concordance.base.model import KINDS, Kind, Term
 from concordance.base.paths import parent_folders
+from concordance.facts.codec import decode_terms, pack_terms
 from concordance.facts.read import Facts
-from concordance.facts.symbol_ids import IdOwners, SymbolIds, owner_by_id
+from concordance.facts.symbol_ids import IdOwners, SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.facts.updates.reads import ReadRecorder, shared_property
 from concordance.query.answers import split_key
+from concordance.query.index.columns import IdsByText, StringColumn
 
 
 class CensusFile(NamedTuple):
@@ -48,12 +51,37 @@ class IdTables(Protocol):
         """The ids of every file's symbols, by the file's id."""
 
     @property
-    def keys(self) -> list[str]:
+    def keys(self) -> StringColumn:
         """The key of each symbol, by id."""
 
     @property
     def kinds(self) -> bytearray:
         """The kind of each symbol, by id."""
+
+    def order_of(self, identity: int) -> tuple[str, int]:
+        """A sort key for the order of paths and of the text."""
+
+
+class FileTerms(MutableMapping[int, tuple[Term, ...]]):
+    """The terms of each file that has any, by the file's id; decoded when they are read."""
+
+    def __init__(self, packed: dict[int, bytes]) -> None:
+        self._packed = packed
+
+    def __getitem__(self, file: int) -> tuple[Term, ...]:
+        return decode_terms(self._packed[file])
+
+    def __setitem__(self, file: int, terms: tuple[Term, ...]) -> None:
+        self._packed[file] = pack_terms(terms)
+
+    def __delitem__(self, file: int) -> None:
+        del self._packed[file]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
 
 
 class Census:
@@ -72,9 +100,9 @@ class Census:
         """Records what pages read."""
         return self._tables.reads
 
-    def key_of(self, identity: int) -> str:
-        """Return the key of a symbol; "" for other ids."""
-        return self._tables.keys[identity]
+    def order_of(self, identity: int) -> tuple[str, int]:
+        """A sort key for the order of paths and of the text."""
+        return self._tables.order_of(identity)
 
     def path_of(self, identity: int) -> str:
         """Return the path of the file that an id belongs to."""
@@ -82,62 +110,75 @@ class Census:
 
     # --- symbols
 
-    @shared_property()
-    def names(self) -> list[str]:
-        """The name of each symbol, by id."""
-        return [split_key(key)[-1] if key else "" for key in self._tables.keys]
+    def name_of(self, identity: int) -> str:
+        """Return the name of a symbol; "" for other ids."""
+        return name_in(self._tables.keys[identity])
 
-    @shared_property()
-    def kinds(self) -> list[str]:
-        """The kind of each symbol, by id; "" for ids that are not symbols."""
-        words = [kind.value for kind in KINDS]
-        columns = zip(self._tables.keys, self._tables.kinds, strict=True)
-        return [words[kind] if key else "" for key, kind in columns]
+    def kind_of(self, identity: int) -> str:
+        """Return the kind of a symbol; "" for other ids."""
+        return _KIND_WORDS[self._tables.kinds[identity]] if self._tables.keys[identity] else ""
+
+    def count_kinds(self, files: Iterable[CensusFile]) -> Counter[str]:
+        """Return the number of symbols of each kind in some files."""
+        counts: Counter[int] = Counter()
+        for file in files:
+            counts.update(map(self._tables.kinds.__getitem__, self.symbols(file)))
+        return Counter({_KIND_WORDS[kind]: count for kind, count in counts.items()})
 
     @shared_property(Aspect.PATHS)
     def files(self) -> list[CensusFile]:
         """All files, in the order of paths."""
         return sorted(CensusFile(path, identity) for identity, path in self._tables.paths_by_id.items())
 
-    def symbols(self, file: CensusFile) -> list[int]:
-        """Return the ids of a file's symbols that have names, in the order of the text."""
-        keys = self._tables.keys
-        return [identity for identity in self._tables.symbol_ids[file.id] if keys[identity]]
+    def symbols(self, file: CensusFile) -> SymbolIds | list[int]:
+        """Return the ids of a file's symbols that have keys, in the order of the text."""
+        ids = self._tables.symbol_ids[file.id]
+        return [one for one in ids if self._tables.keys[one]] if file.id in self._files_without_keys else ids
+
+    @shared_property(Aspect.TEXT)
+    def _files_without_keys(self) -> set[int]:
+        return self.facts.files_without_keys()
 
     @shared_property()
-    def by_name(self) -> dict[str, list[int]]:
-        """The ids of all symbols of each name, in the order of paths and of the text."""
-        found: dict[str, list[int]] = {}
-        names = self.names
-        for file in self.files:
-            for identity in self.symbols(file):
-                found.setdefault(names[identity], []).append(identity)
-        return found
+    def code_symbols(self) -> IdsByText:
+        """Up to two code symbols of each name: enough to know whether there is one, and whether it is the only one."""
+        rows = self.facts.ids_by_name()
+        return IdsByText(((name, one) for name, ids in rows for one in self.first_code_symbols(ids)), self.name_of)
+
+    def first_code_symbols(self, ids: list[int]) -> Iterator[int]:
+        """Yield the first two code symbols of some ids."""
+        kinds = self._tables.kinds
+        return islice((identity for identity in ids if kinds[identity] in _CODE_KINDS), 2)
+
+    def _code_symbols_named(self, name: str) -> list[int]:
+        self.reads.note(Aspect.SYMBOLS_NAMED, name)
+        kinds = self._tables.kinds
+        return [identity for identity in self.code_symbols.get(name) if kinds[identity] in _CODE_KINDS]
+
+    @shared_property(Aspect.SYMBOLS_NAMED)
+    def name_count(self) -> int:
+        """The number of different names."""
+        return self.facts.name_count()
 
     def unique_code_symbol(self, name: str) -> int:
         """Return the only code symbol with this name; 0 if there is none or more than one."""
-        self.reads.note(Aspect.SYMBOLS_NAMED, name)
-        kinds = self.kinds
-        meant = [identity for identity in self.by_name.get(name, ()) if kinds[identity] in _CODE_KINDS]
-        return meant[0] if len(meant) == 1 else 0
+        found = self._code_symbols_named(name)
+        return found[0] if len(found) == 1 else 0
 
     def has_code_symbol(self, name: str) -> bool:
         """True if a code symbol has this name."""
-        self.reads.note(Aspect.SYMBOLS_NAMED, name)
-        return any(self.kinds[identity] in _CODE_KINDS for identity in self.by_name.get(name, ()))
+        return bool(self._code_symbols_named(name))
 
     # --- uses
 
     @shared_property()
     def external_uses(self) -> dict[int, array[int]]:
         """The files and symbols of other files that each file uses, each once; by the user file's id, sorted by id."""
-        top = len(self.names)
-        owner = owner_by_id(self._tables.owners, top)
-        found: dict[int, set[int]] = {file.id: set() for file in self.files}
-        for user, target in self.facts.used_pairs():
-            if user < top and target < top and owner[user] != owner[target]:
-                found[owner[user]].add(target)
-        return {file: array("I", sorted(targets)) for file, targets in found.items()}
+        found = {file.id: array("I") for file in self.files}
+        for file, targets in self.facts.used_from_files():
+            own = self._tables.symbol_ids[file]
+            found[file] = array("I", sorted(one for one in targets if one not in own))
+        return found
 
     @shared_property()
     def used_by(self) -> Counter[int]:
@@ -150,9 +191,9 @@ class Census:
     # --- words
 
     @shared_property()
-    def terms(self) -> dict[int, tuple[Term, ...]]:
+    def terms(self) -> FileTerms:
         """The words and phrases of each file, by the file's id."""
-        return self.facts.all_terms()
+        return FileTerms(self.facts.all_terms())
 
     @shared_property()
     def files_per_term(self) -> dict[str, int]:
@@ -196,4 +237,12 @@ class Census:
         return found
 
 
-_CODE_KINDS = frozenset(Kind) - {Kind.HEADING, Kind.LABEL, Kind.KEY}
+def name_in(key: str) -> str:
+    """Return the name of the symbol that has a key."""
+    if "+" in key or "%" in key:
+        return split_key(key)[-1]
+    return key.rpartition(".")[2]
+
+
+_KIND_WORDS = tuple(kind.value for kind in KINDS)
+_CODE_KINDS = frozenset(number for number, kind in enumerate(KINDS) if kind not in (Kind.HEADING, Kind.LABEL, Kind.KEY))

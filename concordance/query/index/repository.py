@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 from zlib import crc32
@@ -29,6 +29,7 @@ from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.facts.updates.reads import ANY_UPDATE, FILE_USES, ReadRecorder, RecordedTable, shared_property
 from concordance.query.answers import split_key
 from concordance.query.index.census import Census
+from concordance.query.index.columns import IdsByText, StringColumn
 from concordance.query.index.file_counts import FileCounts
 from concordance.query.index.graphs.file_graph import FileCluster, Layer, LoadGraph, clusters_by_path, folder_edges
 from concordance.query.index.open_file import OpenFile
@@ -224,8 +225,8 @@ class Index:
         return RecordedTable(self.reads, "bands", found)
 
     @shared_property()
-    def keys(self) -> list[str]:
-        """The key of each symbol, by id; "" for other ids. One list for all, because pages name many symbols."""
+    def keys(self) -> StringColumn:
+        """The key of each symbol, by id; "" for other ids. One column for all, because pages name many symbols."""
         return self.symbol_columns[0]
 
     @shared_property()
@@ -239,16 +240,18 @@ class Index:
         return self.symbol_columns[2]
 
     @shared_property()
-    def symbol_columns(self) -> tuple[list[str], bytearray, bytearray]:
+    def symbol_columns(self) -> tuple[StringColumn, bytearray, bytearray]:
         """The keys, kinds and declaration flags of all symbols, by id; files have ids too, with empty keys."""
-        rows = self.facts.symbol_keys()
         top = int(self.facts.meta()["top"])
-        keys, kinds, declared = [""] * top, bytearray(top), bytearray(top)
-        for identity, key, kind, is_declared in rows:
-            keys[identity] = key
-            kinds[identity] = KIND_NUMBERS[kind]
-            declared[identity] = is_declared
-        return keys, kinds, declared
+        kinds, declared = bytearray(top), bytearray(top)
+
+        def rows() -> Iterator[tuple[int, str]]:
+            for identity, key, kind, is_declared in self.facts.symbol_keys():
+                kinds[identity] = KIND_NUMBERS[kind]
+                declared[identity] = is_declared
+                yield identity, key
+
+        return StringColumn(rows(), top), kinds, declared
 
     def namesakes(self, key: str, declared: bool) -> list[int]:
         """Return the ids of the declarations (or the definitions) that have this key, overload numbers aside.
@@ -256,18 +259,20 @@ class Index:
         Only languages that separate declarations from definitions are searched. Ids are in the order of paths.
         """
         self.reads.note(Aspect.SYMBOLS_NAMED, split_key(key)[-1])
-        return [one for one in self.prototypes.get(bare_key(key), ()) if self.declared[one] == declared]
+        found = [one for one in self.prototypes.get(bare_key(key)) if self.declared[one] == declared]
+        return sorted(found, key=self.order_of) if len(found) > 1 else found
 
     @shared_property()
-    def prototypes(self) -> dict[str, list[int]]:
+    def prototypes(self) -> IdsByText:
         """The ids of the symbols of such languages, by their keys without overload numbers."""
-        found: dict[str, list[int]] = {}
-        keys, told = self.keys, self.prototyped
-        for file in self.census.files:
-            if self.language_of(file.path) in told:
-                for identity in self.census.symbols(file):
-                    found.setdefault(bare_key(keys[identity]), []).append(identity)
-        return found
+        files = (row[0] for row in self.file_rows if row[2] in self.prototyped)
+        ids = chain.from_iterable(self.symbol_ids[file] for file in files)
+        return IdsByText(((bare_key(self.keys[one]), one) for one in ids), self._prototype_key)
+
+    def _prototype_key(self, identity: int) -> str:
+        """Return a symbol's key without overload numbers; "" if its language does not separate declarations."""
+        key = self.keys[identity]
+        return bare_key(key) if key and self._languages[self.path_of(identity)] in self.prototyped else ""
 
     @shared_property(Aspect.PATHS)
     def prototyped(self) -> frozenset[str]:
@@ -287,7 +292,7 @@ class Index:
     @property
     def letters(self) -> list[str]:
         """The names of the alphabet's parts."""
-        return self.reused_letters if self.reused_letters is not None else list(self.alphabet.shards.names)
+        return self.reused_letters if self.reused_letters is not None else self.alphabet.shards.parts
 
     @shared_property(FILE_USES)
     def layers(self) -> dict[str, Layer]:

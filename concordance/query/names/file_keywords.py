@@ -229,10 +229,10 @@ def _names_in_prose(facts: FileFacts) -> Iterator[MentionedName]:
 def _used_names(one: FileModel) -> dict[str, int]:
     """Return what the file uses of others, by the last part of its name; 0 if the name is ambiguous."""
     found: dict[str, int] = {}
-    names = one.index.census.names
+    name_of = one.index.census.name_of
     for inside in one.uses.values():
         for identity in inside:
-            if not one.is_own(identity) and identity < len(names) and (name := names[identity]):
+            if not one.is_own(identity) and (name := name_of(identity)):
                 found[name] = identity if found.get(name, identity) == identity else 0
     return found
 

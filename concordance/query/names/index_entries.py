@@ -49,7 +49,7 @@ class EntryWriter:
         census, path_of = self.index.census, self.index.path_of
         kinds: dict[str, dict[str, list[int]]] = {}
         for identity in entry.ids:
-            kinds.setdefault(census.kinds[identity], {}).setdefault(path_of(identity), []).append(identity)
+            kinds.setdefault(census.kind_of(identity), {}).setdefault(path_of(identity), []).append(identity)
         if len(kinds) == 1 and len(entry.ids) == 1 and not entry.files:
             ((kind, found),) = kinds.items()
             (path,) = found
@@ -87,7 +87,7 @@ class EntryWriter:
         links to files.
         """
         if kind not in TYPE_KINDS and kind not in _MEMBERS:
-            initial = self.index.census.names[identity][:1]
+            initial = self.index.census.name_of(identity)[:1]
             self.index.reads.note("linked", initial_key(self.index.path_of(identity), initial))
         return kind in TYPE_KINDS or (kind not in _MEMBERS and identity in self.index.census.used_by)
 
@@ -128,14 +128,14 @@ def most_used_table(
     index: Index, ids: Iterable[int], counts: Counter[int], limit: int, folder: str = ""
 ) -> list[Block]:
     """Return a table of the symbols that most files use; empty if none is used. Paths are relative to the folder."""
-    kinds, names, path_of = index.census.kinds, index.census.names, index.path_of
+    kind_of, name_of, path_of = index.census.kind_of, index.census.name_of, index.path_of
     cut = len(folder) + 1 if folder else 0
-    some = [identity for identity in ids if counts.get(identity) and kinds[identity]]
+    some = [identity for identity in ids if counts.get(identity) and kind_of(identity)]
     least = min(nlargest(limit, map(counts.__getitem__, some)), default=0)  # the others are not compared by name
     rest = [one for one in some if counts[one] >= least]
-    best = nsmallest(limit, rest, key=lambda one: (-counts[one], names[one], *index.order_of(one)))
+    best = nsmallest(limit, rest, key=lambda one: (-counts[one], name_of(one), *index.order_of(one)))
     rows: list[list[list[Piece]]] = [
-        [[_symbol_ref(index, one)], [kinds[one]], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
+        [[_symbol_ref(index, one)], [kind_of(one)], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
     ]
     return [Table(["Name", "Kind", "File", "Files that use it"], rows)] if rows else []
 

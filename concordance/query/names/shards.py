@@ -2,15 +2,19 @@
 
 In: names, with an estimate of the length of each entry. Out: `Shards`. The parts do not depend on the order in which
 files were read, so that the same repository has the same parts everywhere. An update looks only at the parts of the
-changed names; the result equals that of dividing all names again.
+changed names; the result equals that of dividing all names again. A large repository has millions of names, so those of
+a part are stored encoded.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
+
+import msgspec
 
 MAX_FILES = 24  # files that an entry lists one by one
 PAGE_BYTES = 300_000  # approximate bytes of a page
@@ -41,29 +45,33 @@ def _sort_key(name: str) -> tuple[str, str]:
 def by_letter(names: Iterable[str]) -> dict[str, list[str]]:
     """Sort names and group them by letter."""
     found: dict[str, list[str]] = {}
-    for name in sorted(names, key=_sort_key):
+    for name in names:
         found.setdefault(letter_of(name), []).append(name)
-    return {letter: found[letter] for letter in sorted(found, key=str.lower)}
+    return {letter: sorted(found[letter], key=_sort_key) for letter in sorted(found, key=str.lower)}
 
 
-class NameChange(NamedTuple):
-    """A change of a name's entry."""
+class _SizedNames:
+    """Names in order, each with the size of its entry."""
 
-    before: int | None  # its size; None if it is new …
-    after: int | None  # … or was removed
+    def __init__(self, names: list[str], sizes: Iterable[int]) -> None:
+        self._count, self._packed, self.sizes = len(names), msgspec.msgpack.encode(names), array("I", sizes)
 
-    @property
-    def more(self) -> int:
-        """By how much it is longer now."""
-        return (self.after or 0) - (self.before or 0)
+    def __len__(self) -> int:
+        return self._count
 
+    def decode(self) -> list[str]:
+        """Return the names."""
+        return msgspec.msgpack.decode(self._packed, type=list[str])
 
-def _update_names(names: list[str], changes: Mapping[str, NameChange]) -> None:
-    """Remove deleted names from a sorted list and insert new ones."""
-    for name, (before, after) in changes.items():
-        if before is None or after is None:
+    def replaced(self, changes: Mapping[str, int | None]) -> _SizedNames:
+        """Return the names after an update: the sizes of some of them now, or None for names that are removed."""
+        names, sizes = self.decode(), self.sizes[:]
+        for name, size in changes.items():
             at = bisect_left(names, _sort_key(name), key=_sort_key)
-            names[at : at + (after is None)] = [name] if before is None else []
+            known = at < len(names) and names[at] == name
+            names[at : at + known] = [name] if size is not None else []
+            sizes[at : at + known] = array("I", [size] if size is not None else [])
+        return _SizedNames(names, sizes)
 
 
 class _Part:
@@ -71,31 +79,32 @@ class _Part:
 
     def __init__(self, name: str, names: list[str], sizes: Mapping[str, int]) -> None:
         """`names` must be sorted."""
-        self.name, self.names = name, names
+        self.name = name
         self.total = sum([sizes[one] for one in names])
         self.length = len(name) + 1
         self.weights: dict[str, int] = {}  # sizes by prefixes one letter longer, if it is too large
         self.split_off: dict[str, _Part] = {}
-        self.own = names
         self._mark: int | None = None
         if self.is_large:
-            self._share(sizes)
+            names = self._share(names, sizes)
+        self.own = _SizedNames(names, [sizes[one] for one in names])
 
     @property
     def is_large(self) -> bool:
         """True if it is too large for a page and can be divided."""
         return self.total > PAGE_BYTES and self.name not in (DIGITS, OTHER)
 
-    def _share(self, sizes: Mapping[str, int]) -> None:
+    def _share(self, names: list[str], sizes: Mapping[str, int]) -> list[str]:
+        """Split smaller parts off, and return the names that are left."""
         following: dict[str, list[str]] = {}
-        for name in self.names:
+        for name in names:
             start = name.lower()[: self.length]
             if len(start) == self.length:
                 following.setdefault(start, []).append(name)
         self.weights = {start: sum([sizes[name] for name in inside]) for start, inside in following.items()}
         for start in self._largest():
             self.split_off[start] = _Part(start[:1].upper() + start[1:], following[start], sizes)
-        self.own = [name for name in self.names if name.lower()[: self.length] not in self.split_off]
+        return [name for name in names if name.lower()[: self.length] not in self.split_off]
 
     def _largest(self) -> list[str]:
         """Return the largest prefixes to split off, each into a part of its own, until the rest fits on a page."""
@@ -111,7 +120,7 @@ class _Part:
     def mark(self) -> int:
         """A checksum of its own names."""
         if self._mark is None:
-            self._mark = crc32(repr(self.own).encode("utf-8", "backslashreplace"))
+            self._mark = crc32(repr(self.own.decode()).encode("utf-8", "backslashreplace"))
         return self._mark
 
     def parts(self) -> Iterator[_Part]:
@@ -120,30 +129,33 @@ class _Part:
             yield from part.parts()
         yield self
 
-    def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> bool:
-        """Apply changes; return False if the part must be divided in another way."""
+    def renewed(self, changes: Mapping[str, int | None]) -> _Part:
+        """Return the part after an update (`changes` as in `Shards.renew`): this one, or a new one if it is divided in
+        another way now."""
         was_large = self.is_large
-        _update_names(self.names, changes)
-        self.total += sum(change.more for change in changes.values())
-        if not was_large and not self.is_large:
-            self._mark = None
-            return True  # all names are its own
-        inner: dict[str, dict[str, NameChange]] = {}
-        for name, change in changes.items():
-            inner.setdefault(name.lower()[: self.length], {})[name] = change
+        inner: dict[str, dict[str, int | None]] = {}
+        for name, size in changes.items():
+            inner.setdefault(name.lower()[: self.length] if was_large else "", {})[name] = size
         for start, inside in inner.items():
-            if len(start) == self.length:
-                weight = self.weights.pop(start, 0) + sum(change.more for change in inside.values())
+            before = self.total
+            if start in self.split_off:
+                part = self.split_off[start]
+                self.total -= part.total
+                self.split_off[start] = part.renewed(inside)
+                self.total += self.split_off[start].total
+            else:
+                self.total -= sum(self.own.sizes)
+                self.own, self._mark = self.own.replaced(inside), None
+                self.total += sum(self.own.sizes)
+            if was_large and len(start) == self.length:
+                weight = self.weights.pop(start, 0) + self.total - before
                 self.weights.update({start: weight} if weight else {})
-        if was_large != self.is_large or set(self._largest()) != self.split_off.keys():
-            return False
-        for start, inside in inner.items():
-            if start not in self.split_off:
-                _update_names(self.own, inside)
-                self._mark = None
-            elif not self.split_off[start].renew(inside, sizes):
-                self.split_off[start] = _Part(self.split_off[start].name, self.split_off[start].names, sizes)
-        return True
+        if was_large == self.is_large and set(self._largest()) == self.split_off.keys():
+            return self
+        sizes = {
+            name: size for part in self.parts() for name, size in zip(part.own.decode(), part.own.sizes, strict=True)
+        }
+        return _Part(self.name, sorted(sizes, key=_sort_key), sizes)
 
 
 class Shards:
@@ -155,25 +167,39 @@ class Shards:
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._letters = {letter: _Part(letter, names, sizes) for letter, names in by_letter(sizes).items()}
-        self.names: dict[str, list[str]] = {}  # by part
+        self._parts: dict[str, _Part] = {}  # by name, in order
         self.marks: dict[str, int] = {}  # a checksum of the names of each part
         self._gather()
 
     def _gather(self) -> None:
         letters = sorted(self._letters, key=str.lower)
         found = {part.name: part for letter in letters for part in self._letters[letter].parts()}
-        self.names = {part: found[part].own for part in sorted(found, key=_sort_key)}
-        self.marks = {part: found[part].mark for part in self.names}
+        self._parts = {part: found[part] for part in sorted(found, key=_sort_key)}
+        self.marks = {part: one.mark for part, one in self._parts.items()}
 
-    def renew(self, changes: Mapping[str, NameChange], sizes: Mapping[str, int]) -> None:
-        """Update after the entries of the given names changed; `sizes` are those of all names now."""
-        by_letter: dict[str, dict[str, NameChange]] = {}
-        for name, change in changes.items():
-            by_letter.setdefault(letter_of(name), {})[name] = change
+    @property
+    def parts(self) -> list[str]:
+        """The names of all parts, in order."""
+        return list(self._parts)
+
+    def count(self, part: str) -> int:
+        """Return the number of names in a part."""
+        return len(self._parts[part].own)
+
+    def names(self, part: str) -> dict[str, int]:
+        """Return the names of a part, in order, each with the size of its entry."""
+        own = self._parts[part].own
+        return dict(zip(own.decode(), own.sizes, strict=True))
+
+    def renew(self, changes: Mapping[str, int | None]) -> None:
+        """Update the parts: the sizes of changed and new entries by name, None for those that were removed."""
+        by_letter: dict[str, dict[str, int | None]] = {}
+        for name, size in changes.items():
+            by_letter.setdefault(letter_of(name), {})[name] = size
         for letter, inside in by_letter.items():
-            part = self._letters.get(letter) or _Part(letter, [], sizes)
-            self._letters[letter] = part if part.renew(inside, sizes) else _Part(letter, part.names, sizes)
-            if not part.names:
+            part = (self._letters.get(letter) or _Part(letter, [], {})).renewed(inside)
+            self._letters[letter] = part
+            if not part.total:
                 del self._letters[letter]
         if changes:
             self._gather()

@@ -6,7 +6,6 @@ name belongs to that part, with its kind and its files.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
@@ -48,7 +47,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         for name in names:
             index.reads.note(Aspect.SYMBOLS_NAMED, name)
             index.reads.note(Aspect.CONCEPT, name)
-            groups.setdefault(_group_prefix(name, subject), []).append(writer.entry(alphabet.entry(name)))
+        for entry in alphabet.entries(names):
+            groups.setdefault(_group_prefix(entry.name, subject), []).append(writer.entry(entry))
         for beginning, items in groups.items():
             blocks += [Heading(2, [Mono(beginning)]), Items(items)] if len(groups) > 1 else [Items(items)]
         yield Page(Ref(To.LETTERS, subject, part=number), title, blocks)
@@ -79,22 +79,22 @@ def _nearby_parts(index: Index, part: str, pages: int) -> Iterator[Piece]:
 def _front(index: Index) -> list[Block]:
     census, shards = index.census, index.alphabet.shards
     letters: dict[str, list[str]] = {}
-    for part in shards.names:
+    for part in shards.parts:
         letters.setdefault(letter_of(part) if part not in (DIGITS, OTHER) else part, []).append(part)
     rows: list[list[list[Piece]]] = []
     for letter, parts in letters.items():
         pieces: list[Piece] = []
         for part in parts:
             pieces += [" · " if pieces else "", Ref(To.LETTERS, part, "", _title(part), False)]
-            pieces.append(f" {len(shards.names[part]):,}")
+            pieces.append(f" {shards.count(part):,}")
         rows.append([[_title(letter)], pieces])
-    counts = Counter([kind for kind in census.kinds if kind])
+    counts = census.count_kinds(census.files)
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
     ]
     ranked = most_used_table(index, census.used_by, census.used_by, _MAX_RANKED)
     total = sum(counts.values())
-    names, concepts = count_noun(len(census.by_name), "name"), count_noun(index.alphabet.concepts, "concept")
+    names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concepts, "concept")
     told = f"{count_noun(total, 'definition')} of {names}, and {concepts}."
     blocks: list[Block] = [Text([told])]
     blocks += [Heading(2, ["A–Z"]), Table(["Letter", "Names"], rows)] if rows else []

@@ -7,8 +7,9 @@ those of the files directly in the folder; each subfolder's own page has the res
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import nsmallest
+from itertools import chain
 from math import log2
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
@@ -37,23 +38,22 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the keyword index of a folder, in parts if it is long."""
     index.reads.note(NAMES_BELOW, subject)
     census = index.census
-    below = census.below(subject)
-    ids = [identity for file in below for identity in census.symbols(file)]
-    whole = len(ids) <= _MAX_LISTED_SYMBOLS
-    own = [file for file in below if file.path.rpartition("/")[0] == subject]
-    listed = ids if whole else [one for file in own for one in census.symbols(file)]
-    parts = _parts(index, listed)
+    below, count = census.below(subject), census.symbol_counts[subject]
+    whole = count <= _MAX_LISTED_SYMBOLS
+    own = below if whole else [file for file in below if file.path.rpartition("/")[0] == subject]
+    parts = _parts(index, chain.from_iterable(map(census.symbols, own)))
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
-    blocks: list[Block] = [_summary(index, below, ids)]
-    ranked = most_used_table(index, ids, census.used_by, min(_MAX_RANKED, 5 + len(ids) // 20), subject)
+    blocks: list[Block] = [_summary(index, below, count)]
+    ids = chain.from_iterable(map(census.symbols, below))  # one by one: a large subtree has millions
+    ranked = most_used_table(index, ids, census.used_by, min(_MAX_RANKED, 5 + count // 20), subject)
     blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
-    blocks += [Heading(2, ["Defined"])] if ids else []
+    blocks += [Heading(2, ["Defined"])] if count else []
     blocks += _subfolder_counts(index, subject, below) if not whole else []
     blocks += _contents(subject, parts) if len(parts) > 1 else []
     writer = EntryWriter(index, subject)
     blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
-    blocks += _used_outside(index, below, ids) if subject else []
-    blocks += _concepts(index, below, ids)
+    blocks += _used_outside(index, below, count) if subject else []
+    blocks += _concepts(index, below, count)
     yield Page(Ref(To.SUBTREE, subject), title, blocks)
     for number, part in enumerate(parts if len(parts) > 1 else [], 2):
         back = Text([Ref(To.SUBTREE, subject, "", subject or ".")])
@@ -65,12 +65,12 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 Part = dict[str, list[int]]  # names in order, each with the ids of the symbols of that name
 
 
-def _parts(index: Index, ids: list[int]) -> list[Part]:
+def _parts(index: Index, ids: Iterable[int]) -> list[Part]:
     """Return the names of the given symbols from A to Z, split into parts that fit on a page."""
-    names = index.census.names
+    name_of = index.census.name_of
     found: Part = {}
     for identity in ids:
-        found.setdefault(names[identity], []).append(identity)
+        found.setdefault(name_of(identity), []).append(identity)
     ordered = [name for group in by_letter(found).values() for name in group]
     parts: list[Part] = [{}]
     size = 0
@@ -97,14 +97,13 @@ def _contents(folder: str, parts: list[Part]) -> list[Block]:
     return [Items(rows)]
 
 
-def _summary(index: Index, below: list[CensusFile], ids: list[int]) -> Block:
-    kinds = index.census.kinds
-    counts = Counter([kinds[identity] for identity in ids])
+def _summary(index: Index, below: list[CensusFile], count: int) -> Block:
+    counts = index.census.count_kinds(below)
     told = [f"{counts[kind]:,} {title.lower()}" for kind, title in GROUPS.items() if counts[kind] > 1]
     told += [f"1 {kind}" for kind in GROUPS if counts[kind] == 1]
     return Text(
         [
-            f"{count_noun(len(below), 'file')}, {count_noun(len(ids), 'definition')}{': ' if told else ''}",
+            f"{count_noun(len(below), 'file')}, {count_noun(count, 'definition')}{': ' if told else ''}",
             ", ".join(told),
             ".",
         ]
@@ -122,21 +121,19 @@ def _subfolder_counts(index: Index, folder: str, below: list[CensusFile]) -> lis
     return [Items(rows)] if rows else []
 
 
-def _used_outside(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
+def _used_outside(index: Index, below: list[CensusFile], count: int) -> list[Block]:
     """Return the definitions outside of the subtree that it uses most."""
     census = index.census
-    inside = {file.id for file in below}
-    inside.update(ids)
+    inside, owners = {file.id for file in below}, index.owners
     counts: Counter[int] = Counter()
     for file in below:
         counts.update(census.external_uses[file.id])
-    rows = most_used_table(
-        index, [one for one in counts if one not in inside], counts, min(_MAX_RANKED, 5 + len(ids) // 20)
-    )
+    outside = (one for one in counts if owners[one] not in inside)
+    rows = most_used_table(index, outside, counts, min(_MAX_RANKED, 5 + count // 20))
     return [Heading(2, ["Used"]), *rows] if rows else []
 
 
-def _concepts(index: Index, below: list[CensusFile], ids: list[int]) -> list[Block]:
+def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[Block]:
     """Return the concepts that distinguish the subtree from the rest of the repository."""
     census = index.census
     times: dict[str, int] = {}
@@ -156,7 +153,7 @@ def _concepts(index: Index, below: list[CensusFile], ids: list[int]) -> list[Blo
             telling = weight(times[text], spread, max(spread, census.file_count_band))
             # A good concept occurs in many files of the subtree and in few others.
             weighed.append((-count / spread * log2(1 + count) * telling, text))
-    best = [text for _, text in nsmallest(min(_MAX_CONCEPTS, 5 + len(ids) // 10), weighed)]
+    best = [text for _, text in nsmallest(min(_MAX_CONCEPTS, 5 + definitions // 10), weighed)]
     if not best:
         return []
     rows = [

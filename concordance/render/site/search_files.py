@@ -64,13 +64,17 @@ class Name(NamedTuple):
 
 def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
     """Yield the address and text of every search file."""
-    letters = {name: part for part, names in index.alphabet.shards.names.items() for name in names}
-    parts = {part: addresses.page(Ref(To.LETTERS, part)) for part in index.alphabet.shards.names}
-    page_of = {name: parts[part] for name, part in letters.items()}
+    alphabet = index.alphabet.shards
+    parts = {part: addresses.page(Ref(To.LETTERS, part)) for part in alphabet.parts}
+    page_of = {name: page for part, page in parts.items() for name in alphabet.names(part)}
     counts: dict[str, dict[str, int | list[int]]] = {}
     writer = _Writer(addresses, page_of)
     code, words = _of_symbols(index)
-    for group, names in (("n", code), ("f", _of_files(index)), ("k", [*words, *_of_concepts(index, page_of)])):
+    for group, names in (
+        ("n", code),
+        ("f", _of_files(index)),
+        ("k", [*words, *_of_concepts(index, page_of, {one.name for one in (*code, *words)})]),
+    ):
         tries = _Node("", [(key, name) for name in names for key in keys(_search_text(group, name))])
         counts[group] = {}
         for node in tries.all():
@@ -106,11 +110,11 @@ def keys(name: str) -> set[str]:
 
 def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
     """Return the names of code, and those of documents and data."""
-    census, used = index.census, index.census.used_by
+    used = index.census.used_by
     lines = _Lines(index)
     code: list[Name] = []
     words: list[Name] = []
-    for name, ids in census.by_name.items():
+    for name, ids in index.facts.ids_by_name():
         scores = {one: _score(index, one, used[one]) for one in ids}
         best = sorted(ids, key=lambda one: (-scores[one], *index.order_of(one)))
         rows = []
@@ -157,13 +161,13 @@ def _file_score(index: Index, path: str) -> int:
     return _PURPOSE.get(Category(index.category_of(path)), 0) + int(20 * index.ranks.get(path, 0.0)) - path.count("/")
 
 
-def _of_concepts(index: Index, page_of: dict[str, str]) -> Iterator[Name]:
-    """Yield words and phrases that distinguish files, without those that are also names."""
+def _of_concepts(index: Index, page_of: dict[str, str], names: set[str]) -> Iterator[Name]:
+    """Yield words and phrases that distinguish files, without those that are also names of symbols."""
     files: Counter[str] = Counter()
     for terms in index.census.terms.values():
         files.update({term.text for term in terms if term.kind != "name"})
     for text, count in files.items():
-        if text in page_of and text not in index.census.by_name:
+        if text in page_of and text not in names:
             row = NameTargetRow(_KIND_AT[CONCEPT], "", count, "", page_of[text])
             yield Name(text, int(4 * math.log2(1 + count)), 1, [row])
 

@@ -8,8 +8,7 @@ the same content as a new one would.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, insort
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Term
@@ -18,8 +17,7 @@ from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.facts.updates.reads import FILE_USES, TouchedKeys, drop_shared, drop_shared_properties, is_computed
-from concordance.query.answers import split_key
-from concordance.query.index.census import Census
+from concordance.query.index.census import Census, CensusFile
 from concordance.query.index.graphs.file_graph import folder_edges, updated_edges
 from concordance.query.index.repository import KIND_NUMBERS, Index, analysis_marks, bare_key
 from concordance.query.index.updates.tables import link_tables
@@ -37,8 +35,6 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     touched[FILE_USES] = {""} if vars(index).get("marks") != analysis_marks(facts) else set()
     files = _changed_files(index, facts, touched)
     census = CensusUpdate(index.census, files) if is_computed(index, "census") else None
-    if census is not None:
-        census.remove_symbols(index.path_of)
     for file in files:
         _remove_symbols(index, file)
     neighbours = _NeighboursUpdate(index) if is_computed(index, "neighbours") else None
@@ -56,16 +52,16 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     top = int(now["top"])
     if is_computed(index, "symbol_columns"):
         more = top - len(index.keys)
-        index.keys.extend([""] * more)
+        index.keys.grow(top)
         index.kinds.extend(bytes(more))
         index.declared.extend(bytes(more))
     for file in files:
         _add_symbols(index, file)
     if neighbours is not None:
         neighbours.finish(bool(touched[FILE_USES] or touched[Aspect.PATHS]))
-    changed = census.finish(touched, top, index.order_of) if census is not None else CensusChanges(set(), [], None)
+    changed = census.finish(touched) if census is not None else CensusChanges([], None)
     if is_computed(index, "alphabet"):
-        index.alphabet.renew(changed.names, changed.terms)
+        index.alphabet.renew(touched[Aspect.SYMBOLS_NAMED], changed.terms)
     stale = changed.files_used_differently
     tables.stale = None if stale is None or tables.stale is None else tables.stale | stale
     index.reused_letters = None
@@ -125,10 +121,6 @@ def _remove_symbols(index: Index, file: ChangedFile) -> None:
         index.tests_in.pop(file.path, None)
     if not is_computed(index, "symbol_columns"):
         return
-    prototypes = file.before is not None and is_computed(index, "prototypes")
-    if prototypes and index.language_of(file.path) in index.prototyped:
-        for key in {bare_key(index.keys[one]) for one in file.ids_before if index.keys[one]}:
-            remove_ids(index.prototypes, key, file, index.path_of)
     for one in file.ids_before:
         index.keys[one], index.kinds[one], index.declared[one] = "", 0, 0
 
@@ -145,8 +137,8 @@ def _add_symbols(index: Index, file: ChangedFile) -> None:
         index.keys[identity] = key
         index.kinds[identity] = KIND_NUMBERS[kind]
         index.declared[identity] = declared
-        if prototypes and key:
-            insert_id(index.prototypes, bare_key(key), identity, index.order_of)
+        if prototypes:
+            index.prototypes.add(bare_key(key), identity)
 
 
 class _NeighboursUpdate:
@@ -184,26 +176,8 @@ class TermChange(NamedTuple):
 class CensusChanges(NamedTuple):
     """What the update of a census changed."""
 
-    names: set[str]  # names whose symbols changed
     terms: list[TermChange]
     files_used_differently: set[str] | None  # files with other users or other symbols; None if it may be any
-
-
-def remove_ids(table: dict[str, list[int]], key: str, file: ChangedFile, path_of: Callable[[int], str]) -> None:
-    """Remove a file's symbols from a list of ids in the order of paths; an empty list is removed as well."""
-    ids = table.get(key, [])
-    first = bisect_left(ids, file.path, key=path_of)
-    last = first
-    while last < len(ids) and file.before is not None and ids[last] in file.before:
-        last += 1
-    del ids[first:last]
-    if not ids:
-        table.pop(key, None)
-
-
-def insert_id(table: dict[str, list[int]], key: str, identity: int, order_of: Callable[[int], tuple[str, int]]) -> None:
-    """Insert a symbol into a list of ids in the order of paths and of the text."""
-    insort(table.setdefault(key, []), identity, key=order_of)
 
 
 class CensusUpdate:
@@ -211,34 +185,22 @@ class CensusUpdate:
 
     def __init__(self, census: Census, files: Sequence[ChangedFile]) -> None:
         self._census, self._files = census, files
-        self._names: set[str] = set()
+        had = [CensusFile(file.path, file.before.file) for file in files if file.before is not None]
+        self._symbols_before = {one.path: len(census.symbols(one)) for one in had} if self._has("symbol_counts") else {}
 
     def _has(self, name: str) -> bool:
         return is_computed(self._census, name)
 
-    def remove_symbols(self, path_of: Callable[[int], str]) -> None:
-        """Remove the old symbols."""
-        census = self._census
-        for file in self._files:
-            keys = [key for one in file.ids_before if (key := census.key_of(one))]
-            if self._has("symbol_counts"):
-                self._count(file.path, sum(1 for row in file.symbols if row[1]) - len(keys))
-            names = {split_key(key)[-1] for key in keys}
-            self._names |= names
-            for name in names if self._has("by_name") else ():
-                remove_ids(census.by_name, name, file, path_of)
-            for table in self._columns():
-                for one in file.ids_before:
-                    table[one] = ""
-
-    def finish(self, touched: TouchedKeys, top: int, order_of: Callable[[int], tuple[str, int]]) -> CensusChanges:
-        """Add the new symbols, and update everything else, after the tables of files; `top` is above all ids."""
+    def finish(self, touched: TouchedKeys) -> CensusChanges:
+        """Add the new symbols, and update everything else, after the tables of files and symbols."""
         census, facts = self._census, self._census.facts
         drop_shared_properties(census, touched)
-        for table in self._columns():
-            table.extend([""] * (top - len(table)))
-        for file in self._files:
-            self._add(file, order_of)
+        for file in self._files if self._has("symbol_counts") else ():
+            self._count(file.path, sum(1 for row in file.symbols if row[1]) - self._symbols_before.get(file.path, 0))
+        changed = facts.ids_named(touched[Aspect.SYMBOLS_NAMED]) if self._has("code_symbols") else {}
+        for name, ids in changed.items():
+            for identity in census.first_code_symbols(ids):
+                census.code_symbols.add(name, identity)
         for path in touched[Aspect.TEXT] if self._has("read_paths") else ():
             census.read_paths.discard(path)
             if facts.is_read(path):
@@ -249,24 +211,7 @@ class CensusUpdate:
                 (one, round_to_power(files)) for one, files in facts.files_with([text]).items()
             )
         terms = [*self._terms(touched[Aspect.TEXT])] if self._has("terms") else []
-        return CensusChanges(self._names, terms, self._uses(touched))
-
-    def _add(self, file: ChangedFile, order_of: Callable[[int], tuple[str, int]]) -> None:
-        census = self._census
-        for identity, key, kind, _, _ in (row for row in file.symbols if row[1]):
-            name = split_key(key)[-1]
-            self._names.add(name)
-            if self._has("names"):
-                census.names[identity] = name
-            if self._has("kinds"):
-                census.kinds[identity] = kind
-            if self._has("by_name"):
-                insert_id(census.by_name, name, identity, order_of)
-
-    def _columns(self) -> list[list[str]]:
-        """Return the columns by id that have been computed."""
-        census = self._census
-        return [*([census.names] if self._has("names") else []), *([census.kinds] if self._has("kinds") else [])]
+        return CensusChanges(terms, self._uses(touched))
 
     def _count(self, path: str, more: int) -> None:
         """Adjust the number of symbols in the folders above a file."""

@@ -272,7 +272,7 @@ class LinkTables:
 
     def _use(self, index: Index, paths: set[str] | list[str]) -> None:
         """Compute how often the symbols of the given files are used, and which are used at all."""
-        used_by, names = index.census.used_by, index.census.names
+        used_by, name_of = index.census.used_by, index.census.name_of
         used, linked = dict(self._digests["used"]), dict(self._digests["linked"])
         for path in paths:
             file = index.ids_by_path.get(path)
@@ -286,7 +286,7 @@ class LinkTables:
                 by_initial: dict[str, list[str]] = {}
                 for one in own:
                     if one in used_by:
-                        by_initial.setdefault(names[one][:1], []).append(index.keys[one])
+                        by_initial.setdefault(name_of(one)[:1], []).append(index.keys[one])
                 linked.update({initial_key(path, initial): number(keys) for initial, keys in by_initial.items()})
                 self._initials[path] = set(by_initial)
         self._digests["used"], self._digests["linked"] = used, linked
