@@ -34,6 +34,8 @@ _SENTENCE = re.compile(
     r"(?:\s+(?:file|script|module|package|folder|directory|header|tool|program|library|command))?\s+"
     r"(?:are|can|will|lets|[a-z]*[^\Ws]s)\s+\S"
 )
+# What ends an item of a list; any other line continues it, indented or not.
+_NEW_BLOCK = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#|\||```|~~~|<|\.\. )|(?:=|-|\*|_){3,}\s*$")
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?])\s+)(?=\S)")
 _MAX_LENGTH = 400_000  # characters of a guide that are searched
 
@@ -74,8 +76,7 @@ def _items(text: str) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
         words, last = match["text"], number
         while not line.lstrip().startswith("|") and last + 1 < len(lines):
             following = lines[last + 1]
-            inside = len(following) - len(following.lstrip()) > len(match["indent"])
-            if not following.strip() or not inside or re.match(r"\s*(?:[-*+]|\d+[.)])\s", following):
+            if not following.strip() or _NEW_BLOCK.match(following):
                 break
             words, last = f"{words} {following.strip()}", last + 1
         named = tuple(name for name in (match["to"], match["code"], match["bare"], match["label"]) if name)
