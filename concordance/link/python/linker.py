@@ -7,6 +7,7 @@ name) or a few times (candidates).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from concordance.base.model import (
@@ -44,6 +45,7 @@ _MEMBERS = frozenset(place for place, kind in enumerate(KINDS) if kind in _MEMBE
 _COMMON_MEMBER_NAMES = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
 )
+_TEST_PATH = re.compile(r"(?:^|/)(?:tests?/|test_[^/]*$|conftest\.py$)|_tests?\.py$")
 _KNOWN_RECEIVERS = frozenset((MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION, SUPER))
 _RULES = {
     MODULE: ("module", Trust.VIA_IMPORT), CLASS: ("class", Trust.EXACT), SUPER: ("super", Trust.EXACT),
@@ -153,12 +155,18 @@ class PythonLinker:
         if len(rows) > 1:
             rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
         if not rows and not self._is_receiver_known(values):
-            ids = self.members_named(name)
+            ids = self._visible(file, self.members_named(name))
             is_unique = len(ids) == 1 and name not in LIBRARY_MEMBER_NAMES
             trust = Trust.UNIQUE_NAME if is_unique else Trust.CANDIDATE
             rule = ONLY_DEFINITION if len(ids) == 1 else f"one of {len(ids)} definitions of this name"
             rows = [NameTarget(use, identity, trust, rule) for identity in ids]
         return rows
+
+    def _visible(self, file: LoadedFlow, ids: list[int]) -> list[int]:
+        """Return the members that a file may use: a program does not use its tests."""
+        if _TEST_PATH.search(file.path):
+            return ids
+        return [one for one in ids if not _TEST_PATH.search(self.world.files[self.world.number_of_id(one)].path)]
 
     def _is_receiver_known(self, values: Values) -> bool:
         """True if the receiver's value is known: then the member is not defined anywhere else."""
