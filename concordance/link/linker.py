@@ -17,6 +17,7 @@ from concordance.base.model import (
     Import,
     Kind,
     Links,
+    Op,
     Role,
     Target,
     Trust,
@@ -34,6 +35,7 @@ from concordance.link.paths.tree import Tree
 from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget, SymbolsByName
 
 _IMPORT = role_bit(Role.IMPORT)
+_DECLARE = role_bit(Role.DECLARE)
 _CALL = role_bit(Role.CALL)
 _WRITE = role_bit(Role.WRITE)
 _METHODS = frozenset((Kind.METHOD, Kind.PROPERTY, Kind.FUNCTION))
@@ -142,7 +144,8 @@ class Linker:
         """Collect which symbol of a file uses which target.
 
         Each pair is listed once, with its roles, the best trust and the number of uses; candidates do not count where
-        there is something better. Also counts the names without a target: in calls, and in total.
+        there is something better, and neither do packages that an import only passes through (`a` in `from a.b import
+        c`). Also counts the names without a target: in calls, and in total.
         """
         targets: dict[int, list[NameTarget]] = {}
         for row in resolved:
@@ -153,6 +156,8 @@ class Linker:
         id_of, whole = file.id, file.file_id
         rows = zip(*map(unpack_column, (flow.user, flow.used, flow.roles, flow.times)), strict=True)
         for user, used, stated, times in rows:
+            if stated == _DECLARE or (stated == _IMPORT and _is_passed_through(file, used)):
+                continue
             if used not in targets:
                 name = file.free_name(used)
                 calls, all_ = missed.get(name, (0, 0))
@@ -160,9 +165,9 @@ class Linker:
                     missed[name] = (calls + times if stated & _CALL else calls, all_ + times)
                 continue
             for row in targets[used]:
-                roles = stated
+                roles = stated & ~_DECLARE
                 if stated & _WRITE and file.language in C_FAMILY and self._is_type(row.target):
-                    roles = stated & ~_WRITE | _CALL  # a base in a constructor's initialiser list is constructed
+                    roles = roles & ~_WRITE | _CALL  # a base in a constructor's initialiser list is constructed
                 key = (row.target, id_of(user - 1))
                 had = uses.get(key)
                 if had is None or bool(had[1]) < bool(row.trust):
@@ -221,6 +226,14 @@ class Linker:
                     found.append((above, place))
                     waiting.append((above, place))
         return found
+
+
+def _is_passed_through(file: LoadedFlow, use: int) -> bool:
+    """True if an expression is a package on the way to the module that an import names."""
+    if file.op[use] != Op.PACKAGE:
+        return False
+    module = file.flow.imports[file.left[use]].module.lstrip(".")
+    return file.right[use] <= module.count(".")
 
 
 def _member(classes: list[tuple[LoadedFlow, int]], name: str) -> int | None:

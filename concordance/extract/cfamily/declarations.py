@@ -270,6 +270,7 @@ class Functions(TypeDeclarations):
             modifiers=tuple(dict.fromkeys(modifiers)), parameters=parameters(source, function),
             returns=self._returns(words, function),
         )  # fmt: skip
+        self.draft.qualifiers.update(declared.qualifiers)
         if definition is None:
             return
         if not declared.plain:
@@ -342,6 +343,7 @@ class Functions(TypeDeclarations):
             signature=f"{self._head(self._start(node, context), head)} {self._head(declarator.start_byte, stop)}",
             declaration="extern" in modifiers and value is None, modifiers=tuple(dict.fromkeys(modifiers)),
         )  # fmt: skip
+        self.draft.qualifiers.update(declared.qualifiers)
         if definition is not None and self.plain_c and "static" in modifiers:
             definition.public = False
 

@@ -51,6 +51,7 @@ class DeclaredName:
     outer: int  # where the qualified name starts
     function: Node | None  # the function declarator, if it is a function
     plain: bool  # whether the name is a plain identifier
+    qualifiers: tuple[int, ...] = ()  # where the names before it start, and the class's name in a destructor's
 
 
 def unwrap(source: Source, node: Node | None) -> DeclaredName | None:
@@ -82,10 +83,12 @@ def unwrap(source: Source, node: Node | None) -> DeclaredName | None:
 def _named(source: Source, node: Node, function: Node | None) -> DeclaredName | None:
     outer = node.start_byte
     within: list[str] = []
+    qualifiers: list[int] = []
     while node.type == "qualified_identifier":
         scope = node.child_by_field_name("scope")
         if scope is not None:
             within.append(_bare(source, scope))
+            qualifiers.append(scope.start_byte)
         inner = node.child_by_field_name("name")
         if inner is None:
             return None
@@ -118,7 +121,10 @@ def _named(source: Source, node: Node, function: Node | None) -> DeclaredName | 
         name = _operator(source.slice(at, end))
     else:
         name = _SPACES.sub("", source.slice(at, end))
-    return DeclaredName(name, at, end, tuple(part for part in within if part), outer, function, plain) if name else None
+    if node.type == "destructor_name":
+        qualifiers += [child.start_byte for child in node.named_children]
+    parts = tuple(part for part in within if part)
+    return DeclaredName(name, at, end, parts, outer, function, plain, tuple(qualifiers)) if name else None
 
 
 def _bare(source: Source, node: Node) -> str:

@@ -91,6 +91,7 @@ class Draft:
     definitions: list[Definition] = field(default_factory=list)
     scopes: list[tuple[int, int, str]] = field(default_factory=list)  # further scopes: start, end, kind
     holes: list[tuple[int, int]] = field(default_factory=list)  # ranges in a scope that belong to the one around it
+    qualifiers: set[int] = field(default_factory=set)  # names that only say which class a definition belongs to
     ends: dict[int, int] = field(default_factory=dict)  # the end of each name, by its start
     roles: dict[int, int] = field(default_factory=dict)  # the code of each name's role, by its start
     members: set[int] = field(default_factory=set)  # starts of names that follow a receiver
@@ -255,6 +256,9 @@ class Draft:
             if d.occurs:
                 ends.setdefault(d.at, d.at + len(d.name.encode()))
                 roles[d.at] = _DECLARE if d.declaration else _DEFINE
+        for start in self.qualifiers:
+            if start in ends:
+                roles[start] = _DECLARE
         data = self.source.data
         starts = sorted(start for start, end in ends.items() if end > start)
         if not self.source.ascii:  # some parsers cut names in the middle of a character

@@ -269,15 +269,16 @@ class FlowBuilder:
     def _users(self) -> dict[tuple[int, int], int]:
         """Return the expressions that each symbol uses, with roles (lower bits) and count (higher bits).
 
-        Definitions and declarations do not count as uses of themselves.
+        Definitions and declarations do not count as uses of themselves; what is named to declare something else (`A` in
+        `void A::f() {}`) has the role of a declaration, so that it is linked, but not counted.
         """
         around = [-1] * len(self.scopes)
         for place, scope in enumerate(self.scopes):
             around[place] = scope.symbol if scope.symbol >= 0 or scope.parent < 0 else around[scope.parent]
         found: dict[tuple[int, int], int] = {}
-        get, private = found.get, self.private
+        get, private, ops = found.get, self.private, self.ops
         for home, used, role in zip(self.names.scope, self.use, self.names.role, strict=True):
-            if used not in private and role not in _NO_USE:
+            if used not in private and (role not in _NO_USE or (role == _DECLARE and ops[used] != Op.SYMBOL)):
                 key = (around[home] + 1, used)
                 found[key] = (get(key, 0) | 1 << role) + 1 + _ROLES
         return found
@@ -294,6 +295,7 @@ _BINDS = frozenset(
 )
 _WIDTH = len(Role)
 _MENTION = tuple(Role).index(Role.MENTION)
+_DECLARE = tuple(Role).index(Role.DECLARE)
 _KIND = {str(kind): place for place, kind in enumerate(KINDS)}
 _ROLES = (1 << len(Role)) - 1
 _NO_USE = frozenset(place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE))

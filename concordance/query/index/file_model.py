@@ -34,6 +34,7 @@ from concordance.query.index.findings import active_rules
 from concordance.query.index.repository import Index
 
 CALL, INHERIT, IMPORT, TYPE, MENTION = map(role_bit, (Role.CALL, Role.INHERIT, Role.IMPORT, Role.TYPE, Role.MENTION))
+DECLARE = role_bit(Role.DECLARE)
 
 
 class UsePair(NamedTuple):
@@ -140,7 +141,7 @@ class FileModel:
         )
         for user, used, roles, often in columns:
             link = best.get(used)
-            if link is None or link[0] == self.ids.id_at(user - 1):
+            if link is None or link[0] == self.ids.id_at(user - 1) or roles == DECLARE:
                 continue
             inside = found.setdefault(user - 1, {})
             had = inside.get(link[0])
