@@ -49,11 +49,14 @@ _OF_FILE = re.compile(
 )
 _PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*+|#pragma once)?+\s*+")
 _OPENING_LINE = re.compile(  # what may follow the comment that describes a file without a blank line between them
-    rb"\s*+(?:#\s*+(?:include|import|ifn?def|if|pragma|define|undef)|import\b|from\b|package\b|use\b|using\b|module\b|"
+    rb"\s*+(?:#\s*+(?:include|import|pragma|(?:ifndef|define)\s++\w*(?:_H|_HH|_HPP|_HXX|_INC|INCLUDED|GUARD)_*+\b)|import\b|from\b|package\b|use\b|using\b|module\b|"
     rb"set [-+]|source |set\(|cmake_|include|project\(|['\"]use strict|@echo|FROM\b|ARG\b|export\b|require|syntax\b|"
     rb"load\(|name:|version:|namespace\b|extern\b|template\b|\.\w|:|<|\{|\[|-)",
     re.I,
 )
+# A comment right above another directive is about that, unless it is too long to be.
+_DIRECTIVE = re.compile(rb"#\s*+(?:ifn?def|if|define|undef)\b")
+_MIN_WORDS_ABOVE_DIRECTIVE = 20
 _MIN_WORDS = 12  # of a comment between the imports and the first definition that describes the file
 _LAST_LINE = 80  # such a comment is not searched for below this line
 
@@ -229,7 +232,9 @@ class Comments:
             return ""
         if _ASIDE.match(words) and (below or not _OF_FILE.search(words)):
             return ""
-        apart = not below or states_rights or not self._is_line_comment(last) or _OPENING_LINE.match(below)
+        apart = not below or states_rights or not self._is_line_comment(last) or bool(_OPENING_LINE.match(below))
+        if not apart and _DIRECTIVE.match(below):
+            apart = len(words.split()) >= _MIN_WORDS_ABOVE_DIRECTIVE
         return words if apart or _OF_FILE.match(words) else ""
 
     def _line(self, number: int) -> bytes:
