@@ -28,6 +28,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import KINDS, Bridge, Import, Kind, Origin, Trust
+from concordance.extract.registry import is_prose
 from concordance.facts.updates.reads import memoised_in_object
 from concordance.query.absence import no_imports
 from concordance.query.answers import category_rank
@@ -123,10 +124,12 @@ def _importers(one: FileModel) -> list[Block]:
     importers = one.importers
     if not importers:
         return []
+    is_linked = all(is_prose(one.index.language_of(path)) for path in importers)  # documents link, code imports
+    verb = Strong("Linked from" if is_linked else "Imported by")
     if len(importers) <= _MAX_IMPORTERS:
         refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in importers]
-        return [Text([Strong("Imported by"), " ", *join_in_sentence(refs)])]
-    return [Text([Strong("Imported by"), f" {len(importers):,} files: ", *folder_counts(Counter(importers))])]
+        return [Text([verb, " ", *join_in_sentence(refs)])]
+    return [Text([verb, f" {len(importers):,} files: ", *folder_counts(Counter(importers))])]
 
 
 def bridge_blocks(one: FileModel) -> list[Block]:
