@@ -119,13 +119,6 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     if one.file.skip != Skip.NONE or not one.opened.flow.op:
         yield Text(["No executable code found in it."])
         return
-    if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
-        is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
-        said = "Contains no functions" + (": its code runs when it is imported." if is_module else ".")
-    elif index.has_tests:
-        said = f"No test found that runs it; {NOT_FOLLOWED}."
-    else:
-        said = "No tests were found in the repository."
     tests = page_subject(one).direct()
     by_file = group_by_file(index, tests)
     users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
@@ -134,11 +127,24 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
     items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
     items += [Item([Ref(To.FILE, path, "", path), ", which has its name"]) for path in same]
-    yield Text([said, " Test files that name it:" if items else ""])
+    yield Text([_no_caller(one, bool(items))])
     left = len(items) - MAX_TEST_FILES
     cut = [Item([count_noun(left, "other test file")])] if left > 0 else []
     if items:
         yield Items([*items[:MAX_TEST_FILES], *cut])
+
+
+def _no_caller(one: FileModel, is_used: bool) -> str:
+    """Return what is known of a file into which no call from a test was found; `is_used` if tests name it."""
+    if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
+        is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
+        said = "Contains no functions" + (": its code runs when it is imported." if is_module else ".")
+        return f"{said} Test files that name it:" if is_used else said
+    if is_used:
+        return f"Test files that name it; which of their tests run it is not known, because {NOT_FOLLOWED}:"
+    if not one.index.has_tests:
+        return "No tests were found in the repository."
+    return f"No test found that runs it; {NOT_FOLLOWED}."
 
 
 def _usage(one: FileModel) -> list[Block]:
