@@ -45,12 +45,23 @@ def typed(found: dict[str, Any], group: str, word: str) -> set[str]:
     return names
 
 
+def test_documents_are_found_by_their_titles_and_first_paragraphs(tmp_path: Path) -> None:
+    _, found = written(books.copied(tmp_path))
+    kinds = found["search/names.js"]["kinds"]
+    rows = {row[0]: row[3] for address, data in found.items() if address.startswith("search/p-") for row in data["e"]}
+    assert "Abacus" in typed(found, "p", "abacus") & typed(found, "p", "cuda")  # README.md: title, first paragraph
+    assert (kinds[rows["Abacus"][0]], rows["Abacus"][4]) == ("document", "README.md_docs.html")
+    assert kinds[rows["include"][0]] == "folder"
+    assert found["search/names.js"]["pages"][:3] == ["keyword", "document", "folder"]
+
+
 @pytest.mark.parametrize("size", [200, 24_000])
 def test_every_name_is_found_by_each_of_its_parts(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_files, "_SIZE", size)  # of a file: small ones are shared out as those of large repositories
     index, found = written(books.copied(tmp_path))
     kinds = found["search/names.js"]["kinds"]
-    by_kind = {row[0]: kinds[row[3][0]] for data in found.values() if "e" in data for row in data["e"]}
+    named = (data for address, data in found.items() if "e" in data and not address.startswith("search/p-"))
+    by_kind = {row[0]: kinds[row[3][0]] for data in named for row in data["e"]}
     for name, _ in index.facts.ids_by_name():
         group = "k" if by_kind[name] in ("key", "heading", "label") else "n"
         for key in keys(name):

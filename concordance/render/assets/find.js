@@ -1,4 +1,4 @@
-/* Search on a static site: names by prefix, from the files that `render/site/search_files.py` writes. */
+/* Search on a static site: names, titles and first paragraphs by prefix, from the files that `render/site/search_files.py` writes. */
 (function () {
   "use strict";
   var site = window.concordance, PART = /[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+/g;
@@ -51,6 +51,16 @@
     return 0;
   }
 
+  /* How well a page matches: by its title, or by a word of its first paragraph. */
+  function fitPage(row, word, plain) {
+    var named = fit(row[0], word, plain);
+    if (named) return named;
+    var low = plain.toLowerCase(), starts = function (text) {
+      return (text.toLowerCase().match(/[a-z0-9\u0080-\uffff]+/g) || []).some(function (part) { return part.startsWith(low); });
+    };
+    return starts(row[0]) ? 56 : starts(row[3][3] || "") ? 34 : 0;
+  }
+
   /* True if two words differ by one inserted, missing or changed letter, or by two that are swapped. */
   function near(one, other) {
     if (Math.abs(one.length - other.length) > 1) return false;
@@ -71,6 +81,7 @@
     if (!asked) return true;
     if (asked === "class") return TYPES.includes(kind);
     if (asked === "fn") return RUN.includes(kind);
+    if (asked === "file") return kind === "file" || kind === "folder" || kind === "document";
     return asked === kind || (asked === "kw" && kind !== "file");
   }
 
@@ -82,10 +93,11 @@
       if (!isKind(kind, asked.kind) || (asked.folder && !(path + "/").startsWith(asked.folder + "/"))) return;
       if (!others.every(function (word) { return said.includes(word.toLowerCase()); })) return;
       var href = kind === "file" ? site.href(stem + "_docs.html")
-        : kind === "keyword" ? site.href(one[4])
+        : directory.pages.includes(kind) ? site.href(one[4])
         : one[4] ? site.href(stem + "_defs/" + one[4] + ".html") : site.href(stem + "_source.html") + "#L" + one[2];
+      var isPage = entry.group === "p";
       found.push({
-        name: row[0], home: home ? home + "." : "", kind: kind, path: path, line: kind === "keyword" ? 0 : one[2], href: href, text: "",
+        name: row[0], home: home && !isPage ? home + "." : "", kind: kind, path: path, line: isPage || kind === "keyword" ? 0 : one[2], href: href, text: isPage ? home : "",
         where: kind === "keyword" ? "in " + one[2].toLocaleString("en") + (one[2] === 1 ? " file" : " files") : "",
         score: quality * 10 + row[1] * 4 - row[0].length - place * 40 - (kind === "file" ? 60 : 0)
       });
@@ -109,17 +121,18 @@
 
   function collect(found, seen, list, asked, said, measure) {
     list.forEach(function (entry) {
-      var name = entry.row[0], key = entry.group + name + (entry.group === "f" ? entry.p[entry.row[3][1]] : "");
+      var name = entry.row[0], key = entry.group + name + (entry.group === "f" || entry.group === "p" ? entry.row[3][4] || entry.p[entry.row[3][1]] : "");
       if (seen.has(key)) return;
       var tested = entry.group === "f" && !said.plain.includes(".") ? name.replace(/(.)\.[^.]*$/, "$1") : name;
-      var quality = asked.exact ? (name === asked.text ? 100 : 0) : measure(tested, said.word, said.plain);
+      var quality = asked.exact ? (name === asked.text ? 100 : 0)
+        : entry.group === "p" && measure === fit ? fitPage(entry.row, said.word, said.plain) : measure(tested, said.word, said.plain);
       if (!quality) return;
       seen.add(key);
       rowsOf(entry, asked, asked.exact ? [] : said.others, quality).forEach(function (row) { found.push(row); });
     });
   }
 
-  function groups(asked) { return asked.kind === "file" ? ["f"] : asked.kind === "kw" ? ["k", "n"] : asked.kind ? ["n"] : ["n", "f"]; }
+  function groups(asked) { return asked.kind === "file" ? ["f", "p"] : asked.kind === "kw" ? ["k", "n"] : asked.kind ? ["n"] : ["n", "f", "p"]; }
 
   async function find(asked, most) {
     directory = directory || await site.load(site.base + "search/names.js");
@@ -131,8 +144,9 @@
     var found = state.found, rough = !found.length && !asked.exact;
     if (rough) await roughly(found, state.seen, asked, said);
     found.sort(function (one, other) { return other.score - one.score || (one.path < other.path ? -1 : 1); });
-    var note = rough && found.length ? "No exact match; similar names:" : "";
-    if (!found.length && state.left.length) note = "Nothing found among the best matches; type more letters of the name.";
+    var note = rough && found.length ? "Showing results for " + found[0].name + "." : "";
+    if (!found.length) note = state.left.length ? "Nothing found among the best matches; type more letters of the name."
+      : "Nothing found. This copy of the site knows names, paths, and the titles and first paragraphs of documents; to search all text, run concord serve.";
     return { rows: found.slice(0, most), total: Math.max(state.total, found.length), note: note };
   }
 

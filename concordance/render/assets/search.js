@@ -122,7 +122,8 @@
     var count = found.rows.length;
     if (found.full) return "The best " + count + ". To see others, add words, a kind or in:folder.";
     if (found.total > count) return "The best " + count + " of about " + found.total.toLocaleString("en") + ". To see others, type more letters.";
-    return count + (count === 1 ? " result" : " results");
+    var said = count + (count === 1 ? " result" : " results");
+    return live ? said : said + " among names, paths, and the titles and first paragraphs of documents; full text needs a server (concord serve)";
   }
 
   function show(found) {

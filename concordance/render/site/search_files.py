@@ -5,7 +5,8 @@ static page cannot load an index of all names at once, since it would be too lar
 prefix: a name is filed under each of its parts (`BatchNorm` under `batchnorm` and `norm`) and under its initials. The
 file of a prefix holds its best names up to a size limit; the others go to the files of longer prefixes. Typing `linear`
 loads `l`, `li` and so on, as far as such files exist, and finds every name that begins with it; typing `li` finds the
-best names and how many there are.
+best names and how many there are. Documents, folders and pages such as those of operators are filed in the same way,
+by the words of their titles; documents also by those of their first paragraphs.
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from typing import NamedTuple
 from concordance.base.blocks import Ref, To
 from concordance.base.model import KINDS, Category, Kind
 from concordance.collect.own_output import DATA_SCRIPT
+from concordance.facts.updates.delta import Aspect
 from concordance.query.answers import split_key
 from concordance.query.index.definition_pages import has_page
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import public_name
+from concordance.query.pages import kinds_with
+from concordance.query.search.request import FOLDER as FOLDER_KIND
 from concordance.render.addresses import anchor
 from concordance.render.site.addresses import SiteAddresses
 
 FOLDER = "search"
+PAGE_KINDS = tuple(kind.TO for kind in kinds_with("titled"))
 _PART = re.compile(r"[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z0-9]+|[^\x00-\x7f]+")
 _SIZE = 24_000  # approximate bytes of a file: each letter typed loads one more, and 300 kB must do for a first result
 _DEEPEST = 16  # longest prefix, in letters
@@ -38,8 +43,10 @@ _WEIGHT = {
     Kind.MACRO: 7, Kind.TYPE: 7, Kind.METHOD: 6, Kind.PROPERTY: 5, Kind.CONSTANT: 5, Kind.OPERATOR: 5, Kind.TARGET: 4,
 }  # fmt: skip
 _PURPOSE = {Category.SOURCE: 12, Category.BUILD: 6, Category.CONFIGURATION: 6, Category.DOCUMENTATION: 6}
-FILE, CONCEPT = "file", "keyword"
-_KIND_NAMES = [*(kind.value for kind in KINDS), FILE, CONCEPT]
+FILE, CONCEPT, DOCUMENT = "file", "keyword", "document"
+_MAX_SUMMARY = 240  # letters of a document's first paragraph
+_WORD = re.compile(r"[^\W_]{2,}")
+_KIND_NAMES = [*(kind.value for kind in KINDS), FILE, CONCEPT, DOCUMENT, FOLDER_KIND, *PAGE_KINDS]
 _KIND_AT = {name: place for place, name in enumerate(_KIND_NAMES)}
 
 
@@ -49,8 +56,8 @@ class NameTargetRow(NamedTuple):
     kind: int  # index in the list of kinds
     path: str
     line: int
-    home: str  # the name of the scope it is defined in
-    page: str  # the anchor that names its own page, "" if it has none; for a concept, the address of its page
+    home: str  # the name of the scope it is defined in; for a document, its first paragraph
+    page: str  # the anchor that names its own page, "" if it has none; if it is not a symbol, the address of its page
 
 
 class Name(NamedTuple):
@@ -70,19 +77,17 @@ def shards(index: Index, addresses: SiteAddresses) -> Iterator[tuple[str, str]]:
     counts: dict[str, dict[str, int | list[int]]] = {}
     writer = _Writer(addresses, page_of)
     code, words = _of_symbols(index)
-    for group, names in (
-        ("n", code),
-        ("f", _of_files(index)),
-        ("k", [*words, *_of_concepts(index, page_of, {one.name for one in (*code, *words)})]),
-    ):
-        tries = _Node("", [(key, name) for name in names for key in keys(_search_text(group, name))])
+    concepts = [*words, *_of_concepts(index, page_of, {one.name for one in (*code, *words)})]
+    for group, names in (("n", code), ("f", _of_files(index)), ("k", concepts), ("p", _of_pages(index, addresses))):
+        tries = _Node("", [(key, name) for name in names for key in _keys_of(group, name)])
         counts[group] = {}
         for node in tries.all():
             if node.prefix:
                 counts[group][node.prefix] = [node.count, len(node.files)] if len(node.files) > 1 else node.count
                 for place, inside in enumerate(node.files):
                     yield f"{FOLDER}/{_file(group, node.prefix, place)}", writer.text(f"{group}:{node.prefix}", inside)
-    yield f"{FOLDER}/names.js", script("names", {"kinds": _KIND_NAMES, "groups": counts})
+    pages = [CONCEPT, DOCUMENT, FOLDER_KIND, *PAGE_KINDS]
+    yield f"{FOLDER}/names.js", script("names", {"kinds": _KIND_NAMES, "pages": pages, "groups": counts})
 
 
 def script(name: str, data: object) -> str:
@@ -94,6 +99,14 @@ def script(name: str, data: object) -> str:
 def _search_text(group: str, name: Name) -> str:
     """Return the text by which an entry is found: for a file, its name without the extension."""
     return name.name.rpartition(".")[0] or name.name if group == "f" else name.name
+
+
+def _keys_of(group: str, name: Name) -> set[str]:
+    """Return the prefixes by which an entry is found; a page by each word of its title and its first paragraph."""
+    if group != "p":
+        return keys(_search_text(group, name))
+    words = _WORD.findall(f"{name.name} {name.rows[0].home}")
+    return {key for word in words for key in keys(word)} | keys(name.name)
 
 
 def keys(name: str) -> set[str]:
@@ -170,6 +183,33 @@ def _of_concepts(index: Index, page_of: dict[str, str], names: set[str]) -> Iter
         if text in page_of and text not in names:
             row = NameTargetRow(_KIND_AT[CONCEPT], "", count, "", page_of[text])
             yield Name(text, int(4 * math.log2(1 + count)), 1, [row])
+
+
+def _of_pages(index: Index, addresses: SiteAddresses) -> Iterator[Name]:
+    """Yield documents by title, folders, and what has a page of its own, such as an operator."""
+    folders: set[str] = set()
+    for _, path, _, category in index.file_rows:
+        above = path.rpartition("/")[0]
+        while above and above not in folders:
+            folders.add(above)
+            above = above.rpartition("/")[0]
+        if category == Category.DOCUMENTATION:
+            index.reads.note(Aspect.TEXT, path)
+            outline = index.facts.outline(path)
+            title = next((symbol.name for symbol in outline.symbols if symbol.kind == Kind.HEADING), "")
+            summary = outline.doc[:_MAX_SUMMARY]
+            if title or summary:
+                address = addresses.page(Ref(To.FILE, path))
+                row = NameTargetRow(_KIND_AT[DOCUMENT], path, 1, summary, address)
+                yield Name(title or path.rpartition("/")[2], _file_score(index, path), 1, [row])
+    for folder in sorted(folders):
+        row = NameTargetRow(_KIND_AT[FOLDER_KIND], f"{folder}/", 1, "", addresses.page(Ref(To.FOLDER, folder)))
+        yield Name(folder.rpartition("/")[2], 8 - folder.count("/"), 1, [row])
+    for kind in kinds_with("titled"):
+        for subject in filter(None, kind.subjects(index)):
+            title = kind.label(index, subject) if hasattr(kind, "label") else subject
+            row = NameTargetRow(_KIND_AT[kind.TO], "", 1, "", addresses.page(Ref(kind.TO, subject)))
+            yield Name(title, 10, 1, [row])
 
 
 # --- files
@@ -253,8 +293,9 @@ class _Writer:
         for entry in sorted(entries, key=lambda entry: (-entry.score, entry.name)):
             rest = [entry.total, self._page_of.get(entry.name, "")] if entry.total > len(entry.rows) else 0
             rows.append([entry.name, entry.score, rest, *(self._row(row, paths) for row in entry.rows)])
-        stems = [path if self._addresses.stem(path) == path else [path, self._addresses.stem(path)] for path in paths]
-        return script(name, {"p": stems, "e": rows})
+        stems = {path: path if path.endswith("/") else self._addresses.stem(path) for path in paths}
+        listed = [path if stem == path else [path, stem] for path, stem in stems.items()]
+        return script(name, {"p": listed, "e": rows})
 
     def _row(self, row: NameTargetRow, paths: dict[str, int]) -> list[object]:
         at = paths.setdefault(row.path, len(paths)) if row.path else -1
