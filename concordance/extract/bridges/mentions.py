@@ -62,8 +62,9 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
     for match in _ENDING.finditer(data):
         before = data[max(0, match.start() - _LONGEST_WORD) : match.start()]
         start = match.start() - len(before) + len(before.rstrip(_PATH_BYTES))
-        if start < match.start() and not data.startswith(b"//", start):  # a web address
-            yield start, data[start : match.end()].decode(), "path"
+        if start < match.start():
+            is_address = data.startswith(b"//", start)
+            yield start, data[start : match.end()].decode(), "address" if is_address else "path"
     for match in _QUOTED.finditer(data):
         word = match[1].decode()
         yield match.start(1), word, "dotted" if _DOTTED.match(word) else "stem"

@@ -2,13 +2,15 @@
 
 In: words that look like such names. Out: a row to each file that a word names. A path is tried from the folder of the
 file that contains it, then from the root, then by its end, because templates, test data and modules are found below
-folders that only a program knows; a label names the build file of its package. If several files have the end, each is
+folders that only a program knows; a label names the build file of its package; a web address that ends with a whole
+path, folders included, may lead to that file in a copy of the repository. If several files have the end, each is
 a candidate; if many have it, the word names none in particular. A shader or a template may be named by a macro's
 argument, without its extension.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from concordance.base.model import MAX_CANDIDATES, Bridge, Trust
@@ -20,6 +22,8 @@ from concordance.link.paths.tree import join_path
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 _BUILD_FILES = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
 _NAME_ONLY = "its name"  # without a folder: a file elsewhere may have the same
+_HOSTED = re.compile(r"//[^/]+(?:/[^/]+){3,}/")  # where hosts serve files: host, owner, repository, branch
+_ADDRESS = "the end of a web address"  # perhaps of another repository
 _LEAST_PARTS = 2  # of a dotted name: a single word is no reference
 
 
@@ -34,7 +38,7 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         others = [path for path in found if path != one.file.path]
         if not others or len(others) < len(found) or len(found) > MAX_CANDIDATES:
             continue  # its own name, or no file in particular
-        is_guess = len(found) > 1 or by == _NAME_ONLY
+        is_guess = len(found) > 1 or by in (_NAME_ONLY, _ADDRESS)
         trust = Trust.CANDIDATE if is_guess else Trust.EXACT if by == "path" else Trust.UNIQUE_NAME
         for path in found:
             yield one.to(context.files_by_path[path].id, trust, by)
@@ -68,6 +72,9 @@ class _FilesByEnd:
             return [path for name in _BUILD_FILES if (path := f"{word}/{name}") in self._paths][:1], "path"
         if how == "dotted":
             return self._dotted(word), "dotted name"
+        if how == "address":
+            named = [path for path in self._by_name.get(word.rpartition("/")[2], ()) if word.endswith(f"/{path}")]
+            return [path for path in named if "/" in path and _HOSTED.fullmatch(word[: -len(path)])], _ADDRESS
         folder = one.file.path.rpartition("/")[0]
         for home in (folder, "") if "/" in word else (folder,):
             there = join_path(home, word.lstrip("/"))
