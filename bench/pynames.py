@@ -152,7 +152,7 @@ def compare(root: Path, said: Report, facts: Facts) -> tuple[Score, dict[str, li
             continue
         data = (root / path).read_bytes()
         answers = ours.answers(path)
-        for (start, length), targets in sorted(_final(said, refs).items()):
+        for (start, length), targets in sorted(final(said, refs).items()):
             starts = said.lines[path]
             line = bisect_right(starts, start)
             word = data[start : start + length].decode("utf-8", "replace")
@@ -160,8 +160,8 @@ def compare(root: Path, said: Report, facts: Facts) -> tuple[Score, dict[str, li
                 continue
             col = len(data[starts[line - 1] : start].decode("utf-8", "replace")) + 1
             answer = answers.get((line, col))
-            wanted = _wanted(said, targets)
-            if not wanted:
+            spots = wanted(said, targets)
+            if not spots:
                 continue
             called = data[start + length : start + length + 40].lstrip()[:1] == b"("
             caller = ours.around(path, line) if called else ""
@@ -169,25 +169,25 @@ def compare(root: Path, said: Report, facts: Facts) -> tuple[Score, dict[str, li
             if answer is None:
                 score.missed += 1
                 if called:
-                    score.edge(None, path, caller, wanted)
-                misses.setdefault("missed", []).append((f"{path}:{line}:{col} {word} -> {sorted(map(str, wanted))[:2]}", text))
+                    score.edge(None, path, caller, spots)
+                misses.setdefault("missed", []).append((f"{path}:{line}:{col} {word} -> {sorted(map(str, spots))[:2]}", text))
                 continue
             (where, top, at, _), trust, by, _ = answer
-            good = any(where == file and top <= said_line <= at for file, said_line in wanted)
+            good = any(where == file and top <= said_line <= at for file, said_line in spots)
             if called and not trust.startswith("candidate"):
-                score.edge(good, path, caller, wanted)
+                score.edge(good, path, caller, spots)
             elif called:
-                score.edge(None, path, caller, wanted)
+                score.edge(None, path, caller, spots)
             key = f"{trust}: {by}"
             (score.right if good else score.wrong)[key] += 1
             if not good:
                 misses.setdefault(key, []).append(
-                    (f"{path}:{line}:{col} {word} -> {sorted(map(str, wanted))[:2]}, ours {where}:{at}", text)
+                    (f"{path}:{line}:{col} {word} -> {sorted(map(str, spots))[:2]}, ours {where}:{at}", text)
                 )
     return score, misses
 
 
-def _final(said: Report, refs: list[tuple[int, int, str, str]]) -> dict[tuple[int, int], list[tuple[str, str]]]:
+def final(said: Report, refs: list[tuple[int, int, str, str]]) -> dict[tuple[int, int], list[tuple[str, str]]]:
     """The targets of each reference that are no mere alias."""
     found: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for start, length, file, name in refs:
@@ -197,7 +197,7 @@ def _final(said: Report, refs: list[tuple[int, int, str, str]]) -> dict[tuple[in
     return found
 
 
-def _wanted(said: Report, targets: list[tuple[str, str]]) -> set[Spot]:
+def wanted(said: Report, targets: list[tuple[str, str]]) -> set[Spot]:
     """The places in the repository that a reference means, none where one of its ends is elsewhere."""
     placed: set[Spot] = set()
     for file, name in targets:

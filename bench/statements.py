@@ -1,30 +1,38 @@
-"""`python -m bench statements REPO… [COUNT]`: are the sentences on pages true?
+"""`python -m bench statements REPO… PACKAGE… [COUNT]`: are the sentences on pages true?
 
-In: repositories with a built book, and how many statements to draw of each (1,000). Out: the table of `python -m bench`:
-for each kind of statement how many were drawn and how many the source contradicts, and the first of those in words.
+In: repositories with a built book, names of packages that `tests_map` knows, and how many statements to draw of each
+repository (1,000). Out: the table of `python -m bench`: for each kind of statement how many were drawn and how many an
+oracle contradicts, and the first of those in words.
 
-Statements are read from the Markdown pages, as a reader sees them, and each kind is checked by reading the repository's
-files as text, without the program's store, reader or linker: the line of a definition has its name; the line of an
-import has the module's last part; a callee's name stands in the lines of its caller; a file that is said to use, call,
-extend or import something has its name; a quotation stands in the file; a test that a command names is in its file; and
-where a page says that no test or no reference was found, no other file has its dotted name, or its name if no other file
-has the same, unless the page lists that file.
-What text cannot contradict (which of two functions of one name is meant) is judged by `names`, `cppnames` and `tests`,
-by pyrefly, libclang and coverage.py.
+| kind | oracle |
+|---|---|
+| structure, dependencies, calls, used by, purpose, run commands | the repository's files as text, without the program's store, reader or linker: the line of a definition has its name; the line of an import has the module's last part; a callee's name stands in the lines of its caller; a file that is said to use, call, extend or import something has its name; a quotation stands in the file; a test that a command names is in its file |
+| absence: tests, absence: uses | text, too: no other file has the file's dotted name, or its name if no other file has the same, unless the page lists that file |
+| Python uses | pyrefly, if it is installed: what a name leads to, at trust unique name or better; a name that leads outside contradicts a link into the repository |
+| C++ uses | libclang, if it is installed, on 30 files: the same |
+| tests: first five, tests: none, commands | of packages: coverage.py with one context a test, and `pytest --collect-only`; see `tests_map` |
+
+What an oracle does not decide is not counted.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import random
 import re
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from bench import pynames, tests_map
+from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
 
 _DEFINITION = re.compile(r'<a id="def-(?P<key>[^"]*)"></a>(?:\w+ )?(?P<ticks>`+)(?P<told>.*?)(?P=ticks) \[?L(?P<line>\d+)(?:\]\([^)]*\))?(?:–(?P<last>\d+))?')
@@ -39,6 +47,7 @@ _NO_TEST = re.compile(r"No test found that runs it")
 _NO_USER = re.compile(r"No (?:direct )?reference to it was found|No references found")
 _PATH = re.compile(r"[\w./-]*\w\.\w+")  # a path, a file name or a dotted name
 _MANIFEST = 500  # a file that names more files than this lists them, and uses none
+_PYTHON_FILES, _CPP_FILES = 100, 30  # files whose names are held against pyrefly's and libclang's
 _TEST_PATH = re.compile(r"(?:^|/)tests?/|(?:^|/)test_|_test\.")
 
 
@@ -144,7 +153,8 @@ def _says(of: Repository, path: str, page: str, words: str) -> bool:
     wanted = _letters(words)
     if wanted in _letters(of.text(path)):
         return True
-    linked = {_file_of(path, match["to"].partition("#")[0]) for match in _LINK.finditer(page) if match["to"]}
+    addresses = [match["to"] for pattern in (_LINK, _REFERENCE) for match in pattern.finditer(page) if match["to"]]
+    linked = {_file_of(path, address.partition("#")[0]) for address in addresses}
     return any(wanted in _letters(of.text(one)) for one in linked if one)
 
 
@@ -181,11 +191,61 @@ def absences(of: Repository, drawn: list[str]) -> Iterator[Statement]:
                 yield Statement(kind, path, f"{said[0]} ({', '.join(sorted(some)[:2])})", not some)
 
 
+def python_uses(of: Repository) -> Iterator[Statement]:
+    """What names in Python files lead to, beside pyrefly; nothing without pyrefly or Python."""
+    if not (Path(sys.executable).parent / "pyrefly").exists() or not any(path.endswith(".py") for path in of.pages()):
+        return
+    said = pynames.report(of.root, ".", of.root / FOLDER / "glean")  # kept: pyrefly takes minutes
+    with Facts(str(of.root / FOLDER)) as facts:
+        ours = pynames.Ours(facts)
+        paths = sorted(path for path in said.refs if facts.file(path) is not None)
+        for path in random.Random(5).sample(paths, min(_PYTHON_FILES, len(paths))):
+            data, starts, answers = (of.root / path).read_bytes(), said.lines[path], ours.answers(path)
+            for (start, _), targets in sorted(pynames.final(said, said.refs[path]).items()):
+                line = bisect_right(starts, start)
+                col = len(data[starts[line - 1] : start].decode("utf-8", "replace")) + 1
+                where, trust, by, _ = answers.get((line, col), (("", 0, 0, ""), "candidate", "", ""))
+                wanted = pynames.wanted(said, targets)
+                leads_outside = bool(targets) and all(file and file not in said.lines for file, _ in targets)
+                if trust != "candidate" and by != "local" and (wanted or leads_outside):
+                    holds = any(where[0] == file and where[1] <= spot <= where[2] for file, spot in wanted)
+                    yield Statement("Python uses", path, f"L{line} {where[3]} -> {where[0]}:{where[2]}", holds)
+
+
+def cpp_uses(of: Repository) -> Iterator[Statement]:
+    """What names in C++ files lead to, beside libclang; nothing without libclang or C++."""
+    if importlib.util.find_spec("clang") is None:
+        return
+    cppnames = importlib.import_module("bench.cppnames")
+    with Facts(str(of.root / FOLDER)) as facts:
+        files = cppnames.sampled(facts, _CPP_FILES, 5)
+        judge = cppnames.Judge(cppnames.Built(facts))
+        for path, references in cppnames.many(str(of.root), files, [], 2):
+            for one in judge.answers(path, references):
+                if one.trust not in ("", "candidate") and one.reference.targets:
+                    words = f"L{one.reference.line} {one.reference.name} -> {one.said}"
+                    yield Statement("C++ uses", path, words, one.right)
+
+
+def package_tests(name: str) -> None:
+    """Prints what coverage.py and `--collect-only` say about the tests on the pages of a package."""
+    scratch = tests_map.scratch_folder()
+    first, _, _, none, commands = tests_map.measure_package(name, scratch)
+    row = "| {}: {} | {} | {} of {} |"
+    print(row.format(name, "tests: first five", "<= 10 % not executed", first.whole - first.part, first.whole))
+    print(row.format(name, "tests: none", "<= 3 % executed", none.part, none.whole))
+    print(row.format(name, "commands", "0 collect other tests", commands.whole - commands.part, commands.whole))
+
+
 def main(arguments: list[str]) -> None:
     """Prints the table."""
     count = next((int(one) for one in arguments if one.isdigit()), 1000)
     print("| what | bar | measured |\n|---|---|---|")
-    for root in (Path(one).resolve() for one in arguments if not one.isdigit()):
+    names = [one for one in arguments if not one.isdigit()]
+    for name in names:
+        if name in tests_map.PACKAGES:
+            package_tests(name)
+    for root in (Path(one).resolve() for one in names if one not in tests_map.PACKAGES):
         of, chance = Repository(root), random.Random(5)
         paths = of.pages()
         chance.shuffle(paths)
@@ -195,7 +255,7 @@ def main(arguments: list[str]) -> None:
                 drawn.setdefault(one.kind, []).append(one)
             if sum(map(len, drawn.values())) > 60 * count:
                 break
-        for one in absences(of, paths[: 2 * count]):
+        for one in chain(absences(of, paths[: 2 * count]), python_uses(of), cpp_uses(of)):
             drawn.setdefault(one.kind, []).append(one)
         share = count // max(1, len(drawn))
         picked = {kind: chance.sample(rows, min(share, len(rows))) for kind, rows in drawn.items()}

@@ -254,24 +254,35 @@ def score(mine: Ours, gold: Pairs) -> tuple[Share, Share, Share, Share]:
     )  # fmt: skip
 
 
-def main() -> None:
-    """Prints a line a package."""
+def scratch_folder() -> Path:
+    """Return the folder for what is downloaded, measured and kept for the next run."""
     scratch = Path(os.environ.get("SCRATCH", Path(tempfile.gettempdir()) / "concordance-tests-map"))
     scratch.mkdir(parents=True, exist_ok=True)
+    return scratch
+
+
+def measure_package(name: str, scratch: Path) -> tuple[Share, Share, Share, Share, Share]:
+    """Return the first five, recall, precision, files wrongly said to have no test, and exact commands of a package."""
+    root, package = fetched(name, scratch), PACKAGES[name]
+    gold = measured(name, scratch)
+    mine = ours(root, package.source)
+    exact = [
+        defined({test: set() for test in collected(command, root, package, scratch)}, mine.tests).keys() == tests
+        for command, tests in mine.commands
+    ]
+    for path in sorted(mine.none & {path for files in gold.values() for path in files}):
+        print(f"    executed, but said to have no test: {path}", flush=True)
+    return *score(mine, defined(gold, mine.tests)), Share(sum(exact), len(exact))
+
+
+def main() -> None:
+    """Prints a line a package."""
+    scratch = scratch_folder()
     print("| package | first five | recall | precision | none | commands |\n|---|---|---|---|---|---|")
     every: list[tuple[Share, ...]] = []
     for name in sys.argv[1:] or PACKAGES:
-        root, package = fetched(name, scratch), PACKAGES[name]
-        gold = measured(name, scratch)
-        mine = ours(root, package.source)
-        exact = [
-            defined({test: set() for test in collected(command, root, package, scratch)}, mine.tests).keys() == tests
-            for command, tests in mine.commands
-        ]
-        every.append((*score(mine, defined(gold, mine.tests)), Share(sum(exact), len(exact))))
+        every.append(measure_package(name, scratch))
         print(f"| {name} | {' | '.join(map(str, every[-1]))} |", flush=True)
-        for path in sorted(mine.none & {path for files in gold.values() for path in files}):
-            print(f"    executed, but said to have no test: {path}", flush=True)
     totals = [
         Share(sum(one.part for one in column), sum(one.whole for one in column)) for column in zip(*every, strict=True)
     ]
