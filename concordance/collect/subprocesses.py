@@ -392,6 +392,13 @@ def history_files(folder: str) -> list[str]:
     return [os.path.join(top, ".mailmap"), *(os.path.join(own, "shallow") for own in _own_folders(top))] if top else []
 
 
+def git_configuration(folder: str) -> str:
+    """Return git's configuration of the repository around a folder; "" if there is none."""
+    top = find_git_top(folder)
+    found = [text for own in _own_folders(top) if (text := _text(os.path.join(own, "config")))] if top else []
+    return found[-1] if found else ""
+
+
 def _text(path: str) -> str:
     """Return the content of a small regular file; "" if there is none, or if it contains a NUL, as no path does."""
     try:

@@ -28,7 +28,7 @@ from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import File, Finding, ListedFile
 from concordance.base.progress import BuildSummary, Progress, ignore_progress
-from concordance.collect import history, path_patterns, ruff, walk
+from concordance.collect import history, path_patterns, remote, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
@@ -99,7 +99,7 @@ class Build:
         changed, renewed = self._delta(entries, before)
         gone = sorted(set(before.files if before else ()) - {entry.path for entry in entries})
         head = history.history_key(self.root)
-        made_by = {**self._settings_metadata(), "head": head, "ruff": ruff.ruff_identity(self.root)}
+        made_by = {**self._given_metadata(), "head": head, "ruff": ruff.ruff_identity(self.root)}
         settled = before is not None and not changed and not gone and made_by.items() <= before.meta.items()
         if before is not None:
             apart = outdated_paths(folder, before.meta.get("started", ""))
@@ -134,6 +134,10 @@ class Build:
 
     def _settings_metadata(self) -> dict[str, str]:
         return changed_files.settings_metadata(self.config, code_versions.linkers(), self.summary.left_out)
+
+    def _given_metadata(self) -> dict[str, str]:
+        """Return the metadata that does not depend on the files: the settings, and the name of the remote."""
+        return {**self._settings_metadata(), "remote": remote.remote_name(self.root)}
 
     def _patience(self, entries: list[ListedFile]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)
@@ -200,7 +204,7 @@ class Build:
                     self._link(writer, before, state)
                 with self._step("store"):
                     made_by = f"{job.readers} {job.headers}"
-                    meta = {**self._settings_metadata(), "macros": digest, "head": head, "started": str(started)}
+                    meta = {**self._given_metadata(), "macros": digest, "head": head, "started": str(started)}
                     text.place_it()  # first: a store always has an index; one that is ahead of it is detected
                     writer.commit({"readers": made_by, **meta, **checked})
                 state.macros = table

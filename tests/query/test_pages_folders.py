@@ -37,7 +37,7 @@ from concordance.query.descriptions.quotations import (
 )
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
-from concordance.query.folders.repository import name_of
+from concordance.query.folders.project_name import name_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import folder as folder_page

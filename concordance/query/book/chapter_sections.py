@@ -40,7 +40,7 @@ from concordance.query.folders import Folder, folders
 from concordance.query.folders.contents import folder_ref
 from concordance.query.folders.description import author_blocks, describe_folder
 from concordance.query.folders.maintenance import maintenance_blocks
-from concordance.query.folders.repository import name_of
+from concordance.query.folders.project_name import name_of
 from concordance.query.folders.sections import dependency_diagram, important_table
 from concordance.query.folders.terms import distinctive_terms
 from concordance.query.index.file_model import ref_of

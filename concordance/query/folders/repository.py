@@ -26,14 +26,14 @@ from concordance.base.blocks import (
     count_noun,
     join_in_sentence,
 )
-from concordance.base.model import Category, Kind
-from concordance.facts.updates.reads import ANY_UPDATE, shared_until
+from concordance.base.model import Category
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
 from concordance.query.folders import folders
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
-from concordance.query.index.ledger import ledger, outline
+from concordance.query.folders.project_name import name_of, readme_of, root_files
+from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 
 _BUILDS = (
@@ -42,55 +42,14 @@ _BUILDS = (
     "Dockerfile", "environment.yml", "requirements.txt", "tox.ini",
 )  # fmt: skip
 _GUIDES = re.compile(r"(?:readme|contributing|architecture|hacking|install|security|changelog|glossary)[^/]*$", re.I)
-_SUBJECT = re.compile(r"[*_`\[]*([A-Z][\w.+-]*(?: [A-Z][\w.+-]*)?)[*_`]*(?:\]\([^()]*\))? (?:is|provides|contains) ")
 _CENTRAL = 12
 _TESTS = 3
 
 
-def name_of(index: Index) -> str:
-    """Return the name that the repository calls itself."""
-    index.reads.note("title", "")
-    return _name(index)
-
-
-@shared_until(ANY_UPDATE)
-def _name(index: Index) -> str:
-    """Return the name in the README's title or first sentence, or else in the package's metadata."""
-    files = _at_root(index)
-    for name in ("readme.md", "readme.rst", "readme.txt", "readme"):
-        if name in files:
-            heads = [s for s in outline(index, files[name]).symbols if s.kind == Kind.HEADING][:1]
-            if heads and heads[0].line < 12 and len(heads[0].name.split()) <= 3:
-                return heads[0].name.strip("` ")
-    words = readme_opening(index)
-    subject = _SUBJECT.match(words.text) if words is not None else None
-    if subject:
-        return subject[1]
-    for name in ("pyproject.toml", "package.json", "cargo.toml", "setup.cfg"):
-        if name in files:
-            keys = [s for s in outline(index, files[name]).symbols if s.name == "name" and s.kind == Kind.KEY]
-            value = keys[0].signature.partition("=")[2].strip().strip("\"'") if keys else ""
-            if re.fullmatch(r"[\w.@/ -]{1,60}", value):
-                return value
-    return "this repository"  # not the name of its folder, which differs between clones
-
-
-def _at_root(index: Index) -> dict[str, str]:
-    """Return the files at the root by their names in lower case. `folders` knows them too, but takes seconds to
-    compute, and every page of a site shows the repository's name."""
-    with index.reads.not_recording():
-        return {path.lower(): path for path in index.files_in("")}
-
-
 def readme_opening(index: Index) -> DocumentOpening | None:
     """Return the opening of the root's README, None if there is none."""
-    files = _at_root(index)
-    for name in ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown"):
-        if name in files and not ledger(index).files[files[name]].skip:
-            found = read_opening(index, files[name])
-            if found is not None:
-                return found
-    return None
+    path = readme_of(root_files(index))
+    return read_opening(index, path) if path and not ledger(index).files[path].skip else None
 
 
 def root_index(index: Index) -> Iterator[Block]:

@@ -32,7 +32,8 @@ from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, plan
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder, file_counts_in_words
-from concordance.query.folders.repository import name_of, readme_opening, title_of
+from concordance.query.folders.project_name import name_of
+from concordance.query.folders.repository import readme_opening, title_of
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.pages import listed_kinds

@@ -16,7 +16,7 @@ from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, folder_table, totals_in_words
 from concordance.query.folders.description import author_blocks, describe_folder, file_counts_in_words
 from concordance.query.folders.maintenance import maintenance_blocks
-from concordance.query.folders.repository import name_of
+from concordance.query.folders.project_name import name_of
 from concordance.query.folders.sections import (
     dependency_diagram,
     important_files,

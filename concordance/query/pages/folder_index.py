@@ -13,7 +13,8 @@ from concordance.facts.updates.reads import BELOW
 from concordance.query.book.chapters import chapter_of
 from concordance.query.folders import folders
 from concordance.query.folders.contents import cross_references, file_table, folder_overview, folder_table
-from concordance.query.folders.repository import name_of, root_index
+from concordance.query.folders.project_name import name_of
+from concordance.query.folders.repository import root_index
 from concordance.query.index.repository import Index
 
 TO = To.INDEX  # what links to these pages say

@@ -22,7 +22,7 @@ from concordance.query.book.chapters import plan
 from concordance.query.commands import COMMANDS
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
-from concordance.query.folders.repository import name_of
+from concordance.query.folders.project_name import name_of
 from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.pages import PAGES, kinds, listed_kinds

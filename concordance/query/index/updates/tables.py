@@ -22,7 +22,7 @@ from concordance.query.answers import split_key
 from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
-from concordance.query.folders.repository import name_of
+from concordance.query.folders.project_name import name_of
 from concordance.query.index.findings import findings_by_rule
 from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index

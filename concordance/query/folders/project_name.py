@@ -1,0 +1,180 @@
+"""The name of a repository: how its authors publish it, written as they write it.
+
+In: an index. Out: a name. Candidates are the names in manifests at the root, in the order of `_MANIFESTS`, then that of
+the remote, then the title of the README. The README's opening decides among them: it usually writes the name the way
+people know it (`PyTorch`, while CMake calls the project `Torch`), so the first candidate that occurs in it wins, in its
+spelling. A private package of a monorepo has a name that nobody outside uses, so it comes last. The folder's name is
+the last resort, because it differs between clones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+
+from concordance.base.model import Kind
+from concordance.facts.updates.reads import ANY_UPDATE, shared_until
+from concordance.query.index.ledger import ledger, outline
+from concordance.query.index.repository import Index
+
+READMES = (
+    "readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.asciidoc", "readme.org"
+)  # fmt: skip
+_MAX_BYTES = 300_000  # of a manifest or README that are read
+_OPENING = 4_000  # characters of a README in which its name is searched for
+_PLAIN = re.compile(r"[\w@][\w.@/+ -]{0,59}")
+_GENERIC = re.compile(
+    r"(?:read ?me|(?:table of )?contents|overview|introduction|about|installation|install|getting started|quick ?start|"
+    r"documentation|usage|welcome|what|why|how|features|license|licence|status|news|changelog)\b|.*\?\s*\Z",
+    re.I,
+)
+
+
+def _pyproject(text: str) -> Iterator[str]:
+    found = tomllib.loads(text)
+    yield found.get("project", {}).get("name", "")
+    yield found.get("tool", {}).get("poetry", {}).get("name", "")
+
+
+def _package_json(text: str) -> Iterator[str]:
+    found = json.loads(text)
+    if not found.get("private"):
+        yield found.get("name", "")
+
+
+def _cargo(text: str) -> Iterator[str]:
+    found = tomllib.loads(text)
+    yield found.get("package", {}).get("name", "")
+    members = [str(path).rstrip("/*").rpartition("/")[2] for path in found.get("workspace", {}).get("members", ())]
+    for name in members:  # the crate that the others are named after: tokio, of tokio-macros and tokio-util
+        if len(members) > 1 and all(other == name or other.startswith((f"{name}-", f"{name}_")) for other in members):
+            yield name
+
+
+def _composer(text: str) -> Iterator[str]:
+    yield json.loads(text).get("name", "").rpartition("/")[2]
+
+
+_PARTS = re.compile(  # parts of a Maven project that have names of their own
+    r"<(parent|dependencies|build|profiles|dependencyManagement|organization|licenses|developers|contributors|"
+    r"distributionManagement|reporting|repositories)\b.*?</\1>|<!--.*?-->",
+    re.S,
+)
+
+
+def _maven(text: str) -> Iterator[str]:
+    bare = _PARTS.sub("", text)
+    for tag in ("name", "artifactId"):
+        found = re.search(rf"<{tag}>\s*([^<>]*?)\s*</{tag}>", bare)
+        yield found[1] if found else ""
+
+
+def _matching(pattern: str) -> Callable[[str], Iterator[str]]:
+    """Return a reader for manifests in which the first match of a pattern is the name."""
+    compiled = re.compile(pattern, re.M)
+
+    def read(text: str) -> Iterator[str]:
+        found = compiled.search(text)
+        yield found[1] if found else ""
+
+    return read
+
+
+_MANIFESTS: tuple[tuple[str, Callable[[str], Iterator[str]]], ...] = (
+    ("pyproject.toml", _pyproject),
+    ("setup.cfg", _matching(r"^\[metadata\][^\[]*?^name[ \t]*=[ \t]*(\S+)")),
+    ("setup.py", _matching(r"^[^#\n]*\bname[ \t]*=[ \t]*[\"']([\w.-]+)[\"']")),
+    ("package.json", _package_json),
+    ("cargo.toml", _cargo),
+    ("go.mod", _matching(r"^module[ \t]+(?:\S*/)?((?!v\d+\s)[^\s/]+)(?:/v\d+)?[ \t]*(?://.*)?$")),
+    ("pom.xml", _maven),
+    ("settings.gradle*", _matching(r"^\s*rootProject\.name[ \t]*=[ \t]*[\"']([^\"'\n]+)[\"']")),
+    ("composer.json", _composer),
+    ("description", _matching(r"^Package:[ \t]*(\S+)")),
+    ("*.cabal", _matching(r"^(?i:name):[ \t]*(\S+)")),
+    ("*.gemspec", _matching(r"\.name[ \t]*=[ \t]*[\"']([\w.-]+)[\"']")),
+    ("*.rockspec", _matching(r"^package[ \t]*=[ \t]*[\"']([\w.-]+)[\"']")),
+    ("mix.exs", _matching(r"\bapp:[ \t]*:(\w+)")),
+    ("package.swift", _matching(r"\bname:[ \t]*\"([\w.-]+)\"")),
+    ("dune-project", _matching(r"\(name[ \t]+([\w.-]+)\)")),
+    ("cmakelists.txt", _matching(r"^[ \t]*(?i:project)[ \t]*\(\s*\"?([\w.+-]+)")),
+    ("meson.build", _matching(r"^project\([ \t]*'([\w.+ -]+)'")),
+    ("configure.ac", _matching(r"^AC_INIT\([ \t]*\[?([\w.+ -]+)\]?")),
+)
+
+
+def name_of(index: Index) -> str:
+    """Return the name of the repository."""
+    index.reads.note("title", "")
+    return _name(index)
+
+
+@shared_until(ANY_UPDATE)
+def _name(index: Index) -> str:
+    with index.reads.not_recording():
+        files = root_files(index)
+        candidates = [name for name in (*_from_manifests(index, files), index.facts.meta().get("remote", "")) if name]
+        opening = _readme_text(index, files)
+        for name in candidates:
+            written = _as_written(name, opening)
+            if written:
+                return written
+        title = _readme_title(index, files)
+        return next((name for name in (*candidates, title) if name), os.path.basename(os.path.abspath(index.root)))
+
+
+def root_files(index: Index) -> dict[str, str]:
+    """Return the files at the root by their names in lower case. `folders` knows them too, but takes seconds to
+    compute, and every page of a site shows the repository's name."""
+    with index.reads.not_recording():
+        return {path.lower(): path for path in sorted(index.files_in(""), reverse=True)}
+
+
+def readme_of(files: dict[str, str]) -> str:
+    """Return the path of the README among the files at the root; "" if there is none."""
+    return next((files[name] for name in READMES if name in files), "")
+
+
+def _from_manifests(index: Index, files: dict[str, str]) -> Iterator[str]:
+    """Yield the names in the manifests at the root."""
+    for pattern, read in _MANIFESTS:
+        for lower in sorted(files):
+            if fnmatchcase(lower, pattern):
+                text = _text(index, files[lower])
+                try:
+                    yield from (name for name in read(text) if isinstance(name, str) and _PLAIN.fullmatch(name))
+                except (ValueError, AttributeError, TypeError):  # not a manifest after all
+                    continue
+
+
+def _text(index: Index, path: str) -> str:
+    return index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _readme_text(index: Index, files: dict[str, str]) -> str:
+    """Return the beginning of the README without comments, code, addresses and tags."""
+    path = readme_of(files)
+    if not path or ledger(index).files[path].skip:
+        return ""
+    text = re.sub(r"<!--.*?-->|`[^`\n]*`|<[^<>]*>|\]\([^()]*\)|https?://\S+", " ", _text(index, path), flags=re.S)
+    return text[:_OPENING]
+
+
+def _as_written(name: str, opening: str) -> str:
+    """Return a name as the README writes it; "" if it does not."""
+    words = [re.escape(word) for word in re.split(r"[-_. ]+", name) if word]
+    pattern = r"[-_. ]?".join(words)
+    found = re.search(rf"(?<![\w/.@:-]){pattern}(?![\w/-]|\.\w)", opening, re.I) if words else None
+    return " ".join(found[0].split()) if found else ""
+
+
+def _readme_title(index: Index, files: dict[str, str]) -> str:
+    """Return the title of the README if it is a name."""
+    path = readme_of(files)
+    heads = [s for s in outline(index, path).symbols if s.kind == Kind.HEADING][:1] if path else []
+    name = heads[0].name.strip("` ") if heads and heads[0].line < 12 else ""
+    return name if name and len(name.split()) <= 3 and not _GENERIC.match(name) else ""
