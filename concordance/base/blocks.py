@@ -100,10 +100,17 @@ class Text(NamedTuple):
     text: Pieces
 
 
+class Picture(NamedTuple):
+    """A picture of the repository, in an author's text."""
+
+    path: str
+    label: str  # its text alternative
+
+
 class Doc(NamedTuple):
     """An author's words as Markdown that is safe to show (no HTML, no links of its own to files), with our links."""
 
-    text: Sequence[str | Ref | Cite]
+    text: Sequence[str | Ref | Cite | Picture]
 
 
 class Item(NamedTuple):

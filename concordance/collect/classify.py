@@ -137,6 +137,14 @@ def _without_cplusplus(code: str) -> str:
     return "\n".join(kept)
 
 
+# A text with an underlined title, and a directive, a target or a role: reStructuredText, whatever its extension.
+_REST_DOCUMENT = re.compile(
+    r"\A(?=[\s\S]*?^\S.*\n([=~#*^\"-])\1{2,}[ \t]*$)"
+    r"(?=[\s\S]*?(?:^[ \t]*\.\. (?:_[\w. -]+:[ \t]*$|[a-z][\w:-]*::)|:[a-z]+(?::[a-z]+)?:`[^`\n]+`))",
+    re.M,
+)
+
+
 _SIGNS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType(
     {
         ".m": (
@@ -154,6 +162,7 @@ _SIGNS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType
             ("assembly", re.compile(r"^[ \t]*(?:\.macro|\.equ|%macro|%define)\b", re.M)),
             ("make", re.compile(r"^\w+\s*[:+?]?=.*(?:\$\(|\\$)|^include\s", re.M)),
         ),
+        ".txt": (("rst", _REST_DOCUMENT),),
         ".v": (("coq", re.compile(r"^[ \t]*(?:Require|Theorem|Lemma|Definition|Inductive|Proof)\b", re.M)),),
         ".cl": (("common_lisp", re.compile(r"^[ \t]*\((?:def\w+|in-package)\b", re.M)),),
         ".ts": (("xml", re.compile(r"\A\s*<(?:\?xml|!DOCTYPE TS)")),),

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -211,3 +212,24 @@ def head_commit(root: str) -> str:
         raise
     except ToolFailed:
         return ""
+
+
+# --- the name of a repository in the address of its remote
+# The configuration is read without git: every command needs the name, and starting a program takes longer than most
+# answers.
+
+
+_REMOTE = re.compile(r'^[ \t]*\[remote "([^"\n]*)"\]([^\[]*)', re.M)
+_URL = re.compile(r"^[ \t]*url[ \t]*=[ \t]*(\S+)[ \t]*$", re.M)
+_NAME = re.compile(r"[/:\\]([\w.-]+?)(?:\.git)?[/\\]*\Z")
+
+
+def remote_name(root: str) -> str:
+    """Return the name of a repository in the address of its remote; "" if there is none, or for a folder inside one."""
+    root = os.path.abspath(root)
+    if subprocesses.find_git_top(root) != root:
+        return ""
+    text = subprocesses.git_configuration(root)
+    urls = {str(one[1]): str(url[1]) for one in _REMOTE.finditer(text) if (url := _URL.search(one[2]))}
+    name = _NAME.search(urls.get("origin") or next(iter(urls.values()), ""))
+    return name[1] if name and name[1] not in (".", "..") else ""

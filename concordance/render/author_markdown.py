@@ -4,7 +4,7 @@ In: the pieces of a `blocks.Doc`, and a function that writes one link. Out: HTML
 so tags in the text are escaped. Links to the web stay links, other links become plain text, and an image becomes a link
 to it, since a page loads nothing from elsewhere. Our own links are passed through the parser as links to a random
 address, so they end up where Markdown puts them, and no text of the author can be mistaken for one. Mathematics between
-`$` stays as written.
+`$` becomes MathML, and a quotation that begins with a bold label is a note.
 
 Most doc comments are a few plain sentences, and a page has hundreds of them; parsing them all would take longer than
 the rest of the page. So `plain_html` converts the common shapes (paragraphs, short lists, fences) without the parser.
@@ -22,10 +22,11 @@ from html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from concordance.base.blocks import Cite, Ref
+from concordance.base.blocks import Cite, Picture, Ref
 from concordance.base.characters import escape_hidden
 from concordance.extract.registry import aliases
 from concordance.extract.text.highlight import highlight_spans
+from concordance.render.formulas import tex_to_mathml
 
 _BEGINS = re.compile(  # a line that can only begin a paragraph
     r"(?:[^\W\d_]|[(\"'.,;/@$%?{}]|\0|`(?!`)|\*\*(?=[A-Za-z0-9])|\\(?=[!-/:-@\[-`{-~])|\d+(?![\d.)]))(?s:.)*"
@@ -40,29 +41,36 @@ _FENCE = re.compile(r"(`{3,})([\w+#.-]{0,40})", re.A)
 _WORD = re.compile(r"[A-Za-z0-9]")
 _ENTITY = re.compile(r"&#?\w")
 _OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)
+_TONES = {  # how a note looks, by the first word of its label
+    "warning": "careful", "caution": "careful", "danger": "careful", "attention": "careful", "error": "careful",
+    "deprecated": "careful", "important": "careful", "tip": "helpful", "hint": "helpful", "success": "helpful",
+}  # fmt: skip
 _SAME = frozenset(("p", "ul", "li", "blockquote", "thead", "tbody", "tr", "em", "strong", "s"))  # without attributes
 
 
-def doc_to_html(pieces: Sequence[str | Ref | Cite], link: Callable[[Ref], str]) -> str:
-    """Return the HTML of a doc text; `link` writes one of our links."""
+Linked = Ref | Picture  # what we put into an author's text
+
+
+def doc_to_html(pieces: Sequence[str | Ref | Cite | Picture], link: Callable[[Linked], str]) -> str:
+    """Return the HTML of a doc text; `link` writes one of our links or pictures."""
     text = [piece for piece in pieces if not isinstance(piece, Cite)]
     if len(text) == 1 and isinstance(text[0], str):
         found = plain_html(escape_hidden(text[0]), ())
         return found if found is not None else _Writer("", [], link).html(escape_hidden(text[0]))
-    refs = [piece for piece in text if isinstance(piece, Ref)]
+    refs = [piece for piece in text if not isinstance(piece, str)]
     found = plain_html(
-        "".join("\0" if isinstance(one, Ref) else escape_hidden(one) for one in text), [*map(link, refs)]
+        "".join(escape_hidden(one) if isinstance(one, str) else "\0" for one in text), [*map(link, refs)]
     )
     if found is not None:
         return found
     mark = secrets.token_hex(8)
     parts, number = [], 0
     for one in text:
-        if isinstance(one, Ref):
+        if isinstance(one, str):
+            parts.append(escape_hidden(one))
+        else:
             parts.append(f"[x]({mark}-{number})")
             number += 1
-        else:
-            parts.append(escape_hidden(one))
     return _Writer(mark, refs, link).html("".join(parts))
 
 
@@ -74,16 +82,19 @@ def _parser() -> MarkdownIt:
 class _Writer:
     """Writes HTML from the parser's tokens."""
 
-    def __init__(self, mark: str, refs: Sequence[Ref], link: Callable[[Ref], str]) -> None:
+    def __init__(self, mark: str, refs: Sequence[Linked], link: Callable[[Linked], str]) -> None:
         self.mark, self.refs, self.link = mark, refs, link
         self.out: list[str] = []
 
     def html(self, text: str) -> str:
-        for token in _parser().parse(text):
-            if token.type == "inline":
+        tokens = _parser().parse(text)
+        for place, token in enumerate(tokens):
+            if token.type == "blockquote_open":
+                self.out.append(f"<blockquote{_note_class(tokens[place + 1 : place + 3])}>")
+            elif token.type == "inline":
                 self._inline(token.children or [])
             elif token.type in ("fence", "code_block"):
-                self.out.append(render_code(self._without_marks(token.content), token.info.split(" ")[0].strip()))
+                self.out.append(render_fence(self._without_marks(token.content), token.info.split(" ")[0].strip()))
             elif token.type == "hr":
                 self.out.append("<hr>\n")
             elif not token.hidden:
@@ -142,12 +153,12 @@ class _Writer:
         return before.type == behind.type == "text" and before.content.endswith("$") and behind.content.startswith("$")
 
     def _code(self, token: Token, math: bool) -> None:
-        text = escape(escape_hidden(self._without_marks(token.content)), False)
+        text = self._without_marks(token.content)
         if math:
             self.out[-1] = self.out[-1][:-1]
-            self.out.append(f'<code class="math">{text}</code>')
+            self.out.append(_formula(text))
         else:
-            self.out.append(f"<code>{text}</code>")
+            self.out.append(f"<code>{escape(escape_hidden(text), False)}</code>")
 
     def _image(self, token: Token, inside: bool) -> None:
         label = escape(escape_hidden(token.content or "picture"), False)
@@ -160,6 +171,16 @@ class _Writer:
         if not self.mark or self.mark not in text:
             return text
         return re.sub(rf"\[x\]\({self.mark}-(\d+)\)", lambda found: self.refs[int(found[1])].label, text)
+
+
+def _note_class(tokens: Sequence[Token]) -> str:
+    """Return the class of a quotation that is a note: its first paragraph begins with a bold label."""
+    words = [token for token in (tokens[-1].children or []) if token.type != "text" or token.content] if tokens else []
+    texts = [token.content for token in words[:3]]
+    if len(texts) < 3 or words[0].type != "strong_open" or words[2].type != "strong_close":
+        return ""
+    label = texts[1].rstrip(":").lower()
+    return f' class="note {_TONES.get(label.partition(" ")[0], "plain")}"' if texts[1].endswith(":") else ""
 
 
 def _external_link(address: str) -> str:
@@ -221,7 +242,7 @@ def _block(lines: list[str], links: Iterator[str]) -> str:
         text = "".join(f"{line}\n" for line in lines[1:])
         if "\0" in text:
             raise _UnsureError
-        return render_code(text, first.strip("`"))
+        return render_fence(text, first.strip("`"))
     if not first.startswith("- "):
         return f"<p>{_words(lines, links)}</p>\n"
     items: list[list[str]] = []
@@ -270,7 +291,18 @@ def _simple_inline(text: str, links: Iterator[str]) -> str:
 def _simple_code(text: str, math: bool) -> str:
     if text[0] == text[-1] == " " and text.strip(" "):
         text = text[1:-1]
-    return f"<code{' class=' + chr(34) + 'math' + chr(34) if math else ''}>{escape(text, False)}</code>"
+    return _formula(text) if math else f"<code>{escape(text, False)}</code>"
+
+
+def _formula(text: str) -> str:
+    """Return an inline formula as MathML, or as it is written."""
+    return tex_to_mathml(text) or f'<code class="math">{escape(escape_hidden(text), False)}</code>'
+
+
+def render_fence(text: str, language: str) -> str:
+    """Return the HTML of a fence in an author's text: a formula, or code."""
+    formula = tex_to_mathml(text, True) if language == "math" else ""
+    return f'<div class="formula" tabindex="0">{formula}</div>\n' if formula else render_code(text, language)
 
 
 def _is_harmless(text: str, place: int) -> bool:

@@ -28,7 +28,7 @@ from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import File, Finding, ListedFile
 from concordance.base.progress import BuildSummary, Progress, ignore_progress
-from concordance.collect import history, path_patterns, remote, ruff, walk
+from concordance.collect import history, path_patterns, ruff, walk
 from concordance.collect.classify import header_language
 from concordance.extract import registry, ruleset
 from concordance.extract.cfamily import macros
@@ -137,7 +137,7 @@ class Build:
 
     def _given_metadata(self) -> dict[str, str]:
         """Return the metadata that does not depend on the files: the settings, and the name of the remote."""
-        return {**self._settings_metadata(), "remote": remote.remote_name(self.root)}
+        return {**self._settings_metadata(), "remote": history.remote_name(self.root)}
 
     def _patience(self, entries: list[ListedFile]) -> float:
         return self.config.patience * (1 + sum(entry.size for entry in entries) / 5_000_000)

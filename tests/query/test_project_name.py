@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import concordance
-from concordance.collect.remote import remote_name
+from concordance.collect.history import remote_name
 from concordance.query.folders.project_name import name_of
 
 MANIFESTS = {
@@ -72,10 +72,14 @@ def test_the_crates_of_a_workspace_are_named_after_the_main_one(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("title", "expected"),
-    [("Tool", "Tool"), ("What is Redis?", "folder"), ("Table of contents", "folder"), ("", "folder")],
+    [("Tool", "Tool"), ("What is Redis?", "repository"), ("Table of contents", "repository"), ("", "repository")],
 )
 def test_a_readme_without_other_evidence(tmp_path: Path, title: str, expected: str) -> None:
     assert name(tmp_path, {"README.md": f"# {title}\n\nIt does something.\n"}) == expected
+
+
+def test_the_folder_with_most_source_is_the_last_resort(tmp_path: Path) -> None:
+    assert name(tmp_path, {"main/a.py": "x = 1\n", "main/b.py": "y = 1\n", "etc/c.py": "z = 1\n"}) == "main"
 
 
 def test_broken_manifests_are_passed_over(tmp_path: Path) -> None:

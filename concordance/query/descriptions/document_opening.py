@@ -1,23 +1,30 @@
-"""Extracts the opening paragraphs of a document, without badges, pictures and headings.
+"""Extracts the opening paragraphs of a document: the first that say what it is about.
 
 In: the path of a document, or of a source file with documentation. Out: the text of its first paragraphs and lists,
-with their line numbers. The opening of a README is used as the description of its repository or folder.
+with their line numbers. The opening of a README is used as the description of its repository or folder, so badges,
+slogans, lists of links, licences, calls for donations and remarks about the document itself are passed over. A slogan
+is used if there is nothing else.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from concordance.base.blocks import Block, Cite, Doc, Quote
+from concordance.base.blocks import Block, Cite, Doc, Picture, Quote, Ref
 from concordance.extract.documents.markdown_blocks import find_fences
 from concordance.extract.registry import is_prose
+from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.quotations import find_lines, is_statement
+from concordance.query.index.file_model import FileModel
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
+from concordance.query.markup.documents.markdown_reader import DocumentPart
+from concordance.query.markup.documents.rendered import document_parts, join_parts
 
-_MAX_LENGTH = 900  # characters after which no further paragraph is added
+_MAX_LENGTH = 700  # characters after which no further paragraph is added
 _MAX_BYTES = 300_000  # bytes of a document that are read
 _PICTURE = re.compile(
     r"!?\[!?\[?[^\]]{0,400}\]?\([^()]*+\)\]?(?:\([^()]*+\))?|!\[[^\]]{0,400}+\]\[[^\]]{0,400}+\]|"
@@ -28,6 +35,18 @@ _ATX = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"([=~^#*+\"'`_-])\1{2,}\s*\Z")
 
 
+_ASIDE = re.compile(
+    r"\W*(?:(?:dual[- ]?)?licen[cs]ed\b|copyright\b|(?:\S+ ){1,6}(?:is|are) (?:dual[- ]?)?(?:licen[cs]ed|released|"
+    r"distributed|covered) (?:under|by)\b|(?:this|the) (?:readme|document|page|file)\b|(?:please )?(?:consider )?"
+    r"(?:donat|sponsor|support(?:ing)? (?:us|me|the (?:project|development)|this project))|.{0,80}\b(?:become a "
+    r"(?:sponsor|backer|patron)|github sponsors|open ?collective|patreon|buy me a coffee|tidelift)\b|(?:looking for|"
+    r"see|read|visit|check out|view|browse|join|follow|star|click|note that|for (?:more|full|detailed|the latest))\b)",
+    re.I,
+)
+_LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|<https?:[^<>]*>")
+_SENTENCE_END = re.compile(r"[.:!?…][)\"'”*_`]*\s*\Z|[。：！？]\s*\Z")
+
+
 class DocumentOpening(NamedTuple):
     """The opening paragraphs of a document."""
 
@@ -35,20 +54,23 @@ class DocumentOpening(NamedTuple):
     text: str
     first: int
     last: int
-    language: str
+    pieces: Sequence[str | Ref | Cite | Picture]
 
     def block(self) -> Block:
         """Return the text as a quotation."""
-        return Quote([Doc(markdown(self.text, self.language))])
+        return Quote([Doc(self.pieces)])
 
     def cite(self) -> Cite:
         """Return a citation of its lines."""
         return Cite(self.path, self.first, self.last)
 
 
+@memoised(256)
 def read_opening(index: Index, path: str) -> DocumentOpening | None:
     """Return the first paragraphs of a document or of a source file's documentation, None if there are none."""
     file = ledger(index).files[path]
+    if file.language == "markdown":
+        return _of_parts(path, document_parts(FileModel(index, path)))
     if is_prose(file.language):
         text = index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
         return _of_document(path, text, file.language)
@@ -57,7 +79,37 @@ def read_opening(index: Index, path: str) -> DocumentOpening | None:
         return None
     short = _first_paragraphs(words)
     first, last = find_lines(index, path, short)
-    return DocumentOpening(path, short, first, last, file.language)
+    return DocumentOpening(path, short, first, last, markdown(short, file.language))
+
+
+def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | None:
+    """Return the opening of a document that was read into parts."""
+    starts = [place for place, part in enumerate(parts) if part.kind == "text" and _describes(_plain(part))]
+    if not starts:
+        return None
+    whole = [place for place in starts if _SENTENCE_END.search(_plain(parts[place]))]
+    kept = [parts[min(whole[:1] or starts)]]
+    for part in parts[parts.index(kept[0]) + 1 :]:
+        announced = _plain(kept[-1]).rstrip().endswith(":")
+        fits = sum(len(_plain(one)) for one in (*kept, part)) <= _MAX_LENGTH
+        is_more = (part.kind == "text" and _describes(_plain(part))) or (part.kind == "list" and announced)
+        if not is_more or not (fits or announced):
+            break
+        kept.append(part)
+    pieces = join_parts("", kept)
+    text = "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)
+    return DocumentOpening(path, text, kept[0].first, kept[-1].last, [p for p in pieces if not isinstance(p, Cite)])
+
+
+def _plain(part: DocumentPart) -> str:
+    """Return the text of a part without our links and pictures."""
+    shown = (piece.label if isinstance(piece, Ref) else piece for piece in part.text)
+    return "".join(piece for piece in shown if isinstance(piece, str))
+
+
+def _describes(words: str) -> bool:
+    """True if a paragraph may say what something is: it has words of its own beside links, and is not an aside."""
+    return is_statement(_LINK.sub("", words)) and not _ASIDE.match(words)
 
 
 def _first_paragraphs(words: str) -> str:
@@ -82,17 +134,16 @@ def _of_document(path: str, text: str, language: str) -> DocumentOpening | None:
             if kept and not kept[-1].rstrip().endswith(":"):
                 break
             continue
-        if not kept and not is_statement(_PICTURE.sub("", words)):
+        if not kept and not _describes(_PICTURE.sub("", words)):
             continue
         if kept and sum(map(len, kept)) + len(words) > _MAX_LENGTH and not kept[-1].rstrip().endswith(":"):
             break
         kept.append(words)
         first, last = first or number, number + len(paragraph) - 1
-    return (
-        DocumentOpening(path, "\n\n".join(kept), first, last, "markdown" if language == "text" else language)
-        if kept
-        else None
-    )
+    if not kept:
+        return None
+    text = "\n\n".join(kept)
+    return DocumentOpening(path, text, first, last, markdown(text, "markdown" if language == "text" else language))
 
 
 def _paragraphs(lines: list[str]) -> list[tuple[int, list[str]]]:

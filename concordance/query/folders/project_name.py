@@ -3,8 +3,9 @@
 In: an index. Out: a name. Candidates are the names in manifests at the root, in the order of `_MANIFESTS`, then that of
 the remote, then the title of the README. The README's opening decides among them: it usually writes the name the way
 people know it (`PyTorch`, while CMake calls the project `Torch`), so the first candidate that occurs in it wins, in its
-spelling. A private package of a monorepo has a name that nobody outside uses, so it comes last. The folder's name is
-the last resort, because it differs between clones.
+spelling. The name of a private package of a monorepo, which nobody outside uses, does not count. The last resort is
+the folder at the root that has most of the source. The name of the repository's own folder is not used, because it
+differs between clones, and the same files must give the same book.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import json
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 
-from concordance.base.model import Kind
+from concordance.base.model import Category, Kind, Skip
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
@@ -118,13 +120,20 @@ def _name(index: Index) -> str:
     with index.reads.not_recording():
         files = root_files(index)
         candidates = [name for name in (*_from_manifests(index, files), index.facts.meta().get("remote", "")) if name]
-        opening = _readme_text(index, files)
+        opening = _readme_text(index)
         for name in candidates:
             written = _as_written(name, opening)
             if written:
                 return written
-        title = _readme_title(index, files)
-        return next((name for name in (*candidates, title) if name), os.path.basename(os.path.abspath(index.root)))
+        title = _readme_title(index)
+        return next((name for name in (*candidates, title) if name), "") or _main_folder(index) or "repository"
+
+
+def _main_folder(index: Index) -> str:
+    """Return the folder at the root that has most source files; "" if none has any."""
+    rows = ((path, category) for _, path, _, category in index.file_rows if "/" in path)
+    tops = Counter(path.partition("/")[0] for path, category in rows if category == Category.SOURCE)
+    return min(tops, key=lambda name: (-tops[name], name), default="")
 
 
 def root_files(index: Index) -> dict[str, str]:
@@ -134,9 +143,15 @@ def root_files(index: Index) -> dict[str, str]:
         return {path.lower(): path for path in sorted(index.files_in(""), reverse=True)}
 
 
-def readme_of(files: dict[str, str]) -> str:
-    """Return the path of the README among the files at the root; "" if there is none."""
-    return next((files[name] for name in READMES if name in files), "")
+def readme_of(index: Index) -> str:
+    """Return the path of the README at the root, or of the file that it is a link to; "" if there is none."""
+    files = root_files(index)
+    found = next((files[name] for name in READMES if name in files), "")
+    row = ledger(index).files.get(found)
+    if row is not None and row.skip == Skip.SYMLINK:
+        found = os.path.normpath(row.note.removeprefix("points to "))
+        row = ledger(index).files.get(found)
+    return found if row is not None and row.skip == Skip.NONE else ""
 
 
 def _from_manifests(index: Index, files: dict[str, str]) -> Iterator[str]:
@@ -155,10 +170,10 @@ def _text(index: Index, path: str) -> str:
     return index.runners.text(path, _MAX_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def _readme_text(index: Index, files: dict[str, str]) -> str:
+def _readme_text(index: Index) -> str:
     """Return the beginning of the README without comments, code, addresses and tags."""
-    path = readme_of(files)
-    if not path or ledger(index).files[path].skip:
+    path = readme_of(index)
+    if not path:
         return ""
     text = re.sub(r"<!--.*?-->|`[^`\n]*`|<[^<>]*>|\]\([^()]*\)|https?://\S+", " ", _text(index, path), flags=re.S)
     return text[:_OPENING]
@@ -172,9 +187,9 @@ def _as_written(name: str, opening: str) -> str:
     return " ".join(found[0].split()) if found else ""
 
 
-def _readme_title(index: Index, files: dict[str, str]) -> str:
+def _readme_title(index: Index) -> str:
     """Return the title of the README if it is a name."""
-    path = readme_of(files)
+    path = readme_of(index)
     heads = [s for s in outline(index, path).symbols if s.kind == Kind.HEADING][:1] if path else []
     name = heads[0].name.strip("` ") if heads and heads[0].line < 12 else ""
     return name if name and len(name.split()) <= 3 and not _GENERIC.match(name) else ""

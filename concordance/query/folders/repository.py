@@ -32,7 +32,7 @@ from concordance.query.descriptions.document_opening import DocumentOpening, rea
 from concordance.query.folders import folders
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
-from concordance.query.folders.project_name import name_of, readme_of, root_files
+from concordance.query.folders.project_name import name_of, readme_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 
@@ -48,8 +48,8 @@ _TESTS = 3
 
 def readme_opening(index: Index) -> DocumentOpening | None:
     """Return the opening of the root's README, None if there is none."""
-    path = readme_of(root_files(index))
-    return read_opening(index, path) if path and not ledger(index).files[path].skip else None
+    path = readme_of(index)
+    return read_opening(index, path) if path else None
 
 
 def root_index(index: Index) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from concordance.base.blocks import Ref
+from concordance.base.blocks import Picture, Ref
 from concordance.base.characters import HIDDEN
 from concordance.base.kinds import DocMarkup
 from concordance.extract.registry import language_of
@@ -43,7 +43,7 @@ def _no_link(_: str) -> None:
     return None
 
 
-def markdown(doc: str, language: str, link: LinkResolver = _no_link) -> tuple[str | Ref, ...]:
+def markdown(doc: str, language: str, link: LinkResolver = _no_link) -> tuple[str | Ref | Picture, ...]:
     """Return a documentation comment as pieces of Markdown and links; `link` resolves a name to its page."""
     doc = show_hidden(doc).strip("\n")
     if len(doc) < 200 and "\n" not in doc and _PLAIN.fullmatch(doc) and "_ " not in doc and "__" not in doc:

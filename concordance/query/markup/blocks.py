@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from concordance.extract.documents.docstrings import UNDERLINE
 from concordance.query.markup import doxygen, sections, tables
-from concordance.query.markup.inline import InlineReader, code, link_text
+from concordance.query.markup.inline import DocumentTargets, InlineReader, code, link_text
 from concordance.query.markup.lines import (
     DIRECTIVE,
     STARTS,
@@ -34,8 +34,8 @@ from concordance.query.markup.markdown_shapes import (
     guess_language,
     is_code,
     is_drawing,
-    join_blocks,
     list_block,
+    quote_block,
     with_label,
 )
 from concordance.query.markup.sections import BlockReader
@@ -51,6 +51,7 @@ _VERSIONS = {
     "versionremoved": "Removed in version", "deprecated-removed": "Deprecated, removed in version",
     "versionmodified": "Changed in version",
 }  # fmt: skip
+_BOXES = frozenset((*_NOTES, *_VERSIONS, "admonition", "topic", "sidebar"))
 _CODE = frozenset(
     ("code-block", "code", "sourcecode", "testcode", "parsed-literal", "prompt", "doctest", "ipython", "testoutput",
      "plot", "productionlist", "graphviz", "digraph", "mermaid", "jupyter-execute", "testsetup")
@@ -69,6 +70,8 @@ _DEFINED = frozenset(
      "option", "cmdoption", "describe", "type", "macro", "member", "struct", "enum", "enumerator", "var", "object")
 )  # fmt: skip
 _SUMMARY = frozenset(("autosummary", "hlist"))
+_FILES = frozenset(("toctree", "include", "literalinclude", "image", "figure"))  # resolved in documents
+_TOC_ENTRY = re.compile(r"(?:(?P<title>.*?)\s*)?<(?P<target>[^<>]+)>\Z")
 _MAX_DEPTH = 8  # levels of nesting that are parsed; deeper text becomes a paragraph
 _FENCE = re.compile(r"(`{3,}|~{3,})[ ]*(?:\{?\.?([\w+#-]*)[^`]*)?$")
 _BULLET = re.compile(r"[-*+•‣][ ]+(?=\S)")
@@ -91,6 +94,7 @@ class Dialect:
     headings: bool = False  # `# Title`
     fence: str = ""  # the language of a fence that does not name one
     members: str = "Parameters"  # the label of a list of `@name:` entries
+    boxes: bool = False  # notes are quotations, so that a page can set them off
 
 
 class BlockParser:
@@ -191,8 +195,7 @@ class BlockParser:
             while end < len(lines) and lines[end].lstrip().startswith(">"):
                 end += 1
             inside = self.convert([line.lstrip()[1:].removeprefix(" ") for line in lines[at:end]])
-            quote = "\n".join(f"> {line}".rstrip() for line in join_blocks(inside).split("\n"))
-            output += [MarkdownBlock("quote", quote)] if inside else []
+            output += [quote_block(inside)] if inside else []
         return end
 
     def _deeper(self, lines: Sequence[str], at: int, margin: int, output: list[MarkdownBlock]) -> int:
@@ -236,7 +239,9 @@ class BlockParser:
                 match = DIRECTIVE.match(f"{text} {body.pop(0).strip()}") or match
                 text = match[0]
             if match[1] is None:
-                output += directive_blocks(self, match[2], (match[3] or "").strip(), body)
+                made = directive_blocks(self, match[2], (match[3] or "").strip(), body)
+                is_box = self.dialect.boxes and match[2].lower() in _BOXES
+                output += [quote_block(made)] if is_box and made else made
         elif match := _FOOTNOTE.match(text):
             blocks = self.convert([match[2], *dedent_lines(body)])
             output += with_label(f"\\[{self.words.markdown(match[1])}]", blocks)
@@ -466,6 +471,9 @@ def directive_blocks(reader: BlockReader, name: str, argument: str, body: Sequen
         return _code(reader, name, argument, lines)
     if name == "math":
         return [code_block([argument, *lines] if argument else lines, "math")]
+    documents = reader.words.documents
+    if documents is not None and name in _FILES:
+        return _file_blocks(reader, documents, name, argument, options, lines)
     if name in ("image", "figure"):
         shown = link_text(options.get("alt", "") or argument.rpartition("/")[2] or "image", argument)
         return [MarkdownBlock("text", f"Image: {shown}"), *(reader.convert(lines) if name == "figure" else [])]
@@ -495,6 +503,38 @@ def directive_blocks(reader: BlockReader, name: str, argument: str, body: Sequen
     if name in _OPEN:
         return reader.convert(lines)
     return with_label(f"**{reader.words.markdown(name)}:**", reader.convert([argument, *lines] if argument else lines))
+
+
+def _file_blocks(
+    reader: BlockReader, documents: DocumentTargets, name: str, argument: str, options: dict[str, str],
+    lines: Sequence[str],
+) -> list[MarkdownBlock]:  # fmt: skip
+    """Return what a directive shows of other files: a picture, or links to documents."""
+    words = reader.words
+    if name in ("image", "figure"):
+        label = options.get("alt", "") or argument.rpartition("/")[2]
+        picture = documents.picture(argument, label)
+        shown = words.reference(picture) if picture is not None else link_text(label or "image", argument)
+        return [MarkdownBlock("text", shown), *(reader.convert(lines) if name == "figure" else [])]
+    if name == "toctree" and "hidden" in options:
+        return []
+    targets = lines if name == "toctree" else [argument]
+    items = []
+    for line in filter(str.strip, targets):
+        entry = _TOC_ENTRY.match(line.strip())
+        target = entry["target"] if entry else line.strip()
+        found = documents.document(target)
+        if found is not None:
+            ref = found[0] if name == "toctree" else found[0]._replace(label=found[1], code=True)
+            title = (entry and entry["title"]) or ref.label
+            items.append([MarkdownBlock("text", words.reference(ref._replace(label=title)))])
+        elif entry and (entry["title"] or _is_web(target)):
+            items.append([MarkdownBlock("text", link_text(entry["title"] or target, target))])
+    return list_block(items) if name == "toctree" else [block for item in items for block in item]
+
+
+def _is_web(target: str) -> bool:
+    return target.startswith(("http://", "https://"))
 
 
 def _options(body: Sequence[str]) -> tuple[dict[str, str], list[str]]:

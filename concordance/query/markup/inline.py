@@ -11,10 +11,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from concordance.base.blocks import Ref
+from concordance.base.blocks import Picture, Ref
 
 LinkResolver = Callable[[str], Ref | None]
+
+
+class DocumentTargets(Protocol):
+    """What a document can refer to, besides symbols; a documentation comment refers to nothing else."""
+
+    def document(self, name: str) -> tuple[Ref, str] | None:
+        """Return a link to a document by its name in Sphinx, labelled with its title, and its path."""
+
+    def picture(self, target: str, label: str) -> Picture | None:
+        """Return the picture at a target as written."""
+
 
 _SPECIAL = re.compile(r"[\\`*_<&\[~$|{@%#>]|::|:`|//|\(\)|!$")
 _ESCAPED = re.compile(
@@ -96,7 +108,8 @@ class InlineReader:
     intra: bool = False  # links to symbols in square brackets
     calls: bool = False  # `name()` and `A::b` refer to symbols even without markup
     arguments: bool = False  # `@name` is a parameter, as in kernel-doc
-    refs: list[Ref] = field(default_factory=list)
+    documents: DocumentTargets | None = None
+    refs: list[Ref | Picture] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)  # addresses of reST's named link targets
     substitutions: dict[str, str] = field(default_factory=dict)
 
@@ -124,7 +137,7 @@ class InlineReader:
         made = self.markdown(text)
         if made[:1] == " " or "\n " in made:  # markup at the start of a line was removed
             made = _MARGIN.sub("", made)
-        return _LINE_START.sub(_escaped_start, made)
+        return escape_line_starts(made)
 
     def label(self, text: str) -> str:
         """Convert text to a bold label."""
@@ -141,7 +154,11 @@ class InlineReader:
         return code(label or text)
 
     def _ref(self, ref: Ref, label: str, *, code: bool) -> str:
-        self.refs.append(ref._replace(label=" ".join(label.split()), code=code))
+        return self.reference(ref._replace(label=" ".join(label.split()), code=code))
+
+    def reference(self, ref: Ref | Picture) -> str:
+        """Return what stands for a link or picture in the text."""
+        self.refs.append(ref)
         return f"\0{len(self.refs) - 1}\0"
 
     def _plain(self, text: str) -> str:
@@ -185,6 +202,9 @@ class InlineReader:
             return code(shown)
         if name.startswith("!"):
             return code(shown.lstrip("!"))
+        page = self.documents.document(name) if kind in ("doc", "download") and self.documents is not None else None
+        if page is not None:
+            return self._ref(page[0], shown if titled else page[0].label, code=False)
         if not titled:
             shown = name.rpartition(".")[2] if name.startswith("~") else name.lstrip(".")
             shown += "()" if kind in _CALLING and not shown.endswith(")") else ""
@@ -326,6 +346,11 @@ _CONVERTERS: dict[str, Callable[[InlineReader, re.Match[str]], str]] = {
 def escape_text(text: str) -> str:
     """Escape text so that a CommonMark parser shows it as it is; line starts need `paragraph`."""
     return _ESCAPED.sub(_backslashed, text) if _SPECIAL.search(text) else text
+
+
+def escape_line_starts(text: str) -> str:
+    """Escape the starts of lines that would open another kind of block than a paragraph."""
+    return _LINE_START.sub(_escaped_start, text)
 
 
 def _backslashed(match: re.Match[str]) -> str:

@@ -88,6 +88,11 @@ def join_blocks(blocks: Sequence[MarkdownBlock]) -> str:
     return "\n\n".join(block.text for block in blocks)
 
 
+def quote_block(blocks: Sequence[MarkdownBlock]) -> MarkdownBlock:
+    """Return blocks as a quotation."""
+    return MarkdownBlock("quote", "\n".join(f"> {line}".rstrip() for line in join_blocks(blocks).split("\n")))
+
+
 def guess_language(code: str, language: str) -> str:
     """Guess the language of a block of code that does not name one; "" if unknown."""
     if ">>> " in code or code.startswith(">>>"):

@@ -33,6 +33,7 @@ from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.repository import Index
+from concordance.query.markup.documents.rendered import document_blocks, document_parts
 from concordance.query.sections.file_page import sections
 from concordance.query.sections.file_page.dependencies import BRIDGES_PART, bridge_parts
 from concordance.query.sections.licences import licence
@@ -57,7 +58,9 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of a file, then what is too large for it: the list of its tests, and the parts of its source."""
     one = model_of(index, subject)
     text = one.opened.text() if one.file.skip == Skip.NONE else None
-    parts = _parts(text, len(one.symbols)) if text is not None and index.book.source else []
+    taken = sum(len(piece) for part in document_parts(one) for piece in part.text if isinstance(piece, str))
+    taken += len(one.symbols) * _PER_SYMBOL
+    parts = _parts(text, taken) if text is not None and index.book.source else []
     tests = tests_page(one)
     links = bridge_parts(one) if Section.DEPENDENCIES.value not in index.book.sections_off else []
     # Links to tests and to bridges are made where the number of other further pages is not known.
@@ -75,7 +78,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
 
 
 def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
-    found: list[Block] = [Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
+    found: list[Block] = [*document_blocks(one), Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
     found += notes_section(one.index, one.path)
     said = sections(one)
     for title in titles():
@@ -152,10 +155,10 @@ def _part(one: FileModel, number: int, what: str, blocks: list[Block]) -> Page:
     return Page(Ref(To.FILE, one.path, part=number), ["Documentation: ", Mono(one.path), f", {what}"], [back, *blocks])
 
 
-def _parts(text: str, symbols: int) -> list[str]:
+def _parts(text: str, taken: int) -> list[str]:
     """Split a source into parts for further pages, at line ends where possible. Return no parts if the source fits on
-    the file's page beside the text about its symbols."""
-    if len(text) + symbols * _PER_SYMBOL <= LARGEST:
+    the file's page beside the text that takes `taken` characters."""
+    if len(text) + taken <= LARGEST:
         return []
     found, start = [], 0
     while start < len(text):

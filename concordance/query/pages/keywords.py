@@ -21,6 +21,7 @@ from concordance.base.blocks import (
     Line,
     Mono,
     Page,
+    Picture,
     Piece,
     Quote,
     Ref,
@@ -310,7 +311,7 @@ def _words_in(one: FileModel, title: str) -> str:
     return " ".join(words)
 
 
-def pieces_of(blocks: Iterable[Block]) -> Iterator[Piece]:
+def pieces_of(blocks: Iterable[Block]) -> Iterator[Piece | Picture]:
     """Yield all pieces of text in the blocks, in order."""
     for block in blocks:
         if isinstance(block, Text | Heading | Doc):

@@ -23,6 +23,7 @@ from concordance.base.blocks import (
     Line,
     Mono,
     Page,
+    Picture,
     Pieces,
     Plot,
     Quote,
@@ -30,6 +31,7 @@ from concordance.base.blocks import (
     Strong,
     Table,
     Text,
+    To,
     Treemap,
 )
 from concordance.base.characters import escape_hidden
@@ -140,6 +142,9 @@ class _Writer:
                 self._link(piece)
             elif isinstance(piece, Cite):
                 self._cite(piece)
+            elif isinstance(piece, Picture):
+                address = self.addresses.link(self.page, Ref(To.SOURCE, piece.path))
+                self.out.append(f"![{escape_markdown(piece.label)}]({address})")
             elif indent:
                 self.out.append(piece.replace("\n", f"\n{indent}"))
             else:

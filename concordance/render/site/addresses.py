@@ -17,6 +17,10 @@ from concordance.render.addresses import MARKDOWN, Addresses, anchor, lines_at
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
 # Pages of each folder that the book does not have.
 _OF_FOLDER: dict[str, str] = {To.MAP: "map.html", To.HISTORY: "history.html"}
+# Pictures that browsers show and that cannot contain scripts, by extension: what their copies on the site end with.
+IMAGES = {
+    ".png": "_image.png", ".jpg": "_image.jpg", ".jpeg": "_image.jpg", ".gif": "_image.gif", ".webp": "_image.webp"
+}  # fmt: skip
 LINES = 20_000  # lines of a source file on one page; fixed, so that a line number alone says which part it is on
 
 
@@ -25,7 +29,7 @@ class SiteAddresses(Addresses):
 
     own = (TREE, *_OF_FOLDER.values())
     own_at_root = ("assets", "search", "search.html", "llms.txt")
-    own_ends = (SOURCE, CARDS, BLAME, DEFINITIONS)
+    own_ends = (SOURCE, CARDS, BLAME, DEFINITIONS, *dict.fromkeys(IMAGES.values()))
 
     def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
         super().__init__(paths, root, out, plain, ".html")
@@ -65,6 +69,11 @@ class SiteAddresses(Addresses):
     def blame(self, path: str) -> str:
         """Return the address of the commits of a file's lines, which only a server answers."""
         return self.stem(path) + BLAME
+
+    def image(self, path: str) -> str:
+        """Return the address of the copy of a picture; "" if the site has none."""
+        end = IMAGES.get(path[path.rfind(".") :].lower()) if "." in path else None
+        return self.stem(path) + end if end else ""
 
     def _inside(self, folder: str, name: str) -> str:
         return f"{self._folders[folder]}/{name}" if self._folders[folder] else name

@@ -38,6 +38,7 @@ from concordance.render.site.routes import (
     DEFINITION,
     OF_BLAME,
     OF_CARDS,
+    OF_IMAGE,
     OF_REST,
     OF_SEARCH,
     OF_SHARDS,
@@ -52,9 +53,12 @@ from concordance.render.site.search_files import script
 FOLDER = "assets"
 _TYPES = {
     ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
-    ".png": "image/png", ".ico": "image/x-icon", ".woff2": "font/woff2",
+    ".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+    ".ico": "image/x-icon", ".woff2": "font/woff2",
 }  # fmt: skip
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
+_LARGEST_IMAGE = 4_000_000  # bytes
+_PICTURE_STARTS = {"png": (b"\x89PNG\r\n",), "jpg": (b"\xff\xd8\xff",), "gif": (b"GIF8",), "webp": (b"RIFF",)}
 SCRIPT, PLAIN, JSON = "text/javascript; charset=utf-8", "text/plain; charset=utf-8", "application/json"
 
 
@@ -91,6 +95,8 @@ class Site:
             return None
         if route.kind == OF_BLAME:
             return self._blame(route.subject) if self.api else None
+        if route.kind == OF_IMAGE:
+            return self._image(route.subject) if address == self.addresses.image(route.subject) else None
         if route.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
             return self._companion_file(route)
         page = self._page(route)
@@ -109,6 +115,11 @@ class Site:
                 found = self.answer(address)
                 if found is not None:
                     yield address, found
+            return
+        if route.kind == OF_IMAGE:
+            image = self._image(route.subject)
+            if image is not None:
+                yield self.addresses.image(route.subject), image
             return
         if route.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
             parts = page_count(self.index.files[route.subject].lines) if route.kind == OF_SOURCE else 1
@@ -185,6 +196,13 @@ class Site:
         body = listings.render(found, self.addresses)
         blame = self.addresses.to(address, self.addresses.blame(route.subject)) if self.api and found.text else ""
         return self._window(address, route.kind, Ref(To.SOURCE, route.subject), body, blame)
+
+    def _image(self, path: str) -> SiteFile | None:
+        """Return a copy of a picture; None if it is too large, or if its content is not what its name says."""
+        data = self.index.runners.text(path, _LARGEST_IMAGE + 1)
+        kind = self.addresses.image(path).rpartition(".")[2]
+        is_picture = any(data.startswith(start) for start in _PICTURE_STARTS[kind])
+        return SiteFile(data, _TYPES[f".{kind}"]) if is_picture and len(data) <= _LARGEST_IMAGE else None
 
     def _cards(self, path: str) -> SiteFile:
         """Return the hover cards of the names that a file defines; `page` is an address relative to the site's root."""

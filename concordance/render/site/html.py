@@ -26,6 +26,7 @@ from concordance.base.blocks import (
     Line,
     Mono,
     Page,
+    Picture,
     Piece,
     Pieces,
     Plot,
@@ -184,7 +185,17 @@ class HtmlWriter:
         self.out.append("</dl>\n")
 
     def _doc(self, doc: Doc) -> None:
-        self.out.append(f'<div class="doc">{doc_to_html(doc.text, self.link)}</div>\n')
+        self.out.append(f'<div class="doc">{doc_to_html(doc.text, self._linked)}</div>\n')
+
+    def _linked(self, one: Ref | Picture) -> str:
+        """Return the HTML of a link or picture in an author's text; a drawing that could run scripts is a link."""
+        if isinstance(one, Ref):
+            return self.link(one)
+        address = self.addresses.image(one.path)
+        if not address:
+            return self.link(Ref(To.FILE, one.path, "", one.label, False))
+        shown = f'src="{escape(self.addresses.to(self.page, address))}" alt="{escape(escape_hidden(one.label))}"'
+        return f'<img {shown} loading="lazy">'
 
     def _quote(self, quote: Quote) -> None:
         self.out.append("<blockquote>")

@@ -17,15 +17,17 @@ from concordance.base.blocks import Ref, To
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES, kinds, kinds_per_path
 from concordance.render.addresses import anchor
-from concordance.render.site.addresses import BLAME, CARDS, DEFINITIONS, SOURCE, TREE, SiteAddresses
+from concordance.render.site.addresses import BLAME, CARDS, DEFINITIONS, IMAGES, SOURCE, TREE, SiteAddresses
 from concordance.render.site.page_frame import SEARCH
 
 SITE_PAGES = "concordance.query.site_pages"
 DEFINITION, OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH = "definition", "source", "cards", "tree", "search"
 OF_BLAME = "blame"  # only on a server
+OF_IMAGE = "image"
 OF_SHARDS, OF_REST = "shards", "rest"  # only in files: what the search loads, and what belongs to no other route
 _OF_FOLDER = {"index.html": "folder_index", "doc.html": "folder", "sub.html": "subtree", TREE: OF_TREE}
 _OF_FILE = {"_docs.html": "file", "_kw.html": "keywords", SOURCE: OF_SOURCE, CARDS: OF_CARDS, BLAME: OF_BLAME}
+_OF_FILE |= dict.fromkeys(IMAGES.values(), OF_IMAGE)
 REPORT = "report"
 _PART = re.compile(r"(.*)\.([2-9]|[1-9]\d{1,4})(\.html)", re.DOTALL)
 _DEFINITION_ADDRESS = re.compile(rf"(.*){DEFINITIONS}/(def-[^/]*)\.html", re.DOTALL)
@@ -127,6 +129,8 @@ class SiteRoutes:
         for path in sorted(self._files.values()):
             yield Route(OF_SOURCE, path)
             yield Route(OF_CARDS, path)
+            if self.addresses.image(path):
+                yield Route(OF_IMAGE, path)
         for folder in self.addresses.folders:
             yield Route(OF_TREE, folder)
         for kind in (OF_SEARCH, OF_SHARDS, OF_REST):
