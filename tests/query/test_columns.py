@@ -1,11 +1,21 @@
-"""Compact tables over all symbols say what a list and a dictionary would."""
+"""What keeps memory within bounds: compact tables say what a list and a dictionary would, and caches are limited."""
 
 from __future__ import annotations
 
 import random
+from pathlib import Path
+from zlib import crc32
 
-from concordance.query.index import columns
+import pytest
+
+from concordance.facts.read import Facts
+from concordance.facts.updates.delta import slot_of
+from concordance.facts.updates.reads import ReadRecorder, drop_memoised, memoised
+from concordance.query.index import repository
 from concordance.query.index.columns import IdsByText, StringColumn
+from concordance.query.index.repository import Index
+from concordance.workflow import store_update
+from tests.support.program import write
 
 
 def test_a_column_is_a_list_of_strings() -> None:
@@ -32,8 +42,53 @@ def test_ids_are_found_by_the_text_that_they_have_now() -> None:
 
 
 def test_equal_checksums_are_told_apart() -> None:
-    assert columns.crc32(b"plumless") == columns.crc32(b"buckeroo")
+    assert crc32(b"plumless") == crc32(b"buckeroo")
     texts = {1: "plumless", 2: "buckeroo", 3: "plumless"}
     table = IdsByText(((text, identity) for identity, text in texts.items()), texts.__getitem__)
     assert sorted(table.get("plumless")) == [1, 3]
     assert table.get("buckeroo") == [2]
+
+
+class _Host:
+    """As much of an index as memoised functions need."""
+
+    def __init__(self) -> None:
+        self.reads, self.cache = ReadRecorder(), dict[object, object]()
+
+
+def test_memoised_values_are_kept_up_to_a_weight() -> None:
+    made: list[str] = []
+
+    @memoised(10, weigh=len)
+    def value(host: _Host, key: str) -> str:
+        made.append(key)
+        host.reads.note("text", key)
+        return key
+
+    host = _Host()
+    for key in ("aaaa", "bbb", "aaaa", "ccccc", "bbb", "aaaa"):  # the third makes the first leave
+        assert value(host, key) == key
+    assert made == ["aaaa", "bbb", "ccccc", "aaaa"]
+    drop_memoised(host.cache, {slot_of("text", "ccccc")})
+    value(host, "dd")
+    value(host, "aaaa")
+    assert made[4:] == ["dd"]
+    value(host, "e" * 40)  # too heavy for any other to stay
+    value(host, "dd")
+    assert made[5:] == ["e" * 40, "dd"]
+
+
+def test_few_large_files_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(repository, "_MAX_OPEN_BYTES", 1000)
+    write(tmp_path / "repo", {"large.py": "# " + "x" * 2000 + "\n"} | {f"m{n}.py": "x = 1\n" * 50 for n in range(6)})
+    store_update.build(str(tmp_path / "repo"), 1)
+    with Facts(str(tmp_path / "repo/.concordance")) as facts:
+        index = Index(facts, str(tmp_path / "repo"))
+        for path in ("m0.py", "m1.py", "m2.py", "m3.py", "m4.py"):
+            index.open_file(path)
+        assert list(index.open_files) == ["m2.py", "m3.py", "m4.py"]
+        index.open_file("large.py")
+        assert list(index.open_files) == ["large.py"]
+        index.open_file("m5.py")
+        assert list(index.open_files) == ["m5.py"]

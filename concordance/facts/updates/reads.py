@@ -200,11 +200,13 @@ def drop_memoised(cache: Mapping[Any, Any], slots: set[int]) -> None:
             one.forget(slots)
 
 
-def memoised(limit: int, of: str = "") -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
+def memoised(
+    limit: int, of: str = "", weigh: Callable[[Any], int] = lambda value: 1
+) -> Callable[[Callable[[Index, str], Value]], Callable[[Index, str], Value]]:
     """Memoise a function of an index and a key, and record what it read at each use.
 
-    At most `limit` values are kept; the oldest is dropped first. `of` names a table whose row for the key also
-    invalidates the value; the caller records that row itself.
+    At most `limit` values are kept, or values of that total weight; the oldest is dropped first. `of` names a table
+    whose row for the key also invalidates the value; the caller records that row itself.
     """
 
     def decorate(make: Callable[[Index, str], Value]) -> Callable[[Index, str], Value]:
@@ -212,14 +214,12 @@ def memoised(limit: int, of: str = "") -> Callable[[Callable[[Index, str], Value
         def wrapper(index: Index, key: str) -> Value:
             known: Memo[Value] | None = index.cache.get(wrapper)
             if known is None:
-                known = index.cache[wrapper] = Memo(of)
+                known = index.cache[wrapper] = Memo(of, weigh)
             row = known.get(key)
             if row is None:
                 with index.reads.recording() as slots:
                     row = make(index, key), frozenset(slots)
-                if len(known) >= limit:
-                    del known[next(iter(known))]
-                known[key] = row
+                known.keep(key, row, limit)
             index.reads.record_slots(row[1])
             return row[0]
 
@@ -231,9 +231,19 @@ def memoised(limit: int, of: str = "") -> Callable[[Callable[[Index, str], Value
 class Memo(dict[str, tuple[Value, frozenset[int]]]):
     """Memoised values by key, each with the slots that were read to compute it."""
 
-    def __init__(self, of: str = "") -> None:
+    def __init__(self, of: str, weigh: Callable[[Any], int]) -> None:
         super().__init__()
-        self._of = of
+        self._of, self._weigh, self._weight = of, weigh, 0
+
+    def keep(self, key: str, row: tuple[Value, frozenset[int]], limit: int) -> None:
+        """Add a value, and drop the oldest ones as long as all together weigh more than the limit."""
+        self._weight += self._weigh(row[0])
+        while self._weight > limit and self:
+            self._drop(next(iter(self)))
+        self[key] = row
+
+    def _drop(self, key: str) -> None:
+        self._weight -= self._weigh(self.pop(key)[0])
 
     def forget(self, slots: set[int]) -> None:
         """Drop the values that were computed from any of these slots."""
@@ -242,7 +252,7 @@ class Memo(dict[str, tuple[Value, frozenset[int]]]):
             key for key, (_, read) in self.items() if not slots.isdisjoint(read) or (of and slot_of(of, key) in slots)
         ]
         for key in stale:
-            del self[key]
+            self._drop(key)
 
 
 def memoised_in_object(make: Callable[[Owner], Value]) -> Callable[[Owner], Value]:

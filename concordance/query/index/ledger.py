@@ -29,7 +29,8 @@ def ledger(index: Index) -> Ledger:
     return Ledger(index)
 
 
-@memoised(2048)  # the index, the page and the chapter of a folder ask for the same files
+# The index, the page and the chapter of a folder ask for the same files; one may have 100,000 definitions.
+@memoised(1 << 17, weigh=lambda outline: 50 + len(outline.symbols))
 def outline(index: Index, path: str) -> FileOutline:
     """Return the outline of a file: its symbols in short and the doc comment of the file itself."""
     index.reads.note(Aspect.TEXT, path)

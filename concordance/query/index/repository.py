@@ -37,7 +37,8 @@ from concordance.query.index.test_commands import RunnerCommands
 from concordance.query.names.alphabet import Alphabet
 from concordance.query.search.related_files import Neighbours
 
-_MAX_OPEN_FILES = 256  # opened files that are cached
+_MAX_OPEN_FILES = 256  # opened files that are cached …
+_MAX_OPEN_BYTES = 8 << 20  # … and their total size: what is decoded takes about ten times as much
 _LICENCE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:\.(?:md|txt|rst))?", re.I)
 
 
@@ -108,8 +109,9 @@ class Index:
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
             found = OpenFile(self.facts, self.root, *row)
-            if len(self.open_files) >= _MAX_OPEN_FILES:
-                del self.open_files[next(iter(self.open_files))]
+            sizes = [one.file.size for one in self.open_files.values()]
+            while sizes and (len(sizes) >= _MAX_OPEN_FILES or sum(sizes) + found.file.size > _MAX_OPEN_BYTES):
+                del self.open_files[next(iter(self.open_files))], sizes[0]
         self.open_files[path] = found
         return found
 

@@ -111,9 +111,7 @@ class QuestionWords:
     def _pairs(self) -> dict[str, tuple[str, str]]:
         """Neighbours as one word: `content types` may be written `contenttypes`."""
         lower = [part.lower() for word in self.typed for part in _PARTS.findall(word)]
-        return {
-            stem(one + other): (stem(one), stem(other)) for one, other in pairwise(lower)
-        }
+        return {stem(one + other): (stem(one), stem(other)) for one, other in pairwise(lower)}
 
     def fit(self, name: str, scope: str, path: str) -> _Fit:
         """Return how well the words fit a name with what is around it; a share of 0 if none is in the name."""
