@@ -8,10 +8,10 @@ to kill builds at random moments, `updates`, to update a repository a thousand t
 `falsify`, to change what pages say and see whether `verify` notices, `statements` and repositories with a book, to hold
 what pages say against the files,
 `hostile`, to build repositories that mean harm, and `site` and a repository, to serve
-it; or `public` and a repository with its documents, to compare public names with theirs; or `judged` and a folder of
-checkouts with their stores, to see how well the search orders results (NDCG@10);
+it; or `public` and a repository with its documents, to compare public names with theirs;
 or `bridges` and a repository, to see what they cost; or `repetition`, to read files of one repeated token; or
-`reproducible` and repositories, to build each in several ways and compare all bytes; or `traps`, to see on every Python at
+`reproducible` and repositories, to build each in several ways and compare all bytes; or `switch` and a checkout, to switch
+between branches; or `traps`, to see on every Python at
 hand that nothing of a repository runs. Out: a table on standard output.
 Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
@@ -36,7 +36,6 @@ from bench import (
     edits,
     falsify,
     hostile,
-    judged,
     kills,
     libclang,
     oneedit,
@@ -47,6 +46,7 @@ from bench import (
     rules,
     site,
     statements,
+    switch,
     traps,
     updates,
 )
@@ -162,8 +162,8 @@ def latency(root: Path, name: str) -> None:
 
 # What is measured by itself, by the word that asks for it.
 ALONE = {
-    "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "statements": statements.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main,
-    "site": site.main, "judged": judged.main, "public": publicnames.main, "bridges": bridges.main,
+    "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "statements": statements.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main, "switch": switch.main,
+    "site": site.main, "public": publicnames.main, "bridges": bridges.main,
     "operators": operators.main, "updates": updates.main, "repetition": repetition.main, "reproducible": reproducible.main, "traps": traps.main,
 }  # fmt: skip
 

@@ -163,10 +163,10 @@ class Alone:
 
     def update(self, paths: list[str], what: str) -> Took:
         """Brings the book up to date."""
-        before = _cpu()
+        before = processor_time()
         done = measure.run([*CONCORD, "build", str(self.root), "--json"])
         told = json.loads(done.output.strip().split("\n")[-1])
-        return Took(done.seconds, _cpu() - before, told["seconds"], told["book"]["written"], what)
+        return Took(done.seconds, processor_time() - before, told["seconds"], told["book"]["written"], what)
 
 
 class Resident:
@@ -179,11 +179,11 @@ class Resident:
 
     def update(self, paths: list[str], what: str) -> Took:
         """Brings the book up to date."""
-        began, before = time.perf_counter(), _cpu()
+        began, before = time.perf_counter(), processor_time()
         done = self.current.update(paths, False)
         took = time.perf_counter() - began
         assert done is not None, f"no change was seen in {paths}"
-        return Took(took, _cpu() - before, done.summary.seconds, done.book.written, what)
+        return Took(took, processor_time() - before, done.summary.seconds, done.book.written, what)
 
 
 def _resident_megabytes() -> int:
@@ -191,7 +191,8 @@ def _resident_megabytes() -> int:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
-def _cpu() -> float:
+def processor_time() -> float:
+    """The seconds that this process and those that it waited for have computed."""
     return sum(os.times()[:4])
 
 
