@@ -27,6 +27,7 @@ from concordance.facts.updates.reads import pack_slots, slot_array, unpack_slots
 Subject = tuple[str, str]  # the kind of a page, and its subject
 Digests = dict[str, int]  # digests of one table, by key
 Summary = dict[str, Any]  # plain values, by path
+_SHARE_BITS = 6  # upper bits of slots by which they are distributed
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -178,23 +179,18 @@ class PageReadLog:
         self.close()
         aside = f"{self.path}.new"
         self._tidy()
-        readers: dict[int, array[int]] = {}
-        rows = []
-        for number, ((kind, about), one) in enumerate(sorted(records.items()), 1):
-            rows.append((number, kind, os.fsencode(about), one.slots, _pages(one.pages)))
-            for slot in slot_array(one.slots):
-                known = readers.get(slot)
-                if known is None:
-                    readers[slot] = array("I", (number,))
-                else:
-                    known.append(number)
+        subjects = sorted(records)
+        rows = (
+            (number, kind, os.fsencode(about), records[kind, about].slots, _pages(records[kind, about].pages))
+            for number, (kind, about) in enumerate(subjects, 1)
+        )
+        readers = _readers(records[subject].slots for subject in subjects)
         with closing(schema.connect(aside)) as connection:
             connection.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
             connection.executescript(_TABLES)
             connection.execute("BEGIN")
             connection.executemany("INSERT INTO subject VALUES (?, ?, ?, ?, ?)", rows)
-            ordered = ((slot, readers[slot].tobytes()) for slot in sorted(readers))
-            connection.executemany("INSERT INTO reader VALUES (?, ?)", ordered)
+            connection.executemany("INSERT INTO reader VALUES (?, ?)", readers)
             connection.executemany("INSERT INTO shared VALUES (?, ?)", _encoded(shared))
             connection.executemany("INSERT INTO summary VALUES (?, ?)", _encoded(summaries))
             connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
@@ -263,6 +259,31 @@ class PageReadLog:
         other = {one: dict(rows) for one, rows in tables.items() if rows != before.get(one)}
         self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES (?, ?)", _encoded(other))  # noqa: S608
         before |= other
+
+
+def _readers(records: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield all slots, ascending, each with the numbers of the records that contain it; they are numbered from 1.
+
+    A large repository has tens of millions of pairs, and an object for each slot takes 200 bytes, so pairs are first
+    distributed by the upper bits of the slot, as plain numbers.
+    """
+    shares = [array("I") for _ in range(1 << _SHARE_BITS)]
+    for number, record in enumerate(records, 1):
+        for slot in slot_array(record):
+            share = shares[slot >> 32 - _SHARE_BITS]
+            share.append(slot)
+            share.append(number)
+    for place in range(len(shares)):
+        pairs = iter(shares[place])
+        shares[place] = array("I")
+        found: dict[int, array[int]] = {}
+        for slot, number in zip(pairs, pairs, strict=True):
+            known = found.get(slot)
+            if known is None:
+                found[slot] = array("I", (number,))
+            else:
+                known.append(number)
+        yield from ((slot, found[slot].tobytes()) for slot in sorted(found))
 
 
 def _pages(pages: Iterable[str]) -> bytes:
