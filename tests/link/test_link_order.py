@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from concordance.link.solver import Solver
+from tests.support import editrepo
 from tests.support.linked import Repository
 from tests.support.madeup import Repository as MadeUp
 from tests.support.relinked import Book, said
@@ -113,6 +114,15 @@ def test_directives_that_need_one_another(tmp_path: Path) -> None:
     })  # fmt: skip
     assert made.at("b.cpp", 2, 4) == ["a.h#b.c.C exact"]
     assert made.at("b.cpp", 3, 4) == ["a.h#a.d.D exact"]
+    assert not _differing(made)
+
+
+def test_a_repository_in_which_everything_leads_back_to_itself(tmp_path: Path) -> None:
+    files = {path: text for path, text in editrepo.TANGLED.items() if path.rpartition(".")[2] in _ENDINGS}
+    made = _repository(tmp_path, files)
+    assert made.at("knot/outer.py", 7, 22) == ["knot/ring_7.py#Strand7.twist exact"]
+    assert made.at("knot/ring_7.py", 13, 22) == ["knot/ring_0.py#Strand0.tie exact"]
+    assert [one.partition(" ")[0] for one in made.at("tests/test_knot.py", 10, 12)] == ["knot/ring_3.py#turn_3"]
     assert not _differing(made)
 
 

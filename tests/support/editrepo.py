@@ -3,7 +3,9 @@
 Out: `FILES`, content by path: Python packages with re-exports, `__all__`, star imports, class hierarchies, decorators,
 doctests, tests and fixtures; C++ headers and sources with namespaces, overloads, templates and macros; modules of
 JavaScript and TypeScript; documents that name all of them; and the settings that linkers and pages read. `OTHERS` is
-another in Rust, Go, Java, Protocol Buffers and Starlark. They stand for the repositories that `bench.edits` edits.
+another in Rust, Go, Java, Protocol Buffers and Starlark. `TANGLED` is one in which everything leads back to itself: rings
+of imports, of star imports and of includes, a class hierarchy as deep as there are modules, names that are exported again
+and again. They stand for the repositories that `bench.edits` edits.
 """
 
 from __future__ import annotations
@@ -617,5 +619,40 @@ public class Shelf {
     ".gitignore": "target/\n",
     "CODEOWNERS": "* @ada\n/src/ @bob\n",
     "LICENSE": "Licensed under the Apache License, Version 2.0.\n",
+}
+_RING = 8
+_PARTS = "abcdefgh"
+TANGLED: dict[str, str] = {
+    "pyproject.toml": '[project]\nname = "knot"\ndescription = "Everything leads to everything"\n',
+    "README.md": "# Knot\n\n`knot.make` makes a `Strand7`; see [the ring](knot/ring_0.py) and `weave` in [c.h](net/c.h).\n",
+    "knot/__init__.py": "from .ring_0 import *\nfrom .outer import make, Strand7 as Longest\nfrom . import inner\n",
+    "knot/inner/__init__.py": "from ..outer import *\nfrom .. import ring_3\n",
+    "knot/outer.py": "from .inner import ring_3\nfrom .ring_7 import Strand7, turn_7\n\n\ndef make():\n"
+    "    \"\"\"Make the longest strand.\"\"\"\n    return Strand7().twist() or turn_7()\n",
+    # A ring of star imports; each module extends the class of the one before, and calls the function of the one after.
+    **{
+        f"knot/ring_{n}.py": f"from .ring_{(n + 1) % _RING} import *\n"
+        + (f"from .ring_{n - 1} import Strand{n - 1}\n" if n else "")
+        + f"\n\nclass Strand{n}({f'Strand{n - 1}' if n else 'object'}):\n    \"\"\"Strand number {n}.\"\"\"\n\n"
+        + (f"    def twist(self):\n        return super().twist() or turn_{(n + 1) % _RING}()\n" if n else "    def twist(self):\n        return self.tie()\n\n    def tie(self):\n        return None\n")
+        + f"\n\ndef turn_{n}():\n    return Strand{n}().tie() or turn_{(n + 1) % _RING}()\n"
+        for n in range(_RING)
+    },
+    "tests/test_knot.py": "from knot import Longest, make\nfrom knot.inner import ring_3\n\n\ndef test_make():\n"
+    "    assert make() is Longest().tie()\n\n\ndef test_ring():\n    ring_3.turn_3()\n",
+    # Headers that include one another, with namespaces that are aliases of one another.
+    **{
+        f"net/{one}.h": f'#ifndef NET_{one.upper()}_H\n#define NET_{one.upper()}_H\n#include "{other}.h"\n\nnamespace net_{one} {{\n'
+        f"namespace next = net_{other};\nstruct Node_{one} {{ int weave(); struct Node_{other}* other; }};\nint pull_{one}(Node_{one}* node);\n}}\n#endif\n"
+        for one, other in zip(_PARTS, _PARTS[1:] + _PARTS[0], strict=True)
+    },
+    **{
+        f"net/{one}.cpp": f'#include "{one}.h"\nusing namespace net_{other};\n\nnamespace net_{one} {{\nint Node_{one}::weave() {{ return pull_{one}(this); }}\n'
+        f"int pull_{one}(Node_{one}* node) {{ return node->weave() + pull_{other}(nullptr); }}\n}}\n"
+        for one, other in zip(_PARTS, _PARTS[1:] + _PARTS[0], strict=True)
+    },
+    "web/index.ts": "export * from './left';\nexport * from './right';\n",
+    "web/left.ts": "export * from './right';\nimport { right } from './index';\n\nexport function left(n: number): number {\n  return n > 0 ? right(n - 1) : 0;\n}\n",
+    "web/right.ts": "export * from './left';\nexport * from './index';\nimport { left } from './index';\n\nexport const right = (n: number): number => left(n - 1);\n",
 }
 LINKS = {"docs/README.md": "../README.md", "tools/latest": "run.sh"}

@@ -273,7 +273,7 @@ def bench_of(home: str, seed: int, repos: Sequence[str] = ()) -> Bench:
         if place not in _MADE:
             _MADE[place] = Bench(Path(place), _read(Path(repo)), {})
         return _MADE[place]
-    files = editrepo.OTHERS if seed % 4 == 3 else editrepo.FILES
+    files = {2: editrepo.TANGLED, 3: editrepo.OTHERS}.get(seed % 4, editrepo.FILES)
     place = f"{home}/{len(files)}"
     if place not in _MADE:
         _MADE[place] = Bench(Path(place), files)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import edits
 
-SEQUENCES = 10
+SEQUENCES = 40
 # What once differed, as `python -m bench edits` prints it.
 FOUND = ("drop 635318037, kept 3, become 1012010639, docs 0, kept 0", "become 384543635, docs 0")
 
