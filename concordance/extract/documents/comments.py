@@ -42,6 +42,9 @@ _SECTION = re.compile(  # the title of a part of a file
 _ASIDE = re.compile(
     r"(?:NB|N\.B\.|[Nn][Oo][Tt][Ee]s?|W[Aa][Rr][Nn][Ii][Nn][Gg]|IMPORTANT|TODO|FIXME|XXX|HACK|See|Must)\b"
 )
+_DISABLED_CODE = re.compile(
+    r"#\s*(?:include|import|define|undef|if|ifn?def|pragma)\b|using [\w:]+;|[\w.:]+\([^()]*\);"
+)
 _SHELL_SETTING = re.compile(r"(?:stop|exit|fail|abort|echo|print|show|enable|strict|be|turn)\b", re.I)
 _OF_FILE = re.compile(
     r"(?:this|the|an?) (?:\w+ ){0,2}(?:file|module|script|header|package|folder|workflow|template|program|library)\b",
@@ -225,7 +228,7 @@ class Comments:
         if self.ends[last] + 1 in defined and not states_rights:
             return ""
         words = descriptive_paragraphs(header)
-        if not words or self._is_section_title(first, last, words):
+        if not words or self._is_section_title(first, last, words) or _DISABLED_CODE.match(words):
             return ""
         below = self._line(self.ends[last] + 1)
         if below.startswith(b"set ") and _SHELL_SETTING.match(words):
