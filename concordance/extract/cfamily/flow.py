@@ -38,7 +38,7 @@ from concordance.extract.cfamily.expressions import (
     opening_bracket,
     strip_qualifiers,
 )
-from concordance.extract.reading.draft import ROLE_CODES, Draft
+from concordance.extract.reading.draft import ROLE_CODES, Draft, innermost
 from concordance.extract.reading.flow import FlowBuilder
 
 _SYMBOL, _PARAMETER, _CAST = int(Op.SYMBOL), int(Op.PARAMETER), int(Op.CAST)
@@ -46,6 +46,7 @@ _CALLED, _WRITTEN, _TYPE = ROLE_CODES[Role.CALL], ROLE_CODES[Role.WRITE], ROLE_C
 _FIRST_USE = _CALLED  # the roles with lower codes define or declare
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 _CLASSES = frozenset((Kind.CLASS, Kind.STRUCT, Kind.UNION))
+_NO_USERS = frozenset((Kind.NAMESPACE, Kind.MACRO))
 _PLAIN_SEPARATORS = frozenset((b" ", b"& ", b"* ", b" &", b" *", b"&& ", b" const& ", b" const* "))
 _BEGINS = re.compile(rb"\s*(=|:(?!:)|\{|\()")
 _BRACKET = re.compile(rb"\bauto[\s&]*\[\s*\Z")
@@ -84,7 +85,27 @@ class _CFlow:
         for place in self.declared:
             self._local(place)
         self._bind_using()
+        woven.users = self._users()
         woven.more = symbol_flags.columns(self.draft, woven.symbols, self._special(), woven.name_index)
+
+    def _users(self) -> dict[int, int]:
+        """Return the definition around each name that is in no scope but a namespace's: a return type, a base, a value.
+
+        The definition uses it, not the namespace.
+        """
+        woven, names = self.woven, self.woven.names
+        is_loose: list[bool] = []
+        for scope in woven.scopes:
+            if scope.symbol >= 0:
+                is_loose.append(woven.symbols[scope.symbol].kind == Kind.NAMESPACE)
+            else:
+                is_loose.append(scope.parent < 0 or is_loose[scope.parent])
+        places = [place for place, scope in enumerate(names.scope) if is_loose[scope]]
+        spans = sorted(
+            (d.start, d.end, d.place) for d in self.draft.definitions if d.place >= 0 and d.kind not in _NO_USERS
+        )
+        found = innermost([names.starts[place] for place in places], [(0, len(self.data) + 1, -1), *spans])
+        return {place: symbol for place, symbol in zip(places, found, strict=True) if symbol >= 0}
 
     # --- names -------------------------------------------------------------------------------
 

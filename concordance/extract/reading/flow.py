@@ -82,6 +82,7 @@ class FlowBuilder:
     name_indexes: dict[str, int] = field(default_factory=dict)  # index of each name in `texts`
     by_end: dict[int, int] = field(default_factory=dict)  # end of a name -> its index
     more: dict[str, bytes] = field(default_factory=dict)  # columns of the flow that only some languages have
+    users: dict[int, int] = field(default_factory=dict)  # index of a name -> its user, if not its scope
     private: set[int] = field(default_factory=set)  # expressions that nothing outside of a function can refer to
 
     def __post_init__(self) -> None:
@@ -276,10 +277,10 @@ class FlowBuilder:
         for place, scope in enumerate(self.scopes):
             around[place] = scope.symbol if scope.symbol >= 0 or scope.parent < 0 else around[scope.parent]
         found: dict[tuple[int, int], int] = {}
-        get, private, ops = found.get, self.private, self.ops
-        for home, used, role in zip(self.names.scope, self.use, self.names.role, strict=True):
+        get, private, ops, users = found.get, self.private, self.ops, self.users
+        for place, (home, used, role) in enumerate(zip(self.names.scope, self.use, self.names.role, strict=True)):
             if used not in private and (role not in _NO_USE or (role == _DECLARE and ops[used] != Op.SYMBOL)):
-                key = (around[home] + 1, used)
+                key = ((users[place] if place in users else around[home]) + 1, used)
                 found[key] = (get(key, 0) | 1 << role) + 1 + _ROLES
         return found
 
