@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import tracemalloc
 from pathlib import Path
 from zlib import crc32
 
@@ -92,3 +94,26 @@ def test_few_large_files_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert list(index.open_files) == ["large.py"]
         index.open_file("m5.py")
         assert list(index.open_files) == ["m5.py"]
+
+
+def test_a_symbol_takes_few_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In all tables over all symbols together; an object for each would take 100 bytes and more in each table."""
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    count = 8000
+    for part in range(4):  # registers of a device, as drivers list them
+        lines = [f"#define REG_{part}_{n:05}_MASK {n}\n" for n in range(count // 4)]
+        write(tmp_path / "repo", {f"regs_{part}.h": "".join(lines)})
+    store_update.build(str(tmp_path / "repo"), 1)
+    with Facts(str(tmp_path / "repo/.concordance")) as facts:
+        index = Index(facts, str(tmp_path / "repo"))
+        assert facts.symbol_count() == count
+        assert index.file_rows and index.owners and index.symbol_ids and index.census.terms is not None
+        tracemalloc.start()
+        try:
+            tables = [index.symbol_columns, index.prototypes, index.census.code_symbols, index.census.used_by, index.alphabet]
+            gc.collect()
+            taken, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert tables and taken / count < 100
+        assert index.keys[index.census.unique_code_symbol("REG_3_01999_MASK")] == "REG_3_01999_MASK"

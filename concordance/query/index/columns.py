@@ -71,8 +71,11 @@ class IdsByText:
         self._text_of = text_of
         self._added: dict[str, list[int]] = {}
 
-    def get(self, text: str) -> list[int]:
-        """Return the ids that have a text, in no particular order."""
+    def get(self, text: str, is_wanted: Callable[[int], bool] = lambda one: True) -> list[int]:
+        """Return the ids that have a text, in no particular order.
+
+        `is_wanted` is asked first, because thousands of ids may have a text, and comparing takes longer.
+        """
         numbers = self._numbers
         checksum = crc32(text.encode("utf-8", "surrogatepass"))
         first = last = bisect_left(numbers, checksum << 32)
@@ -81,7 +84,7 @@ class IdsByText:
         if first == last and not self._added:
             return []
         some = chain([one & _LOW for one in numbers[first:last]], self._added.get(text, ()))
-        return [one for one in some if self._text_of(one) == text]
+        return [one for one in some if is_wanted(one) and self._text_of(one) == text]
 
     def add(self, text: str, identity: int) -> None:
         """Let an id be found by the text that it has now."""

@@ -261,7 +261,7 @@ class Index:
         Only languages that separate declarations from definitions are searched. Ids are in the order of paths.
         """
         self.reads.note(Aspect.SYMBOLS_NAMED, split_key(key)[-1])
-        found = [one for one in self.prototypes.get(bare_key(key)) if self.declared[one] == declared]
+        found = self.prototypes.get(bare_key(key), lambda one: self.declared[one] == declared)
         return sorted(found, key=self.order_of) if len(found) > 1 else found
 
     @shared_property()
