@@ -21,7 +21,7 @@ _NEXT = 8  # lines over which these letters may be spread
 _NOTE = re.compile(
     r"\A\W*(?:TODO|FIXME|XXX|HACK|NOTE\b|NB\b|DO NOT (?:EDIT|MODIFY)|NOLINT|noqa|"
     r"mypy:|type:|pylint|flake8|clang-|eslint|Owner\(s\)|@(?:file|author|"
-    r"copyright|package|generated|lint|nolint|param|return|see)\b|\$\{|vim?:|usage:|-\*-|begin\b|end\b|---|===|<)",
+    r"copyright|package|generated|lint|nolint|param|return|see)\b|\$\{|vim?:|usage:|-\*-|begin\b|end\b|see\b|---|===|<)",
     re.I,
 )
 _CODE = re.compile(r"(?::[\w:+-]{1,60}:)?(?P<ticks>`{1,30})(?P<code>.+?)(?P=ticks)_{0,2}|\\[ac] +(?P<word>[\w:]+)")
@@ -80,7 +80,7 @@ def cite_words(index: Index, path: str, words: str, near: int = 1) -> Cite:
 
 
 def is_statement(words: str) -> bool:
-    """True if a sentence says something: it has at least three words, and is not a note to a tool or a to-do."""
+    """True if a sentence says something: it has at least three words, and is not a note to a tool, a to-do or a pointer."""
     enough = len(re.findall(r"[^\W\d_]{2,}", words)) >= 3
     return enough and (not _NOTE.match(words) or GENERATED.search(words) is not None)
 
