@@ -53,6 +53,11 @@ _RULES = {
 }  # fmt: skip
 
 
+def _top(path: str) -> str:
+    """Return the folder of a path that is right below the repository; "" for a file beside it."""
+    return path.partition("/")[0] if "/" in path else ""
+
+
 class PythonLinker:
     """Links Python files."""
 
@@ -163,10 +168,17 @@ class PythonLinker:
         return rows
 
     def _visible(self, file: LoadedFlow, ids: list[int]) -> list[int]:
-        """Return the members that a file may use: a program does not use its tests."""
-        if _TEST_PATH.search(file.path):
+        """Return the members that a file may use: those below its own top folder or one that it imports from.
+
+        A program does not use its tests, nor the scripts of another part of the repository.
+        """
+        if not ids:
             return ids
-        return [one for one in ids if not _TEST_PATH.search(self.world.files[self.world.number_of_id(one)].path)]
+        targets = self.world.targets(file)
+        tops = {_top(file.path)} | {_top(path) for target in targets for path in target.paths}
+        is_test = _TEST_PATH.search(file.path) is not None
+        paths = {one: self.world.files[self.world.number_of_id(one)].path for one in ids}
+        return [one for one in ids if _top(paths[one]) in tops and (is_test or not _TEST_PATH.search(paths[one]))]
 
     def _is_receiver_known(self, values: Values) -> bool:
         """True if the receiver's value is known: then the member is not defined anywhere else."""

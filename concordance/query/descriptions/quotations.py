@@ -80,7 +80,7 @@ def cite_words(index: Index, path: str, words: str, near: int = 1) -> Cite:
 
 
 def is_statement(words: str) -> bool:
-    """True if a sentence says something: it has at least three words, and is not a note to a tool, a to-do or a pointer."""
+    """True if a sentence says something: it has three words or more, and is no note to a tool, to-do or pointer."""
     enough = len(re.findall(r"[^\W\d_]{2,}", words)) >= 3
     return enough and (not _NOTE.match(words) or GENERATED.search(words) is not None)
 
