@@ -37,6 +37,7 @@ from concordance.query.descriptions.quotations import (
 )
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
+from concordance.query.folders.front_page import main_parts
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
@@ -288,10 +289,33 @@ def test_index_pages(sample: Index) -> None:
 
 def test_the_roots_index(sample: Index) -> None:
     (page,) = folder_index.pages(sample, "")
-    assert sections(page)[:4] == ["Overview", "Where to Start", "Subfolders", "Languages"]
+    assert sections(page)[:7] == [
+        "Overview", "Main Parts", "Core Concepts", "Where to Start", "Building and Testing", "Subfolders", "Languages"
+    ]  # fmt: skip
     assert any(isinstance(block, Quote) for block in page.blocks)
     said = "\n".join(texts(page.blocks))
-    assert "comprehensive_book.md" in said and "README.md" in said
+    assert "the book" in said and "README" in said
+
+
+def test_the_main_parts_of_a_repository(folder: Path) -> None:
+    long = "def f{0}():\n    return {0}\n" * 60
+    files: dict[str, str | bytes] = {f"src/lib/p{part}/m{n}.py": long.format(n) for part in range(5) for n in range(3)}
+    files |= {f"src/test/t{n}.py": long.format(n) for n in range(40)}
+    files |= {f"docs/{n}.md": "Words.\n" * 500 for n in range(9)}
+    index = made(folder, files)
+    assert [part.path for part in main_parts(index)] == [f"src/lib/p{part}" for part in range(5)]
+
+
+def test_the_main_parts_of_a_flat_repository(folder: Path) -> None:
+    index = made(folder, {f"m{n}.c": f"int f{n}(void) {{ return {n}; }}\n" * 90 for n in range(12)})
+    assert [part.path for part in main_parts(index)] == [f"m{n}.c" for n in (0, 1, 10, 11, 2, 3, 4, 5)]
+
+
+def test_hidden_folders_come_last(folder: Path) -> None:
+    index = made(folder, {".ci/a.py": "x = 1\n", "b/a.py": "x = 1\n", "a/a.py": "x = 1\n"})
+    (page,) = folder_index.pages(index, "")
+    table = next(block for block in page.blocks if isinstance(block, Table) and block.columns[0] == "Folder")
+    assert [shown(row[0]) for row in table.rows] == ["a", "b", ".ci"]
 
 
 def test_a_folder_of_very_many_files_is_parted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,8 +57,13 @@ def test_the_readme_decides_how_a_name_is_written(tmp_path: Path) -> None:
 
 
 def test_the_readme_decides_between_manifest_and_remote(tmp_path: Path) -> None:
-    files = {"CMakeLists.txt": "project(Torch CXX)\n", "README.md": "![x](y)\n\nPyTorch is a package.\n"}
+    files = {"CMakeLists.txt": "project(Torch CXX)\n", "README.md": "![x](y)\n\nPyTorch has torch.\n"}
     assert name(tmp_path, files, "git@example.org:them/pytorch.git") == "PyTorch"
+
+
+def test_the_subject_of_the_readme_contains_the_name_of_the_package(tmp_path: Path) -> None:
+    files = {"CMakeLists.txt": "project(Torch CXX)\n", "README.md": "PyTorch is a package with torch.\n"}
+    assert name(tmp_path, files) == "PyTorch"
 
 
 def test_the_private_package_of_a_monorepo_names_nothing(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ _LOWER_WORD = re.compile(r"(?<![\w@./<-])[a-z][a-z']+(?![\w@]|[./]\w)")
 _LEGAL_LINE = re.compile(
     r"\W*(?:copyright\b|\(c\)\s|©|spdx-|all rights reserved|licen[cs]ed? (?:under|to)\b|(?:licen[cs]e|copying)\s*:|"
     r"this (?:source code|file|software|program|code) is (?:licen[cs]ed|distributed|free software|part of)|"
-    r"(?:modifications?|portions) (?:copyright|are)|see (?:the )?licen[cs]e)",
+    r"(?:modifications?|portions)(?: of this (?:file|code|software))? (?:copyright|are)|see (?:the )?licen[cs]e)",
     re.I,
 )
 _LEGAL = re.compile(

@@ -21,7 +21,7 @@ from collections import Counter
 from functools import cached_property
 from typing import NamedTuple
 
-from concordance.base.model import Category
+from concordance.base.model import Category, File
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, incremental, shared_until, unrecorded_copy
 from concordance.query.folders import UNWRITTEN_CATEGORIES, Folder, folders
@@ -89,10 +89,11 @@ class Plan:
         files = unrecorded_copy(ledger(self._index).files)
         found = {}
         for path, folder in folders(self._index).all.items():
-            found[path] = known[path] if had.get(path) is own[path] else sum(
-                files[name].lines * _SHARES.get(files[name].category, 0.0) * (0.5 + 0.5 * ranks.get(name, 0.0))
-                for name in folder.files
-            )  # fmt: skip
+            found[path] = (
+                known[path]
+                if had.get(path) is own[path]
+                else sum(_weight(files[name], ranks.get(name, 0.0)) for name in folder.files)
+            )
         return found
 
     def _total_weights(self) -> dict[str, float]:
@@ -151,6 +152,14 @@ class Plan:
                 found[here, there] += times
         return found
 
+    def weight(self, folder: str) -> float:
+        """Return the weight of a folder with everything below it."""
+        return self._weights[folder]
+
+    def file_weight(self, path: str) -> float:
+        """Return the weight of a file."""
+        return _weight(ledger(self._index).files[path], self._index.ranks.get(path, 0.0))
+
     def uses(self, folder: str) -> list[tuple[str, int]]:
         """Return the chapters that a chapter depends on, most used first."""
         return self._sides[0].get(folder, [])
@@ -201,6 +210,10 @@ class Plan:
         return [self.chapters[folder_names[place]] for place in order_by_use(list(range(len(folder_names))), between)]
 
 
+def _weight(file: File, rank: float) -> float:
+    return file.lines * _SHARES.get(file.category, 0.0) * (0.5 + 0.5 * rank)
+
+
 _KINDS = ("Further code", "Examples and benchmarks", "Tests", "Building, tools and settings", "Documents")
 _ROOT_TITLE = "The root"
 _KIND_OF = {
@@ -209,13 +222,23 @@ _KIND_OF = {
 }  # fmt: skip
 
 
+def _written_lines(folder: Folder) -> dict[str, int]:
+    """Return the lines of a folder by category, without generated, vendored and data files if there are others."""
+    lines = {one: times for one, times in folder.category_lines.items() if one not in UNWRITTEN_CATEGORIES}
+    return lines or dict(folder.category_lines)
+
+
+def is_code(folder: Folder) -> bool:
+    """True if a quarter of the lines in a folder are source."""
+    lines = _written_lines(folder)
+    return 4 * lines.get(Category.SOURCE, 0) >= sum(lines.values())
+
+
 def _kind(folder: Folder) -> str:
     """Return the part for a folder with one chapter: code if a quarter of its lines are source, else by most lines."""
-    lines = {
-        one: times for one, times in folder.category_lines.items() if one not in UNWRITTEN_CATEGORIES
-    } or folder.category_lines
-    if 4 * lines.get(Category.SOURCE, 0) >= sum(lines.values()):
+    if is_code(folder):
         return _KINDS[0]
+    lines = _written_lines(folder)
     return _KINDS[_KIND_OF.get(Category(max(lines, key=lambda one: (lines[one], one))), 0)]
 
 

@@ -55,7 +55,7 @@ def time_in_words(minutes: int) -> str:
 
 def reading_path(index: Index, paths: Sequence[str], limit: int = _MAX_STEPS) -> list[ReadingStep]:
     """Return the files of the given folders to read first, as far as possible each after those that it uses."""
-    chosen = _files_to_read(index, paths, limit)
+    chosen = files_to_read(index, paths, limit)
     bases = {index.file_id(path): place for place, path in enumerate(chosen)}
     uses: Counter[tuple[int, int]] = Counter()
     for base, place in bases.items():
@@ -68,7 +68,7 @@ def reading_path(index: Index, paths: Sequence[str], limit: int = _MAX_STEPS) ->
     ]
 
 
-def _files_to_read(index: Index, paths: Sequence[str], limit: int) -> list[str]:
+def files_to_read(index: Index, paths: Sequence[str], limit: int) -> list[str]:
     """Return the files with the definitions that are documented best and used most, then other central files.
 
     A file that only forwards to others or helps tests is chosen only if there is nothing else.

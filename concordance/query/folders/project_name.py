@@ -2,9 +2,10 @@
 
 In: an index. Out: a name. Candidates are the names in manifests at the root, in the order of `_MANIFESTS`, then that of
 the remote, then the title of the README. The README's opening decides among them: it usually writes the name the way
-people know it (`PyTorch`, while CMake calls the project `Torch`), so the first candidate that occurs in it wins, in its
-spelling. The name of a private package of a monorepo, which nobody outside uses, does not count. The last resort is
-the folder at the root that has most of the source. The name of the repository's own folder is not used, because it
+people know it (`PyTorch`, while the package is called `torch`), so the candidate that occurs in it first wins, in its
+spelling. What its first sentence is about is a candidate too, if it contains another one. The name of a private package
+of a monorepo, which nobody outside uses, does not count. The last resort is the folder at the root that has most of the
+source. The name of the repository's own folder is not used, because it
 differs between clones, and the same files must give the same book.
 """
 
@@ -28,6 +29,8 @@ READMES = (
 )  # fmt: skip
 _MAX_BYTES = 300_000  # of a manifest or README that are read
 _OPENING = 4_000  # characters of a README in which its name is searched for
+_SUBJECT = re.compile(r"^[*_]*([A-Z][\w.+-]*(?: [A-Z][\w.+-]*)?)[*_]* (?:is|provides|contains) ", re.M)
+_LETTERS = re.compile(r"[\W_]+")
 _PLAIN = re.compile(r"[\w@][\w.@/+ -]{0,59}")
 _GENERIC = re.compile(
     r"(?:read ?me|(?:table of )?contents|overview|introduction|about|installation|install|getting started|quick ?start|"
@@ -121,10 +124,9 @@ def _name(index: Index) -> str:
         files = root_files(index)
         candidates = [name for name in (*_from_manifests(index, files), index.facts.meta().get("remote", "")) if name]
         opening = _readme_text(index)
-        for name in candidates:
-            written = _as_written(name, opening)
-            if written:
-                return written
+        places = [match for name in (*_subject(opening, candidates), *candidates) if (match := _find(name, opening))]
+        if places:
+            return " ".join(min(places, key=lambda match: match.start())[0].split())
         title = _readme_title(index)
         return next((name for name in (*candidates, title) if name), "") or _main_folder(index) or "repository"
 
@@ -179,12 +181,18 @@ def _readme_text(index: Index) -> str:
     return text[:_OPENING]
 
 
-def _as_written(name: str, opening: str) -> str:
-    """Return a name as the README writes it; "" if it does not."""
+def _find(name: str, opening: str) -> re.Match[str] | None:
+    """Return where the README writes a name first, in whatever spelling; None if it does not."""
     words = [re.escape(word) for word in re.split(r"[-_. ]+", name) if word]
     pattern = r"[-_. ]?".join(words)
-    found = re.search(rf"(?<![\w/.@:-]){pattern}(?![\w/-]|\.\w)", opening, re.I) if words else None
-    return " ".join(found[0].split()) if found else ""
+    return re.search(rf"(?<![\w/.@:-]){pattern}(?![\w/-]|\.\w)", opening, re.I) if words else None
+
+
+def _subject(opening: str, candidates: list[str]) -> list[str]:
+    """Return what the README's first sentence is about, if that contains the name of a candidate."""
+    found = _SUBJECT.search(opening)
+    letters = _LETTERS.sub("", found[1]).lower() if found else ""
+    return [found[1]] if found and any(_LETTERS.sub("", name).lower() in letters for name in candidates) else []
 
 
 def _readme_title(index: Index) -> str:

@@ -6,44 +6,30 @@ report.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from concordance.base.blocks import (
     Block,
-    Code,
     Heading,
-    Item,
-    Items,
     Mono,
     Piece,
     Pieces,
     Ref,
-    Strong,
     Table,
     Text,
     To,
     count_noun,
-    join_in_sentence,
 )
-from concordance.base.model import Category
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
 from concordance.query.folders import folders
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
+from concordance.query.folders.front_page import build_and_test, concepts, parts_table, where_to_start
 from concordance.query.folders.project_name import name_of, readme_of
-from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 
-_BUILDS = (
-    "pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "Makefile", "package.json", "Cargo.toml", "go.mod",
-    "BUILD.bazel", "WORKSPACE", "pom.xml", "build.gradle", "build.gradle.kts", "meson.build", "configure.ac", "Kconfig",
-    "Dockerfile", "environment.yml", "requirements.txt", "tox.ini",
-)  # fmt: skip
-_GUIDES = re.compile(r"(?:readme|contributing|architecture|hacking|install|security|changelog|glossary)[^/]*$", re.I)
 _CENTRAL = 12
-_TESTS = 3
 
 
 def readme_opening(index: Index) -> DocumentOpening | None:
@@ -66,65 +52,26 @@ def root_index(index: Index) -> Iterator[Block]:
         [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
          f"They define {count_noun(symbols, 'name')}{tests}."]
     )  # fmt: skip
+    parts, ideas, building = parts_table(index), concepts(index), build_and_test(index)
+    if parts:
+        yield Heading(2, ["Main Parts"])
+        yield from parts
+    if ideas:
+        yield Heading(2, ["Core Concepts"])
+        yield from ideas
     yield Heading(2, ["Where to Start"])
     yield from where_to_start(index)
+    if building:
+        yield Heading(2, ["Building and Testing"])
+        yield from building
     if root.folders:
         yield Heading(2, ["Subfolders"])
-        yield folder_table(index, root.folders)
+        yield folder_table(index, sorted(root.folders, key=lambda path: path.startswith(".")))
     yield Heading(2, ["Languages"])
     yield languages(index)
     yield Heading(2, ["Most Central Files"])
     yield Text(["Ranked by how often a reader following uses from file to file would arrive at them."])
     yield central_files(index)
-
-
-def where_to_start(index: Index) -> list[Block]:
-    """Return links to what a reader opens first: documents, the book, build files and tests."""
-    root = folders(index).all[""]
-    items: list[Item] = []
-    guides = [path for path in root.files if _GUIDES.match(path)]
-    guides.sort(key=lambda path: (not path.lower().startswith("readme"), path))
-    if guides:
-        items.append(Item([Strong("Read"), ": ", *join_in_sentence([Ref(To.FILE, path) for path in guides])]))
-    items.append(
-        Item([Strong("The book"), ": ", Ref(To.BOOK, "", "", "comprehensive_book.md"),
-              ", chapters in reading order; ", Ref(To.LETTERS, "", "", "keywords.md"),
-              ", every name from A to Z; ", Ref(To.REPORT, "", "", "verification_report.md"),
-              ", which files were read and which were not"])
-    )  # fmt: skip
-    docs = [path for path in root.folders if folders(index).all[path].mostly(Category.DOCUMENTATION)]
-    if docs:
-        items.append(
-            Item([Strong("Documents"), ": ", *join_in_sentence([Ref(To.INDEX, path, "", path) for path in docs])])
-        )
-    builds = [path for path in _BUILDS if path in ledger(index).files]
-    if builds:
-        items.append(Item([Strong("Build"), ": ", *join_in_sentence([Ref(To.FILE, path) for path in builds])]))
-    blocks: list[Block] = []
-    commands = _commands(index)
-    if commands:
-        where = [path for path in root.folders if folders(index).all[path].mostly(Category.TEST)]
-        more: list[Piece] = (
-            [" in ", *join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])] if where else []
-        )
-        items.append(Item([Strong("Tests"), f": {count_noun(root.tests, 'test')}", *more, "; to run one file:"]))
-        blocks.append(Code("\n".join(commands) + "\n", "bash"))
-    return [Items(items), *blocks]
-
-
-def _commands(index: Index) -> list[str]:
-    """Return the commands that run the files with the most tests, one per language."""
-    found: dict[str, str] = {}
-    counts = ledger(index).tests
-    for path, _ in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
-        language = index.language_of(path)
-        if language not in found:
-            command = index.runners.command(path, language, "")
-            if command:
-                found[language] = command
-        if len(found) == _TESTS:
-            break
-    return list(found.values())
 
 
 def languages(index: Index) -> Table:
