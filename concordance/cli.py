@@ -125,6 +125,7 @@ _STORE = click.Option(
     help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
 )  # fmt: skip
 _YES = click.Option(["--yes", "-y"], is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
+_TEXT = "[FILE]"  # the argument of a question about a text
 _BATCH_OPTIONS = ("as_json", "no_update", "repo", "store", "yes")  # options of `concord batch`, not of a question in it
 
 
@@ -133,6 +134,8 @@ def _question(name: str, module: Any) -> click.Command:
     from concordance.query.answers import options_of
 
     def run(repo: str | None, as_json: bool, no_update: bool, store: str | None, yes: bool, **given: Any) -> None:
+        if module.ARGUMENT == _TEXT:
+            given["asked"] = _read_text(given["asked"] or "-")
         with _open_repository(repo, no_update, store, yes) as repository:
             answer = _ask(repository, name, given)
             _print(answer, repository.root, as_json)
@@ -159,6 +162,17 @@ def _question(name: str, module: Any) -> click.Command:
         _YES,
     ]
     return click.Command(name, params=parameters, callback=run, help=module.HELP)
+
+
+def _read_text(path: str) -> str:
+    """Return the text of a file, or of standard input for "-"."""
+    if path == "-" and (sys.stdin is None or sys.stdin.isatty()):
+        raise click.UsageError("Give a FILE, or pipe a text into the command.")
+    try:
+        with click.open_file(path, "rb") as file:
+            return bytes(file.read()).decode("utf-8", "replace")
+    except OSError as error:
+        raise click.UsageError(f"Cannot read {path}: {error.strerror}") from None
 
 
 def _option(option: Option) -> click.Option:
@@ -238,9 +252,9 @@ def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], l
     name, args = (question.get("command"), question.get("args", [])) if isinstance(question, dict) else (None, [])
     if not isinstance(name, str) or not isinstance(args, list) or not all(isinstance(one, str) for one in args):
         raise click.UsageError('a question must look like {"command": "define", "args": ["a.py:3:7"]}')
-    if name not in commands:
-        from concordance.base import plugins
+    from concordance.base import plugins
 
+    if name not in commands:
         names = list(plugins.names(QUESTIONS))
         if name not in names:
             raise click.UsageError(f"No such command '{name}'.{_did_you_mean(name, names)}")
@@ -249,7 +263,12 @@ def _parse_and_ask(repository: Repository, commands: dict[str, click.Command], l
     options = commands[name].make_context(name, list(args)).params
     if options["repo"] is not None or options["store"] is not None:
         raise click.UsageError("A batch queries one repository: pass --repo and --store to `concord batch`")
-    return _ask(repository, name, {key: value for key, value in options.items() if key not in _BATCH_OPTIONS})
+    given = {key: value for key, value in options.items() if key not in _BATCH_OPTIONS}
+    if given.get("asked") and plugins.load(QUESTIONS, name).ARGUMENT == _TEXT:
+        if given["asked"] == "-":
+            raise click.UsageError("Give a FILE: standard input holds the questions.")
+        given["asked"] = _read_text(given["asked"])
+    return _ask(repository, name, given)
 
 
 def main() -> None:

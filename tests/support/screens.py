@@ -37,6 +37,7 @@ _ASKED = (
     "related abacus/ledger.py",
     "search ledger",
     "search nowhere_to_be_found",
+    "locate README.md -n 3",
     "keywords abacus/ledger.py --limit 12",
     "keywords --limit 5",
     "path test_adds native/src/sum.cpp",

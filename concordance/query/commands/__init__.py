@@ -4,7 +4,8 @@ A command's module defines
 
 - `HELP`: what it answers, with examples
 - `ARGUMENT`: its argument as the help shows it: "PATH", "NAME", "PATH or NAME"; in "[]" if it is optional, followed by
-  "..." if several words form one query ("QUERY..."), "" if there is no argument
+  "..." if several words form one query ("QUERY..."), "" if there is no argument; "[FILE]" if the argument is a text,
+  which the command line reads from a file or from standard input
 - `OPTIONS`: its own options, a tuple of `Option`; may be omitted
 - `answer(index, argument, page) -> Answer`: `index` is the repository (`query.index`), `argument` what was typed (None
   if there was nothing), `page.options` the value of each of its options by name

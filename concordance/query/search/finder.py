@@ -145,7 +145,7 @@ def _by_path(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
     asked = wish.question.strip("/")
     if not _PATH.fullmatch(wish.question) or not asked:
         return
-    files, folders = _by_last_name(index)
+    files, folders = paths_by_name(index)
     last = asked.rpartition("/")[2]
 
     def order(path: str) -> tuple[object, ...]:
@@ -161,7 +161,7 @@ def _by_path(index: Index, wish: SearchRequest) -> Iterator[SearchResult]:
 
 
 @shared_until(ANY_UPDATE)
-def _by_last_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def paths_by_name(index: Index) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Return all files and all folders by the last part of their paths."""
     files: dict[str, list[str]] = {}
     folders: dict[str, list[str]] = {}

@@ -44,7 +44,7 @@ _TALKED = """
     where during already just
 """
 # Weight of each category: descriptions of changes are about source first.
-_FOR: dict[str, float] = {
+CATEGORY_WEIGHT: dict[str, float] = {
     Category.SOURCE: 1.0, Category.BUILD: 0.87, Category.CONFIGURATION: 0.51, Category.TEST: 0.46,
     Category.BENCHMARK: 0.41, Category.EXAMPLE: 0.41, Category.DOCUMENTATION: 0.46, Category.DATA: 0.3,
     Category.GENERATED: 0.41, Category.VENDORED: 0.3,
@@ -107,7 +107,12 @@ def files_with_phrase(
     shards: list[IndexShard], phrase: str, folder: str, words: WordNormalizer
 ) -> dict[str, list[int]]:
     """Return the files that may contain a phrase literally, with the first lines of the candidate passages."""
-    row = tuple(words.of(phrase).split()[:_WORDS])
+    return files_with_words(shards, words.of(phrase).split()[:_WORDS], folder)
+
+
+def files_with_words(shards: list[IndexShard], words: Iterable[str], folder: str = "") -> dict[str, list[int]]:
+    """Return the files with some words of the index in a row, with the first lines of the passages."""
+    row = tuple(words)
     found: dict[str, list[int]] = {}
     for shelf in shards:
         for piece in shelf.pieces([FieldQuery("text", row, 1.0)] if row else [], folder, _QUOTES):
@@ -160,9 +165,9 @@ class _Scorer:
     def _factor(self, purpose: Category, coverage: float) -> float:
         """Return the weight of a category; a file that contains almost the whole question counts fully, unless it is
         prose."""
-        factor = _FOR[purpose]
+        factor = CATEGORY_WEIGHT[purpose]
         if self.question.tests:
-            factor = 1.0 if purpose == Category.TEST else factor * _FOR[Category.TEST]
+            factor = 1.0 if purpose == Category.TEST else factor * CATEGORY_WEIGHT[Category.TEST]
         return factor if purpose in _QUOTING else factor + (1 - factor) * min(1.0, max(0.0, (coverage - 0.2) / 0.4))
 
     def _about_files(self) -> list[FieldQuery]:

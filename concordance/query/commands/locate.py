@@ -1,0 +1,44 @@
+"""`concord locate`: find what a bug report, a stack trace or the output of a test is about."""
+
+from __future__ import annotations
+
+from concordance.base.errors import UserError
+from concordance.query.answers import Answer, AnswerPage, Option, full_name, paginate
+from concordance.query.index.repository import Index
+from concordance.query.search.suspects import find_suspects
+
+HELP = """List the files and functions that most likely need the change, from a bug report, a trace or a test's output.
+
+Reads FILE, or standard input. Each row has its reasons: frames of traces (Python, C++, Java, Go, Rust, JavaScript),
+paths and names that are mentioned, error messages and the lines that raise them, options, quoted strings, words, and
+what is one step away from these.
+
+\b
+concord locate report.md
+pytest 2>&1 | concord locate
+"""
+ARGUMENT = "[FILE]"
+OPTIONS = (Option("number", "Show at most N files and N functions.", int, 10, short="n", least=1),)
+
+_COLUMNS = ("path", "line", "symbol", "reasons")
+
+
+def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
+    """Return one row per file and function; `argument` is the report's text."""
+    text = (argument or "").encode("utf-8", "replace").decode()
+    if not text.strip():
+        raise UserError("there is no report to read", "Give a FILE, or pipe a report into `concord locate`")
+    found = find_suspects(index, text, page.options["number"])
+    rows = [
+        {
+            "path": one.path,
+            "line": one.line,
+            "symbol": full_name(one.symbol) if one.symbol is not None else "",
+            "kind": one.symbol.kind if one.symbol is not None else "file",
+            "score": round(one.score, 3),
+            "reasons": one.reasons,
+        }
+        for one in found
+    ]
+    note = "" if rows else f"no match for anything in the report: {len(index.categories):,} files searched"
+    return paginate(rows, _COLUMNS, page)._replace(note=note)

@@ -1,0 +1,213 @@
+"""Reads a bug report, a stack trace or the output of a test run.
+
+In: text as people paste it: Markdown, tracebacks of Python, C and C++ (gdb, sanitizers), Java, Go, Rust and JavaScript,
+output of pytest, unittest and gtest. Out: a `BugReport`, which lists what the text says about code: frames, paths,
+names, error messages, options, quoted strings, and the remaining words with the title first. Nothing is looked up here.
+
+What only describes the reporter's machine is dropped, because its words are rare and would lead astray: comments of an
+issue template, check lists, addresses, and lines that list a package with its version. So are names that the
+reporter's own example defines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from concordance.link.python.builtin_types import BUILTIN_NAMES
+
+
+class StackFrame(NamedTuple):
+    """One line of a stack trace."""
+
+    path: str  # as printed: absolute, relative, or made from a Java class
+    line: int
+    function: str  # "" if the trace does not tell
+
+
+class BugReport(NamedTuple):
+    """What a report says about code."""
+
+    title: str
+    words: str  # the text for full-text search: the title, the prose, then code
+    traces: list[list[StackFrame]]  # the innermost frame first
+    paths: list[str]
+    names: dict[str, float]  # names as they are spelled; 1.0 if written in prose, less if only in an example
+    messages: list[str]  # lines that may be an error message
+    literals: list[str]  # options, environment variables, and quoted text
+    output: list[str]  # lines that a program printed
+    imported: frozenset[str]  # modules that the reporter's example imports
+
+
+IN_EXAMPLE = 0.5  # weight of a name that only the reporter's example uses: it shows the way in, not the fault
+_MAX_TEXT, _MAX_LINE = 200_000, 2_000  # characters that are read; longer texts are dumps of data
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_ADDRESS = re.compile(r"https?://[^\s)>\]]+")
+_BLOB = re.compile(r"/(?:blob|tree|raw)/[^/\s]+/([^\s#?)>\]]+)")  # a file on a code host
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*(?:`{3,}|~{3,})[ \t]*$|\Z)", re.S | re.M)
+_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]*(\S.*)$", re.M)
+_TASK = re.compile(r"^\s*[-*] \[[ xX]\].*$", re.M)
+_PACKAGE = re.compile(r"^[\w.\[\]-]+\s*(?:==|>=|<=|~=|@|:)?\s*v?\d+(?:\.\d+)+\S*(?:\s+\S+)?\s*$")
+_RULER = re.compile(r"^[\W_]*$")
+
+_PREFIX = r"^(?:\w+> ?|[ \t>|]|E  )*"  # what programs print before each line of a trace
+_PYTHON = re.compile(_PREFIX + r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
+_PYTEST = re.compile(_PREFIX + r"([^\s:]+\.py):(\d+): (?:in (\S+))?")
+_JAVA = re.compile(_PREFIX + r"at (?:[\w.]+/+)?((?:[\w$]+\.)+)([\w$<>]+)\((\w+\.\w+):(\d+)\)")
+_SCRIPT = re.compile(
+    _PREFIX + r"at (?:async )?(?:new )?(?:([\w.$<>]+)(?: \[as \w+\])? \()?(?:file://)?([^\s()]+?):(\d+):\d+\)?"
+)
+_DEBUGGER = re.compile(_PREFIX + r"#\d+:?\s+(?:0x[0-9a-f]+ )?(?:in )?([\w:~<>]+)[^\n]*? (?:at )?([^\s()]+\.\w+):(\d+)")
+_COMPILED = re.compile(
+    _PREFIX + r"(?:at |panicked at |thread '[^']*' panicked at )?([^\s:()'\",]+\.(?!py\b)[A-Za-z]\w*):(\d+)(?::\d+)?\b"
+)
+_GO_CALL = re.compile(r"^([\w./*()-]+)\(.*\)$")
+_ECHO = re.compile(_PREFIX + r"\s{4}\S")  # the source line that Python prints below a frame
+_GAP = 4  # lines that may be between two frames of one trace: source, markers, a repeated message
+
+_PATH = re.compile(r"(?<![\w/])(?:[\w.+-]+[/\\])*[\w+-][\w.+-]*\.[A-Za-z]\w{0,9}\b")
+_SEPARATOR = re.compile(r"\.|::|#")
+_DOTTED = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w*(?:(?:\.|::|#)~?[A-Za-z_]\w*)+")
+_IDENTIFIER = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w+(?!\w)")
+_UNLIKE_A_WORD = re.compile(r"\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z0-9]_\w+|_+[A-Za-z]\w+")
+_CALLED = re.compile(r"\b([A-Za-z_]\w+)\(")
+_DEFINED = re.compile(
+    r"\b(?:def|class|function|func|fn|struct|interface|let|const|var|val)\s+([A-Za-z_]\w*)"
+    r"|^\s*(?:[>+-]\s*)?(\w+)\s*:?=(?!=)",
+    re.M,
+)
+_IMPORTED = re.compile(r"^\s*(?:import|from)\s+([A-Za-z_]\w*)", re.M)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]{3,})\}?|\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b")
+_STRING = re.compile(r"(?<!\w)(?:\"([^\"\n]{6,120})\"|'([^'\n]{6,120})'|“([^”\n]{6,120})”)(?!\w)")
+_MESSAGE = re.compile(
+    r"^(?:E\s+|[\w.: /-]*?)\b((?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)|error|panic|fatal|FATAL|ERROR|WARNING)"
+    r"\b[^:\n]{0,40}:\s*\S.*)$"
+)
+_PYTEST_LINE = re.compile(r"^E\s{2,}(?!\s*(?:[+?-] |assert ))(\S.{8,})$")
+_WORD = re.compile(r"(?<!\S)[A-Za-z][a-z]+(?=[\s,.:;]|$)")
+_STATEMENT = re.compile(
+    r"^\s*(?:def|class|import|from|return|if|for|while|with|try|assert|raise|func|fn|let|const|var|pip)\b"
+    r"|[{};]\s*$|^[#>$]| = "
+)
+
+
+def parse_report(text: str) -> BugReport:
+    """Read a report."""
+    text = _COMMENT.sub("", text[:_MAX_TEXT].replace("\r\n", "\n").replace("\r", "\n"))
+    linked = [match[1] for match in _BLOB.finditer(text)]
+    text = _TASK.sub("", _ADDRESS.sub(" ", text))
+    lines = [line[:_MAX_LINE] for line in text.split("\n") if not _PACKAGE.match(line[:_MAX_LINE].strip())]
+    traces, plain, echoed = _split_traces(lines)
+    rest = "\n".join(plain)
+    blocks = [match[1] for match in _FENCE.finditer(rest)]
+    prose = _FENCE.sub("\n", rest)
+    title = next((line.strip() for line in prose.split("\n") if line.strip()), "")
+    examples = "\n".join(blocks)
+    words = "\n".join((prose, *(line for line in examples.split("\n") if not _RULER.match(line)), *echoed))
+    paths = dict.fromkeys((*linked, *map(_slashes, _PATH.findall(rest))))
+    return BugReport(
+        title, words, traces, list(paths),
+        _names(prose, examples), _messages(lines, prose), _literals(prose, examples), _output(blocks),
+        frozenset(_IMPORTED.findall(rest)),
+    )  # fmt: skip
+
+
+# --- traces
+
+
+def _split_traces(lines: list[str]) -> tuple[list[list[StackFrame]], list[str], list[str]]:
+    """Return the stack traces of a text, its other lines, and the lines of source that are printed in the traces."""
+    traces: list[list[StackFrame]] = []
+    inner_last: list[bool] = []
+    plain: list[str] = []
+    echoed: list[str] = []
+    last = -_GAP - 1
+    for number, line in enumerate(lines):
+        found = _frame(line, lines[number - 1] if number else "")
+        if found is None:
+            is_echo = number == last + 1 and inner_last[-1] and _ECHO.match(line)
+            (echoed if is_echo else plain).append(line)
+            continue
+        frame, is_inner_last = found
+        if number - last > _GAP or inner_last[-1] != is_inner_last:
+            traces.append([])
+            inner_last.append(is_inner_last)
+        traces[-1].append(frame)
+        last = number
+    return [trace[::-1] if last else trace for trace, last in zip(traces, inner_last, strict=True)], plain, echoed
+
+
+def _frame(line: str, before: str) -> tuple[StackFrame, bool] | None:
+    """Return the frame on a line, and True if its language prints the innermost frame last."""
+    for pattern in (_PYTHON, _PYTEST):
+        if found := pattern.match(line):
+            return StackFrame(_slashes(found[1]), int(found[2]), found[3] or ""), True
+    if found := _JAVA.match(line):
+        package = found[1].rstrip(".").split(".")[:-1]
+        return StackFrame("/".join((*package, found[3])), int(found[4]), found[2]), False
+    if found := _SCRIPT.match(line) or _DEBUGGER.match(line):
+        function = _SEPARATOR.split(found[1] or "")[-1]
+        return StackFrame(_slashes(found[2]), int(found[3]), function), False
+    if found := _COMPILED.match(line):
+        call = _GO_CALL.match(before.strip()) if found[1].endswith(".go") else None
+        return StackFrame(_slashes(found[1]), int(found[2]), call[1].rpartition(".")[2] if call else ""), False
+    return None
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+# --- names, messages and literals
+
+
+def _names(prose: str, examples: str) -> dict[str, float]:
+    """Return names with their weights: those of prose if they are marked or spelled as code, and those of examples."""
+    spans = "\n".join(_SPAN.findall(prose))
+    own = {one or other for one, other in _DEFINED.findall(examples)} | BUILTIN_NAMES | {"self", "this", "cls"}
+    written = dict.fromkeys(_code_names(spans, all_words=True), 1.0)
+    for name in _code_names(_SPAN.sub(" ", prose), all_words=False):
+        written.setdefault(name, 1.0)
+    for name in _code_names(examples, all_words=False):
+        written.setdefault(name, IN_EXAMPLE)
+    return {name: weight for name, weight in written.items() if _SEPARATOR.split(name)[0] not in own}
+
+
+def _code_names(text: str, all_words: bool) -> Iterator[str]:
+    yield from _DOTTED.findall(text)
+    called = set(_CALLED.findall(text))
+    for name in _IDENTIFIER.findall(_DOTTED.sub(" ", text)):
+        if all_words or name in called or _UNLIKE_A_WORD.fullmatch(name):
+            yield name
+
+
+def _messages(lines: Iterable[str], prose: str) -> list[str]:
+    """Return the lines that look like an error message, the most frequent ones of a long output once."""
+    found: dict[str, None] = {}
+    for line in lines:
+        text = line.strip().removeprefix("INTERNALERROR>").strip()
+        match = _MESSAGE.match(text) or _PYTEST_LINE.match(text)
+        if match:
+            found.setdefault(match[1].strip())
+    quoted = [match[1].strip() for match in _QUOTED.finditer(prose)]
+    return [*found, *(text for text in quoted if len(_WORD.findall(text)) >= 4)]
+
+
+def _output(blocks: list[str]) -> list[str]:
+    """Return the lines of examples that are sentences rather than code."""
+    lines = [line.strip().removeprefix("E ").strip() for block in blocks for line in block.split("\n")]
+    return [line for line in lines if len(_WORD.findall(line)) >= 3 and not _STATEMENT.search(line)]
+
+
+def _literals(prose: str, examples: str) -> list[str]:
+    """Return options, variables and quoted strings: text that must be in the code as it is written here."""
+    found: dict[str, None] = {}
+    for text in (prose, examples):
+        found.update(dict.fromkeys(_OPTION.findall(text)))
+        found.update(dict.fromkeys(one or other for one, other in _VARIABLE.findall(text)))
+    for quoted in _STRING.findall(_SPAN.sub(" ", prose)):
+        found.setdefault("".join(quoted).strip())
+    return list(found)

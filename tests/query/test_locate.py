@@ -1,0 +1,265 @@
+"""`concord locate`: what a report says, in every form of trace, and what that leads to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import concordance
+from concordance.api import Repository
+from concordance.base.errors import UserError
+from concordance.query.search.bug_report import StackFrame, parse_report
+from tests.support.program import ask, concord, git, write
+
+FILES = {
+    "src/shop/__init__.py": "",
+    "src/shop/cart.py": '''\
+"""The cart of a customer."""
+
+from shop.prices import round_price
+
+
+class Cart:
+    """Holds items until they are paid."""
+
+    def add(self, item, count):
+        if count < 0:
+            raise ValueError(f"cannot add {count} items to the cart")
+        self.items.append((item, count))
+
+    def total(self):
+        return sum(round_price(item.price) * count for item, count in self.items)
+''',
+    "src/shop/prices.py": '''\
+"""Prices and their currencies."""
+
+
+def round_price(price):
+    return price.quantize(CENT)
+
+
+def convert(price, currency):
+    return price * RATES[currency]
+''',
+    "src/shop/cli.py": '''\
+"""The command line."""
+
+import os
+
+
+def add_options(parser):
+    parser.add_argument("--dry-run", help="Pay nothing.")
+    parser.add_argument("--region", default=os.environ.get("SHOP_REGION"))
+
+
+def report_stock(count):
+    print("Only", count, "left in the warehouse, order soon")
+''',
+    "src/shop/shipping.py": '''\
+"""Parcels: their weight, the postage, the label."""
+
+
+class Parcel:
+    """What is sent to a customer."""
+
+    def postage(self, country):
+        """Return the postage for a parcel, by weight and country."""
+        return POSTAGE[country] * self.weight
+
+
+class Letter(Parcel):
+    def postage(self, country):
+        return FLAT[country]
+''',
+    "tests/test_cart.py": '''\
+from shop.cart import Cart
+
+
+def test_total_of_empty_cart():
+    assert Cart().total() == 0
+''',
+    "README.md": "# shop\n\nA shop with a cart, prices, postage and a command line with --dry-run.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
+    """A small repository."""
+    root = tmp_path_factory.mktemp("shop")
+    write(root, FILES)
+    with concordance.open(root) as repository:
+        yield repository
+
+
+def first_file(rows: list[dict[str, Any]]) -> str:
+    return next(str(row["path"]) for row in rows if row["kind"] == "file")
+
+
+def first_function(rows: list[dict[str, Any]]) -> tuple[str, str]:
+    return next((str(row["path"]), str(row["symbol"])) for row in rows if row["kind"] != "file")
+
+
+# --- what a report says
+
+
+TRACES = {
+    "python": (
+        'Traceback (most recent call last):\n  File "/usr/lib/python3/site-packages/shop/cart.py", line 15, in total\n'
+        '    return sum(x)\n  File "/usr/lib/python3/site-packages/shop/prices.py", line 5, in round_price\n    return price\nAttributeError: x\n',
+        [StackFrame("/usr/lib/python3/site-packages/shop/prices.py", 5, "round_price"), StackFrame("/usr/lib/python3/site-packages/shop/cart.py", 15, "total")],
+    ),
+    "windows": ('  File "C:\\shop\\cart.py", line 15, in total\n', [StackFrame("C:/shop/cart.py", 15, "total")]),
+    "prefixed": ('INTERNALERROR>   File "/x/shop/cart.py", line 15, in total\n', [StackFrame("/x/shop/cart.py", 15, "total")]),
+    "pytest": (
+        "tests/test_cart.py:5: in test_total\n    assert Cart().total() == 0\nsrc/shop/cart.py:15: AttributeError\n",
+        [StackFrame("src/shop/cart.py", 15, ""), StackFrame("tests/test_cart.py", 5, "test_total")],
+    ),
+    "java": (
+        "Exception in thread \"main\" java.lang.IllegalStateException: no\n\tat com.shop.Cart.total(Cart.java:12)\n\tat com.shop.Main$1.run(Main.java:3)\n",
+        [StackFrame("com/shop/Cart.java", 12, "total"), StackFrame("com/shop/Main.java", 3, "run")],
+    ),
+    "javascript": (
+        "TypeError: x is not a function\n    at Cart.total (/srv/app/src/cart.js:10:15)\n    at async file:///srv/app/src/main.mjs:3:1\n",
+        [StackFrame("/srv/app/src/cart.js", 10, "total"), StackFrame("/srv/app/src/main.mjs", 3, "")],
+    ),
+    "go": (
+        "goroutine 1 [running]:\nmain.(*Cart).Total(0xc000012345)\n\t/home/me/shop/cart.go:17 +0x1d\nmain.main()\n\t/home/me/shop/main.go:5 +0x20\n",
+        [StackFrame("/home/me/shop/cart.go", 17, "Total"), StackFrame("/home/me/shop/main.go", 5, "main")],
+    ),
+    "rust": (
+        "thread 'main' panicked at src/cart.rs:9:5:\nindex out of bounds\n   1: shop::cart::total\n             at ./src/lib.rs:4:9\n",
+        [StackFrame("src/cart.rs", 9, ""), StackFrame("./src/lib.rs", 4, "")],
+    ),
+    "gdb": (
+        "#0  0x0000555 in shop::Cart::total (this=0x0) at src/cart.cpp:21\n#1  0x0000556 in main () at src/main.cpp:4\n",
+        [StackFrame("src/cart.cpp", 21, "total"), StackFrame("src/main.cpp", 4, "main")],
+    ),
+    "sanitizer": ("    #1 0x4f2 in shop::Cart::add(int) /b/src/cart.cc:33:7\n", [StackFrame("/b/src/cart.cc", 33, "add")]),
+    "gtest": ("src/cart_test.cc:8: Failure\nExpected equality of these values:\n", [StackFrame("src/cart_test.cc", 8, "")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", TRACES)
+def test_traces_are_read_innermost_first(language: str) -> None:
+    text, frames = TRACES[language]
+    assert parse_report(f"It fails\n\n```\n{text}```\n").traces == [frames]
+
+
+def test_what_describes_the_machine_is_dropped() -> None:
+    text = (
+        "Total is wrong\n<!-- Thanks for\nreporting -->\n- [x] I searched for duplicates\n\n"
+        "numpy 1.26.4\nattrs==19.3.0\nSee https://example.org/shop/blob/main/src/shop/cart.py#L3\n"
+    )
+    report = parse_report(text)
+    assert report.title == "Total is wrong"
+    assert report.paths == ["src/shop/cart.py"]
+    assert not any(word in report.words for word in ("Thanks", "duplicates", "numpy", "attrs", "example.org"))
+
+
+def test_names_of_the_example_itself_are_not_names_of_the_repository() -> None:
+    text = "`round_price` fails\n```python\nclass MyItem:\n    pass\nmy_cart = Cart()\nmy_cart.add(MyItem, 2)\nround_price(load_items())\n```\n"
+    names = parse_report(text).names
+    assert names["round_price"] == 1.0
+    assert names["load_items"] < 1.0
+    assert not {"MyItem", "my_cart", "my_cart.add"} & names.keys()
+
+
+def test_options_variables_and_strings() -> None:
+    report = parse_report("With --dry-run and $SHOP_REGION it prints \"nothing to pay\", don't you think? It's odd.")
+    assert report.literals == ["--dry-run", "SHOP_REGION", "nothing to pay"]
+
+
+# --- what it leads to
+
+
+def test_the_innermost_frame_comes_first(shop: Repository) -> None:
+    rows = shop.locate(TRACES["python"][0])
+    assert first_file(rows) == "src/shop/prices.py"
+    assert first_function(rows) == ("src/shop/prices.py", "round_price")
+    assert any("frame of the trace" in reason for reason in rows[0]["reasons"])
+
+
+def test_a_frame_of_another_version_is_found_by_its_name(shop: Repository) -> None:
+    rows = shop.locate('File "/opt/shop/prices.py", line 400, in convert\nKeyError: "EUR"')
+    assert first_function(rows) == ("src/shop/prices.py", "convert")
+
+
+def test_a_frame_of_another_project_is_not_ours(shop: Repository) -> None:
+    rows = shop.locate('File "/usr/lib/python3/site-packages/other/cart.py", line 3, in total\n')
+    assert not any("frame" in reason for row in rows for reason in row["reasons"])
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "symbol", "reason"),
+    [
+        ("It says ValueError: cannot add -3 items to the cart", "src/shop/cart.py", "Cart.add", "raises"),
+        ("Crash\n> cannot add -3 items to the cart\n", "src/shop/cart.py", "Cart.add", "raises"),
+        ("Nothing happens with --dry-run", "src/shop/cli.py", "add_options", "contains “--dry-run”"),
+        ("SHOP_REGION is ignored", "src/shop/cli.py", "add_options", "contains “SHOP_REGION”"),
+        ("Wrong output\n```\nOnly 3 left in the warehouse, order soon\n```\n", "src/shop/cli.py", "report_stock", "contains"),
+        ("`Cart.total` returns a wrong number", "src/shop/cart.py", "Cart.total", "defines total"),
+        ("Look at shop/prices.py", "src/shop/prices.py", "", "mentioned: shop/prices.py"),
+        ("The postage of a heavy parcel ignores its weight", "src/shop/shipping.py", "Parcel.postage", "words"),
+    ],
+)
+def test_each_kind_of_evidence(shop: Repository, text: str, path: str, symbol: str, reason: str) -> None:
+    rows = shop.locate(text)
+    assert first_file(rows) == path
+    if symbol:
+        assert first_function(rows) == (path, symbol)
+    assert any(reason in one for row in rows if row["path"] == path for one in row["reasons"])
+
+
+def test_one_step_along_calls_overrides_and_tests(shop: Repository) -> None:
+    def reasons(text: str) -> set[str]:
+        return {reason for row in shop.locate(text) for reason in row["reasons"]}
+
+    assert "called by total" in reasons("`Cart.total` is wrong")
+    assert "overrides Parcel.postage" in reasons("`Parcel.postage` is wrong")
+    assert "called by test_total_of_empty_cart" in reasons("FAILED tests/test_cart.py::test_total_of_empty_cart")
+
+
+def test_rows_are_in_one_order_and_a_file_comes_before_its_functions(shop: Repository) -> None:
+    rows = shop.locate("The total of the cart ignores the postage of a parcel", number=3)
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    assert sum(row["kind"] == "file" for row in rows) <= 3
+    assert sum(row["kind"] != "file" for row in rows) <= 3
+    seen: set[str] = set()
+    for row in rows:
+        assert row["kind"] == "file" or row["path"] in seen
+        seen.add(str(row["path"]))
+    assert all(0 < float(row["score"]) <= 1 for row in rows)
+
+
+def test_files_that_changed_together(repo: Path) -> None:
+    for number in range(4):
+        write(repo, {"one.py": f"def first(): return {number}\n", "other.py": f"def unlike(): return {number}\n"})
+        git(repo, "add", "-A")
+        git(repo, "commit", "-qm", f"change {number}")
+    rows = ask("locate", cwd=repo, input="`first` is wrong", stdin=None)
+    assert any("changed together with one.py" in reason for row in rows if row["path"] == "other.py" for reason in row["reasons"])
+
+
+def test_nothing_to_read_and_nothing_found(shop: Repository) -> None:
+    with pytest.raises(UserError, match="no report"):
+        shop.locate("  \n")
+    answer = shop.ask("locate", "zyxwv")
+    assert answer.rows == []
+    assert "files searched" in answer.note
+
+
+def test_the_command_reads_a_file_or_standard_input(repo: Path) -> None:
+    write(repo.parent, {"report.md": "`Tree.grow` is wrong"})
+    report = repo.parent / "report.md"
+    from_file = ask("locate", report, cwd=repo)
+    assert from_file[0]["path"] == "a.py"
+    assert ask("locate", cwd=repo, input="`Tree.grow` is wrong", stdin=None) == from_file
+    assert "Cannot read nowhere.md" in concord("locate", "nowhere.md", cwd=repo, code=2).stderr
+    questions = f'{{"command": "locate", "args": ["{report}"]}}\n{{"command": "locate", "args": ["-"]}}\n'
+    first, second = concord("batch", cwd=repo, input=questions, stdin=None).stdout.splitlines()
+    assert json.loads(first)["result"] == from_file
+    assert "standard input holds the questions" in json.loads(second)["error"]
