@@ -573,6 +573,17 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"t/CMakeLists.txt": "set(SRCS ${D}/b.cpp)\nadd_executable(check ${SRCS})\n"}, "t/b.cpp", "cpp", "TEST_F(S, N)",
          "check --gtest_filter=S.N"),
         ({"t/CMakeLists.txt": "add_executable(check b.cpp)\n"}, "t/b.cpp", "cpp", "TEST_P(S, N)", "check --gtest_filter='*/S.N/*'"),
+        ({"CMakeLists.txt": "add_executable(check \"\")\ntarget_sources(check PRIVATE t/b.cpp)\n"}, "t/b.cpp", "cpp", "TEST(S, N)",
+         "check --gtest_filter=S.N"),
+        ({"CMakeLists.txt": "add_library(lib a.cpp)\ntarget_sources(lib PRIVATE t/b.cpp)\n"}, "t/b.cpp", "cpp", "TEST(S, N)", ""),
+        ({"CMakeLists.txt": "add_executable(check t/b.cpp)\nadd_test(NAME all COMMAND check)\n"}, "t/b.cpp", "cpp", "TEST(S, N)",
+         "check --gtest_filter=S.N"),
+        ({"CMakeLists.txt": "add_executable(check t/b.cpp)\nadd_test(NAME all COMMAND check)\n"}, "t/b.cpp", "cpp", "TEST_CASE(n)",
+         "ctest -R '^all$'"),
+        ({"CMakeLists.txt": "add_executable(check t/b.cpp)\ngtest_discover_tests(check)\n"}, "t/b.cpp", "cpp", "TEST(S, N)",
+         "ctest -R '^S\\.N$'"),
+        ({"CMakeLists.txt": "add_executable(check t/b.cpp)\ngtest_discover_tests(check)\n"}, "t/b.cpp", "cpp", "TEST_P(S, N)",
+         "check --gtest_filter='*/S.N/*'"),
         ({"BUILD": 'cc_test(\n    name = "check",\n    srcs = ["t/b.cpp"],\n)\n'}, "t/b.cpp", "cpp", "TEST(S, N)",
          "bazel test //:check --test_filter=S.N"),
         ({"CMakeLists.txt": "add_library(x y.cpp)\n"}, "t/b.cpp", "cpp", "TEST(S, N)", ""),
@@ -608,6 +619,7 @@ def test_commands_are_joined_where_the_program_takes_several_names() -> None:
     both = ["python a.py -k '*.A.b_*'", "python a.py A.c", "python a.py -k '*.A.d_*'"]
     assert join_commands(both) == ["python a.py -k '*.A.b_*' -k '*.A.d_*'", "python a.py A.c"]
     assert join_commands(["t --gtest_filter=S.a", "t --gtest_filter='*/P.a/*'"]) == ["t --gtest_filter='S.a:*/P.a/*'"]
+    assert join_commands(["ctest -R '^A$'", "ctest -R '^B$'"]) == ["ctest -R '^A$'", "ctest -R '^B$'"]
     assert join_commands(["go test . -run '^A$'", "go test . -run '^B$'"]) == [
         "go test . -run '^A$'",
         "go test . -run '^B$'",

@@ -2,7 +2,8 @@
 
 Tests are made by macros: those of googletest, Catch2, doctest and similar. The program that CMake builds from a source
 is found directly, through variables that list sources, through globs, or through a loop that builds one program per
-source; otherwise a Bazel file may have a rule for the source.
+source; otherwise a Bazel file may have a rule for the source. CTest runs a test by its own name if CMake registers each
+test of the program, and the whole program, by the name it was given, if the test has no filter.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _WORD = re.compile(r'"[^"]*"|[^\s"]+')
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MAKE = frozenset(("add_executable", "add_test_executable", "cc_test", "cuda_add_executable", "ament_add_gtest",
                    "gtest_add_executable"))  # fmt: skip
-_LIST = frozenset(("set", "list", "file", "foreach", "get_filename_component"))
+_LIST = frozenset(("set", "list", "file", "foreach", "get_filename_component", "target_sources"))
+_REGISTER = frozenset(("add_test", "gtest_discover_tests", "gtest_add_tests"))
 _HOPS = 3  # levels of variables that are defined by other variables
 Command = tuple[str, list[str]]
 _CMAKE = "CMakeLists.txt"
@@ -35,9 +37,9 @@ def _find(facts: FileFacts, path: str) -> list[int]:
 
 
 def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
-    target = _program(files, path)
+    target, commands = _program(files, path)
     if target:
-        return lambda name: f"{target}{_filter(' --gtest_filter=', name)}"
+        return lambda name: _ctest(commands, target, name) or f"{target}{_filter(' --gtest_filter=', name)}"
     for build in files.nearest(path, *_BAZEL):
         folder = build.rpartition("/")[0]
         inside = path[len(folder) + 1 if folder else 0 :]
@@ -49,23 +51,40 @@ def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     return None
 
 
-def _program(files: RunnerFiles, path: str) -> str:
-    """Return the program that CMake builds from a source.
+def _ctest(commands: list[Command], target: str, name: str) -> str:
+    """Return the command by which CTest runs one test, "" if it knows no such test."""
+    registered = [(words, command) for command, words in commands if command in _REGISTER and target in words]
+    found = _GTEST.match(name)
+    for words, command in registered:
+        if command == "add_test" and found is None:
+            known = words[1] if words[0] == "NAME" else words[0]
+            return f"ctest -R '^{re.escape(known)}$'" if "$" not in known else ""
+        if command != "add_test" and found is not None and "TEST_PREFIX" not in words and "TEST_SUFFIX" not in words:
+            macro, suite, test = found.groups()
+            if "TYPED" not in macro and not macro.endswith("_P"):
+                return f"ctest -R '^{suite}\\.{test}$'"
+    return ""
+
+
+def _program(files: RunnerFiles, path: str) -> tuple[str, list[Command]]:
+    """Return the program that CMake builds from a source, and the commands of the CMake file that builds it.
 
     The nearest CMake file that names the source decides, or another one that uses the variables in which it is listed.
     """
     held: frozenset[str] = frozenset()
     for build in files.nearest(path, _CMAKE):
-        target, held = cmake_target(files.parsed(build, _read_commands), path[len(build) - len(_CMAKE) :])
+        commands = files.parsed(build, _read_commands)
+        target, held = cmake_target(commands, path[len(build) - len(_CMAKE) :])
         if target or held:
             break
     else:
-        return ""
+        return "", []
     for build in files.named(_CMAKE)[:_MAX_CMAKE_FILES] if held and not target else ():
-        target, _ = cmake_target(files.parsed(build, _read_commands), path, held)
+        commands = files.parsed(build, _read_commands)
+        target, _ = cmake_target(commands, path, held)
         if target:
             break
-    return target
+    return target, commands
 
 
 def _filter(option: str, name: str) -> str:
@@ -85,7 +104,7 @@ def _filter(option: str, name: str) -> str:
 def cmake_commands(text: str) -> list[Command]:
     """Return the commands of a CMake file that connect sources with programs."""
     found = _COMMAND.findall(re.sub(r"#.*", "", text))
-    return [(name.lower(), _words(inside)) for name, inside in found if name.lower() in _MAKE | _LIST]
+    return [(name.lower(), _words(inside)) for name, inside in found if name.lower() in _MAKE | _LIST | _REGISTER]
 
 
 def _read_commands(data: bytes) -> list[Command]:
@@ -113,8 +132,10 @@ def cmake_target(commands: list[Command], source: str, held: Iterable[str] = ())
     for name, words in commands:
         if name == "foreach" and words and _lists(words[1:], near, holders):
             holders.add(words[0])
+    programs = {words[0] for name, words in commands if name in _MAKE and words}
     for name, words in commands:
-        if name in _MAKE and words and _lists(words[1:], near, holders):
+        adds = name in _MAKE or (name == "target_sources" and words[:1] and words[0] in programs)
+        if adds and words and _lists(words[1:], near, holders):
             made = _expanded(words[0], commands, source)
             if "$" not in made:
                 return made, frozenset(holders)
