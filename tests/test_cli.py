@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -95,6 +96,18 @@ def test_version_and_no_command() -> None:
     assert re.fullmatch(r"concord, version \d+\.\d+\.\d+\n", concord("--version").stdout)
     assert "Ask:" in concord("--help").stdout
     assert "Ask:" in concord(code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "unneeded"),
+    [("--help", ("concordance.query.", "concordance.workflow", "concordance.facts")), ("define Tree --no-update", ("concordance.query.pages.", "concordance.query.markup", "concordance.workflow.pipeline", "rich"))],
+)
+def test_what_a_command_does_not_load(built: Path, asked: str, unneeded: tuple[str, ...]) -> None:
+    """Importing everything takes longer than most answers."""
+    run = "import sys; from concordance import cli; sys.argv[0] = 'concord'; cli.cli(standalone_mode=False); print(*sorted(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", run, *asked.split()], cwd=built, env=program.environment(), capture_output=True, text=True, check=True)
+    wrong = [name for name in done.stderr.split() if name.startswith(unneeded) and name not in ("concordance.query.pages",)]
+    assert not wrong
 
 
 def test_mistyped_command() -> None:

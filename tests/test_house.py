@@ -21,7 +21,7 @@ FILES = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "concordance_torch").rglob("*.p
 STAGES = ("base", "collect", "extract", "facts", "link", "passes", "query", "render", "serve", "workflow", "api", "tasks", "cli", "entry")
 ORDER = {name: place for place, name in enumerate(STAGES)}
 PLUG_INS = ("extract/languages", "extract/rules", "extract/patterns", "extract/bridges", "link/languages", "link/bridges", "passes",
-            "query/commands",
+            "query/commands", "query/search/entities",
             "query/pages", "query/sections/file_page", "query/site_pages", "render/formats", "tasks")  # fmt: skip
 FENCES = {  # module: the packages that may import it
     "sqlite3": ("facts",),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.abc import SourceLoader
@@ -67,13 +68,16 @@ def load(package: str, name: str) -> ModuleType:
 
 
 def summary(package: str, name: str) -> str:
-    """Return what the first line of a plug-in's docstring says after its name, as a sentence; the plug-in is not
-    imported: a list of all commands would load most of the program."""
-    home = package if name in _names_in(package) else _extended(package)[name]
-    spec = PathFinder.find_spec(name, _folders(home))
-    source = spec.loader.get_source(name) if spec is not None and isinstance(spec.loader, SourceLoader) else None
-    about = (source or "").partition("\n")[0].strip('"').partition(": ")[2]
+    """Return what the first line of a plug-in's docstring says after its name, as a sentence."""
+    about = _source(package, name).partition("\n")[0].strip('"').partition(": ")[2]
     return about[:1].upper() + about[1:]
+
+
+@cache
+def having(package: str, part: str) -> tuple[ModuleType, ...]:
+    """Import the plug-ins of a package that define an optional part of its protocol, and no others."""
+    defined = re.compile(rf"^(?:def )?{part}\b", re.M)
+    return tuple(load(package, name) for name in names(package) if defined.search(_source(package, name)))
 
 
 @cache
@@ -85,6 +89,13 @@ def every(package: str) -> tuple[ModuleType, ...]:
 @cache
 def _names_in(package: str) -> frozenset[str]:
     return frozenset(found.name for found in pkgutil.iter_modules(_folders(package)) if not found.name.startswith("_"))
+
+
+def _source(package: str, name: str) -> str:
+    """The source of a plug-in, which is not imported: importing all of a package would load most of the program."""
+    spec = PathFinder.find_spec(name, _folders(package if name in _names_in(package) else _extended(package)[name]))
+    source = spec.loader.get_source(name) if spec is not None and isinstance(spec.loader, SourceLoader) else None
+    return source or ""
 
 
 def _folders(package: str) -> list[str]:

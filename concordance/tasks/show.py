@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import click
@@ -25,6 +26,7 @@ def command(subject: str, repo: str | None, as_json: bool, no_update: bool, yes:
     concord show torch.nn.Linear
     """
     root = store_location.root_of(repo, yes)
+    gc.set_threshold(100_000, 50, 1000)  # as for a question: what it reads stays to its end
     with terminal.ProgressBars() as bar:
         repository = api.Repository(root, not no_update, bar.show)
     with repository:

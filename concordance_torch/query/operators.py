@@ -176,9 +176,15 @@ def candidate_names(name: str) -> list[str]:
 
 def operator_meant(index: Index, written: str) -> OperatorInfo | None:
     """Return the operator that a name as written in Python, C++ or a table means, or None."""
-    some = candidate_names(written) if names(index) else ()
+    some = candidate_names(written) if _has_schema(index, candidate_names(written)) else ()
     found = [one for name in some if (one := operator(index, without_overload(name))) is not None]
     return next((one for one in found if written in called_in_python(one)), found[0] if found else None)
+
+
+def _has_schema(index: Index, some: list[str]) -> bool:
+    """True if one of these operators may exist: most names mean none, and the table of all operators takes longer."""
+    bases = {without_overload(name) for name in some}
+    return any(row.says == SCHEMA and without_overload(row.name) in bases for row in bridges_of(index).rows)
 
 
 def entries(index: Index, written: str) -> list[Bridge]:

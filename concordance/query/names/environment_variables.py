@@ -30,12 +30,11 @@ class VariablePlace(NamedTuple):
 def variable_places(index: Index, name: str) -> list[VariablePlace]:
     """Return where a variable or option is declared, set, read and documented; empty if there is none of this name."""
     found = []
-    for row in bridges_of(index).named(name):
-        if row.bridge == "environment":
-            path = index.path_of(row.source)
-            ends = index.open_file(path).ends
-            if 0 <= row.end < len(ends):
-                found.append(VariablePlace(row, path, ends[row.end]))
+    for row in bridges_of(index).named(name, "environment"):
+        path = index.path_of(row.source)
+        ends = index.open_file(path).ends
+        if 0 <= row.end < len(ends):
+            found.append(VariablePlace(row, path, ends[row.end]))
 
     def order(one: VariablePlace) -> tuple[object, ...]:
         return _ORDER[one.row.says], category_rank(index.category_of(one.path)), one.path, one.end.line, one.end.col

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from enum import IntEnum
 from typing import NamedTuple
 
+from concordance.base import plugins
 from concordance.base.errors import UserError
 from concordance.base.model import ONLY_DEFINITION, Bridge, File, Kind, Skip, SymbolRelation, Trust, unpack_column
 from concordance.facts.read import SymbolPlace
@@ -24,7 +24,7 @@ from concordance.query.index.repository import Index, UnknownPath
 from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, resolve_position
 from concordance.query.names.display_names import public_names
 from concordance.query.names.import_trail import Hop, TrailFinder
-from concordance.query.pages import kinds_with
+from concordance.query.search.entities import ENTITIES, DefinitionRole
 
 _LINE = re.compile(r".+[^:]:\d+")
 _TEMPLATE = re.compile(r"<[^<>]*>")
@@ -35,16 +35,6 @@ _MAX_MODULES = 40  # modules of one name that are searched
 
 class UnknownName(UserError):
     """The repository has no definition of this name."""
-
-
-class DefinitionRole(IntEnum):
-    """What a symbol is to something that is not a symbol itself, such as an operator; the order is that of answers."""
-
-    PUBLIC = 0  # users import it
-    DECLARES = 1
-    IMPLEMENTS = 2
-    OTHER = 3  # it only has the same name
-    VARIANT = 4  # another form of it: a reference, a decomposition, an export
 
 
 class _Match(NamedTuple):
@@ -110,10 +100,10 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
 def _by_role(index: Index, question: str, found: list[Resolution]) -> list[Resolution]:
     """Sort resolutions by their roles, and add declarations, if the name means something that is not a symbol."""
     roles: dict[int, DefinitionRole] = {}
-    for kind in kinds_with("definition_roles"):
+    for kind in plugins.every(ENTITIES):
         roles |= kind.definition_roles(index, question)
     known = {one.place.id for one in found}
-    more = [one for one in _of_page_kinds(index, question) if one.place.id not in known] if roles else []
+    more = [one for one in _of_entities(index, question) if one.place.id not in known] if roles else []
     return sorted((*found, *more), key=lambda one: (not one.best, roles.get(one.place.id, DefinitionRole.OTHER)))
 
 
@@ -313,13 +303,14 @@ def _below(index: Index, parts: list[str]) -> list[_Match]:
 
 
 def _across_languages(index: Index, question: str) -> Iterator[Resolution]:
-    """Yield what other languages have under a name: what is bound to it, or what a kind of page knows by it."""
+    """Yield what other languages have under a name: what is bound to it, or what defines an entity of that name."""
     rows = [row for row in bridges_of(index).named(question) if row.target and row.says in _BOUND]
-    yield from _resolved(index, rows) if rows else _of_page_kinds(index, question)
+    yield from _resolved(index, rows) if rows else _of_entities(index, question)
 
 
-def _of_page_kinds(index: Index, question: str) -> Iterator[Resolution]:
-    return _resolved(index, (row for kind in kinds_with("definitions") for row in kind.definitions(index, question)))
+def _of_entities(index: Index, question: str) -> Iterator[Resolution]:
+    kinds = plugins.every(ENTITIES)
+    return _resolved(index, (row for kind in kinds for row in kind.definitions(index, question)))
 
 
 def _resolved(index: Index, rows: Iterable[Bridge]) -> Iterator[Resolution]:

@@ -25,8 +25,6 @@ class PageKind(Protocol):
       to its page.
     - `label(index, subject)`: return the text of such links, if it is not the subject itself.
     - `titled(index, question)`: yield what a search may find: subject, title, and the path and line that state it.
-    - `definitions(index, name)`: return the bridges whose targets define a name, for `concord define`.
-    - `definition_roles(index, name)`: return what symbols are to the thing of a name, by id, to order definitions.
     """
 
     @property
@@ -56,10 +54,9 @@ def kinds_per_path() -> tuple[str, ...]:
     return tuple(name for name, to in kinds().items() if to in TO_FILES | TO_FOLDERS)
 
 
-@cache
 def kinds_with(part: str) -> tuple[ModuleType, ...]:
-    """Return the kinds that have an optional part of `PageKind`."""
-    return tuple(module for module in plugins.every(PAGES) if hasattr(module, part))
+    """Return the kinds that define an optional part of `PageKind`; others are not loaded."""
+    return plugins.having(PAGES, part)
 
 
 def bridge_page(index: Index, name: str) -> Ref | None:

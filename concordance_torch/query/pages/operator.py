@@ -39,8 +39,6 @@ from concordance.query.descriptions.quotations import first_sentence, quote_sent
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
-from concordance.query.names.display_names import public_name
-from concordance.query.names.resolver import DefinitionRole
 from concordance.query.sections.structure import folder_counts
 from concordance_torch.query.operators import (
     CALLED,
@@ -57,7 +55,6 @@ from concordance_torch.query.operators import (
     bridge_detail,
     called_in_python,
     coverage_of,
-    entries,
     is_operator,
     names,
     operator,
@@ -92,26 +89,6 @@ def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
     if found is not None and found.overloads:
         row = found.overloads[0].row
         yield found.name, found.name, index.path_of(row.source), bridges_of(index).line(row)
-
-
-def definitions(index: Index, name: str) -> list[Bridge]:
-    """The schemas of the operator that a name means."""
-    return entries(index, name)
-
-
-def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
-    """What symbols are to the operator that a name means."""
-    found = operator_meant(index, name)
-    if found is None:
-        return {}
-    variants = found.rows_saying(*PART_TITLES)
-    roles = {end: DefinitionRole.VARIANT for row in variants for end in (row.source, row.target)}
-    roles |= {row.target: DefinitionRole.IMPLEMENTS for row in found.own(KERNEL)}
-    roles |= {overload.row.target: DefinitionRole.DECLARES for overload in found.overloads}
-    for way in (*called_in_python(found), f"torch.nn.functional.{found.name.rpartition('::')[2]}"):
-        places = (place for place in index.facts.named(way.rpartition(".")[2]) if not place.parent_key)
-        roles |= {one.id: DefinitionRole.PUBLIC for one in places if public_name(index, one.path, one.key) == way}
-    return roles
 
 
 def pages(index: Index, subject: str) -> Iterator[Page]:

@@ -55,21 +55,23 @@ class Bridges:
     def __init__(self, index: Index, rows: list[Bridge]) -> None:
         self._index, self.rows = index, rows
 
-    def named(self, name: str) -> list[Bridge]:
-        """Return the bridges with this name."""
+    def named(self, name: str, bridge: str = "") -> list[Bridge]:
+        """Return the bridges with this name, or only those of one kind."""
         self._index.reads.note(Aspect.BRIDGES_OF_NAME, name)
-        return self._in_order(self._by_name.get(name, []))
+        return self._in_order([row for row in self._by_name.get(name, []) if not bridge or row.bridge == bridge])
 
     def _in_order(self, rows: list[Bridge]) -> list[Bridge]:
         """Sort rows by path and key of both ends: ids depend on the edits that led to the store, and the order of the
         text changes with edits of other files."""
+        if len(rows) < 2:
+            return rows  # without reading the keys of all symbols
         path_of, keys = self._index.path_of, self._index.keys
 
         def order(row: Bridge) -> tuple[str, str, str, str, str, int]:
             target = (path_of(row.target), keys[row.target]) if row.target else ("", "")
             return path_of(row.source), keys[row.source], row.name, *target, row.end
 
-        return sorted(rows, key=order) if len(rows) > 1 else rows
+        return sorted(rows, key=order)
 
     @cached_property
     def _by_name(self) -> dict[str, list[Bridge]]:

@@ -1,0 +1,1 @@
+"""What operators add to looking up a name."""

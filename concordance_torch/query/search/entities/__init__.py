@@ -1,0 +1,1 @@
+"""Operators as named things, for questions about a name."""

@@ -1,0 +1,32 @@
+"""Operators: the schemas that define one, and what the symbols of its name are to it.
+
+In: a name as written in Python, C++ or a table. Out: the rows of the operator that it means, if there is one.
+"""
+
+from __future__ import annotations
+
+from concordance.base.model import Bridge
+from concordance.query.index.repository import Index
+from concordance.query.names.display_names import public_name
+from concordance.query.search.entities import DefinitionRole
+from concordance_torch.query.operators import KERNEL, PART_TITLES, called_in_python, entries, operator_meant
+
+
+def definitions(index: Index, name: str) -> list[Bridge]:
+    """The schemas of the operator that a name means."""
+    return entries(index, name)
+
+
+def definition_roles(index: Index, name: str) -> dict[int, DefinitionRole]:
+    """What symbols are to the operator that a name means."""
+    found = operator_meant(index, name)
+    if found is None:
+        return {}
+    variants = found.rows_saying(*PART_TITLES)
+    roles = {end: DefinitionRole.VARIANT for row in variants for end in (row.source, row.target)}
+    roles |= {row.target: DefinitionRole.IMPLEMENTS for row in found.own(KERNEL)}
+    roles |= {overload.row.target: DefinitionRole.DECLARES for overload in found.overloads}
+    for way in (*called_in_python(found), f"torch.nn.functional.{found.name.rpartition('::')[2]}"):
+        places = (place for place in index.facts.named(way.rpartition(".")[2]) if not place.parent_key)
+        roles |= {one.id: DefinitionRole.PUBLIC for one in places if public_name(index, one.path, one.key) == way}
+    return roles
