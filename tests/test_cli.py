@@ -187,7 +187,7 @@ def test_json_is_one_array_even_where_a_build_runs_first(repo: Path) -> None:
 
 def test_questions_answer(built: Path) -> None:
     row = ask("symbols", "a.py", cwd=built)[1]
-    known = ["name", "qualified", "kind", "line", "end_line", "parent", "signature", "public", "doc", "called"]
+    known = ["name", "qualified", "kind", "line", "end_line", "parent", "signature", "public", "doc", "called", "path"]
     assert list(row) == known
     assert (row["name"], row["kind"], row["line"], row["parent"]) == ("grow", "method", 7, "Tree")
     assert [row["module"] for row in ask("imports", "lib/leaf.cpp", cwd=built)] == ["api.h"]
