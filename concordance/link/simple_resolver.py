@@ -8,33 +8,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, SymbolRelation, Trust, unpack_column
 from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 Place = tuple[LoadedFlow, int]  # a symbol of a file; -1 is the file itself
+PackageKey = Callable[[str], str]  # what the folders of one package have in common
 _MAX_ANCESTORS = 24  # ancestors of a class that are searched
 # kinds of questions: an expression's target, its type, a file's export, a class's bases
 _PLACE, _TYPE, _EXPORTED, _BASES = range(4)
 _Question = tuple[int, LoadedFlow, Any]
 _FOLLOWED_OPS = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
 _PARTS = re.compile(r"[/.:]+")
+_NAMED_TYPES = TYPE_KINDS | {Kind.TYPE}  # in Go, any named type has methods
+_HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
+# Methods of Rust's standard library: those that take the element out of an `Option` or `Result`, those that return one
+# with the same element, and those that return the value itself.
+_TAKES_OUT = frozenset(("unwrap", "expect", "unwrap_or", "unwrap_or_else", "unwrap_or_default"))
+_KEEPS_LAYER = frozenset(
+    ("as_ref", "as_mut", "as_deref", "as_deref_mut", "ok", "ok_or", "ok_or_else", "map_err", "clone", "take",
+     "or_else", "context", "with_context")
+)  # fmt: skip
+_KEEPS = frozenset(("clone", "to_owned", "as_ref", "as_mut", "borrow", "borrow_mut", "by_ref"))
+
+
+class _ValueType(NamedTuple):
+    """The class of a value."""
+
+    type: Place
+    layers: int = 0  # built-in types around it that something has to take it out of: Option, Result, Promise
 
 
 class SimpleResolver:
     """Links files of one language or family."""
 
     def __init__(
-        self, world: LinkWorld, languages: tuple[str, ...], package: bool = False, whole: bool = False
-    ) -> None:
-        """`package`: files of a folder see one another's names; `whole`: an import makes all of a file visible."""
-        self.world, self.languages, self.whole = world, languages, whole
-        self._folders: dict[str, list[int]] = {}
-        for number, row in enumerate(world.files if package else ()):
-            if row.language in languages and row.size:
-                self._folders.setdefault(row.path.rpartition("/")[0], []).append(number)
+        self, world: LinkWorld, languages: tuple[str, ...], package: PackageKey | None = None, whole: bool = False,
+        rebinds: bool = False,
+    ) -> None:  # fmt: skip
+        """`package`: files of folders with an equal result see one another's names; `whole`: an import makes all of a
+        file visible; `rebinds`: a name may be bound again in its scope, to a value of another type."""
+        self.world, self.languages, self.whole, self.rebinds = world, languages, whole, rebinds
+        self._package = package
+        self._packages: dict[str, list[int]] = {}
+        for number, row in enumerate(world.files if package is not None else ()):
+            if row.language in languages and row.size and package is not None:
+                self._packages.setdefault(package(row.path.rpartition("/")[0]), []).append(number)
         self._answers: dict[_Question, Any] = {}
         self._evaluators: tuple[Callable[[LoadedFlow, Any], Any], ...] = (
             self._find_place, self._find_type, self._find_exported, self._find_bases,
@@ -89,7 +110,8 @@ class SimpleResolver:
     def _find_place(self, file: LoadedFlow, expression: int) -> Place | None:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.LOOKUP:
-            return self._look_up_outside(file, file.names[left])
+            name = file.names[left]
+            return (self._inherited(file, right, name) if right else None) or self._look_up_outside(file, name)
         if op == Op.MEMBER:
             return self._member(file, left, file.names[right])
         return self._import_target(file, left)
@@ -152,13 +174,23 @@ class SimpleResolver:
                 return file, file.members[symbol][word][0]
         return None
 
-    def _look_up_outside(self, file: LoadedFlow, name: str) -> Place | None:
-        """Resolve a name that the file does not bind: in the same package, or in a file that is imported as a whole."""
-        for number in self._folders.get(file.path.rpartition("/")[0], ()):
-            if number != file.number:
-                found = self._top_level_symbol(self.world.load(number), name)
+    def _inherited(self, file: LoadedFlow, scope: int, name: str) -> Place | None:
+        """Return the member that a bare name refers to: one of the classes around it, or of their bases."""
+        while scope > 0:
+            symbol = file.scope_symbol[scope] - 1
+            if symbol >= 0 and file.kind(symbol) in TYPE_KINDS:
+                found = self._first_member(self._with_ancestors((file, symbol)), name)
                 if found is not None:
                     return found
+            scope = file.scope_parent[scope] - 1
+        return None
+
+    def _look_up_outside(self, file: LoadedFlow, name: str) -> Place | None:
+        """Resolve a name that the file does not bind: in the same package, or in a file that is imported as a whole."""
+        for number in self._package_of(file)[1:]:
+            found = self._top_level_symbol(self.world.load(number), name)
+            if found is not None:
+                return found
         for place, row in enumerate(file.flow.imports):
             if row.name not in ("", "*"):
                 continue
@@ -200,8 +232,11 @@ class SimpleResolver:
 
     def _package_of(self, file: LoadedFlow) -> list[int]:
         """Return a file's own number, then those of the other files of its package."""
-        rest = self._folders.get(file.path.rpartition("/")[0], ())
-        return [file.number, *(number for number in rest if number != file.number)]
+        folder = file.path.rpartition("/")[0]
+        files = self._packages.get(self._package(folder), ()) if self._package is not None else ()
+        rest = [number for number in files if number != file.number]
+        here = [number for number in rest if self.world.files[number].path.rpartition("/")[0] == folder]
+        return [file.number, *here, *(number for number in rest if number not in set(here))]
 
     def _member_of(self, place: Place, name: str) -> Place | None:
         file, symbol = place
@@ -241,31 +276,83 @@ class SimpleResolver:
                     found.append(self.world.owner(identity))
         return found
 
+    # --- types of values
+
     def type(self, file: LoadedFlow, expression: int) -> Place | None:
-        """Return the class of an expression's value, if its type is declared."""
-        found: Place | None = self._ask((_TYPE, file, expression))
+        """Return the class of an expression's value, if it is written or follows from what is called."""
+        found = self._value(file, expression)
+        return found.type if found is not None and not found.layers else None
+
+    def _value(self, file: LoadedFlow, expression: int) -> _ValueType | None:
+        found: _ValueType | None = self._ask((_TYPE, file, expression)) if expression else None
         return found
 
-    def _find_type(self, file: LoadedFlow, expression: int) -> Place | None:
-        if file.op[expression] == Op.OF_TYPE:
-            return self._class(self.place(file, file.left[expression]))
-        values: list[int] = []
-        if file.op[expression] == Op.NAME:
-            values = file.values[file.left[expression]]
-        else:
-            place = self.place(file, expression)
-            if place is not None and place[1] >= 0:
-                file, symbol = place
-                parent = file.symbol_parent[symbol] - 1
-                scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
-                variable = file.variables.get((scope, file.symbol_name[symbol]))
-                values = file.values[variable] if variable is not None else []
+    def _find_type(self, file: LoadedFlow, expression: int) -> _ValueType | None:
+        op, left, right = file.op[expression], file.left[expression], file.right[expression]
+        if op == Op.OF_TYPE:
+            found = self._class(self.place(file, left))
+            return _ValueType(found) if found is not None else None
+        if op in (Op.LITERAL, Op.ITEM):
+            inner = self._value(file, right - 1 if op == Op.LITERAL else left)
+            layers = inner.layers + (1 if op == Op.LITERAL else -1) if inner is not None else -1
+            return inner._replace(layers=layers) if inner is not None and layers >= 0 else None
+        if op == Op.CALL:
+            return self._result(file, left)
+        if op == Op.PART:
+            return None  # of several results, only the first is known
+        if op == Op.NAME:
+            return self._common_type(file, file.values[left])
+        place = self.place(file, expression)
+        return self._common_type(place[0], self._values_of(place)) if place is not None and place[1] >= 0 else None
+
+    def _values_of(self, place: Place) -> list[int]:
+        """Return the values of a field or variable."""
+        file, symbol = place
+        parent = file.symbol_parent[symbol] - 1
+        scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
+        variable = file.variables.get((scope, file.symbol_name[symbol]))
+        return file.values[variable] if variable is not None else []
+
+    def _common_type(self, file: LoadedFlow, values: list[int]) -> _ValueType | None:
+        """Return the type of a variable; where names are bound again, only if all values have the same."""
+        found = None
         for value in values:
-            if file.op[value] == Op.OF_TYPE:
-                found = self._class(self.place(file, file.left[value]))
-                if found is not None:
-                    return found
+            one = self._value(file, value)
+            if self.rebinds and (one is None or one != (found or one)):
+                return None
+            found = found or one
+            if found is not None and not self.rebinds:
+                return found
+        return found
+
+    def _result(self, file: LoadedFlow, called: int) -> _ValueType | None:
+        """Return the type of what a call returns."""
+        place = self.place(file, called)
+        if place is None or place[1] < 0:
+            return self._result_of_built_in(file, called)
+        other, symbol = place
+        kind = other.kind(symbol)
+        if kind in _NAMED_TYPES:  # a conversion or a constructor
+            return _ValueType(place)
+        if kind == Kind.ENUMERATOR and other.symbol_parent[symbol]:
+            return _ValueType((other, other.symbol_parent[symbol] - 1))
+        for value in other.related_expressions(symbol, SymbolRelation.RETURNS):
+            return self._value(other, value)
+        if kind in _HOLDERS:  # const string = ZodString.create
+            aliases = [value for value in self._values_of(place) if other.op[value] in _FOLLOWED_OPS | {Op.NAME}]
+            return self._result(other, aliases[0]) if len(aliases) == 1 and aliases[0] != called else None
         return None
 
+    def _result_of_built_in(self, file: LoadedFlow, called: int) -> _ValueType | None:
+        """Return the type of what a method of a built-in type returns, if it is what the value is or contains."""
+        if file.op[called] != Op.MEMBER:
+            return None
+        name, value = file.names[file.right[called]], self._value(file, file.left[called])
+        if value is None:
+            return None
+        if value.layers and name in _TAKES_OUT:
+            return value._replace(layers=value.layers - 1)
+        return value if name in (_KEEPS_LAYER if value.layers else _KEEPS) else None
+
     def _class(self, place: Place | None) -> Place | None:
-        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in TYPE_KINDS else None
+        return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in _NAMED_TYPES else None

@@ -118,6 +118,8 @@ NAMES = """
 (program (expression_statement (assignment_expression right: (assignment_expression) @top)))
 (program (expression_statement (assignment_expression left: (member_expression) right: (object)) @object))
 (import_statement) @import.statement
+[(call_expression) (new_expression)] @value.call
+(variable_declarator name: (identifier) value: (_)) @value.bind
 (export_statement) @export
 ((variable_declarator value: (call_expression function: (identifier) @_require
   arguments: (arguments . (string) .))) @require.declarator (#eq? @_require "require"))
@@ -192,6 +194,10 @@ TYPESCRIPT_NAMES = """
  (interface_declaration type_parameters: (_) @generic) (type_alias_declaration type_parameters: (_) @generic)]
 (class_body (decorator) @decorator)
 (ambient_declaration) @ambient
+[(function_declaration return_type: (_)) (function_signature return_type: (_)) (method_definition return_type: (_))
+ (method_signature return_type: (_)) (abstract_method_signature return_type: (_))] @value.result
+(variable_declarator value: (arrow_function return_type: (_))) @value.result
+(public_field_definition value: (arrow_function return_type: (_))) @value.result
 (internal_module body: (_) @body)
 (module body: (_) @body)
 """

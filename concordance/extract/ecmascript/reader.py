@@ -17,6 +17,7 @@ from concordance.extract.ecmascript import test_conventions
 from concordance.extract.ecmascript.modules import note_exports, note_imports
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.value_syntax import ValueSyntax
 from concordance.extract.text.source_text import Source
 
 _VARIABLE = rb"(?:\.\s*(?P<name>[A-Za-z_]\w*)|\[\s*[\"'`](?P<other>\w+)[\"'`]\s*\])"
@@ -241,7 +242,7 @@ def read(source: Source, grammar: trees.Grammar) -> Draft:
     note_imports(draft, found)
     offered = note_exports(draft, found)
     _note_nesting(draft, offered)
-    draft.weave = typed_flow.build_typed_flow
+    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
     return draft
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from functools import partial
 
 from tree_sitter import Node
 
@@ -26,6 +27,7 @@ from concordance.base.model import (
 from concordance.extract.documents.comments import Comments
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.value_syntax import ValueSyntax
 from concordance.extract.text.source_text import Source
 
 _TEST = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
@@ -134,6 +136,16 @@ NAMES = """
 (type_spec type_parameters: (_) @generic)
 (type_alias type_parameters: (_) @generic)
 (import_spec) @import.spec
+[(call_expression) (index_expression) (type_assertion_expression) (parenthesized_expression)] @value.call
+(short_var_declaration) @value.bind
+(range_clause) @value.range
+(field_declaration name: (_) type: [(slice_type) (array_type) (map_type)]) @value.typed
+(parameter_declaration name: (_) type: [(slice_type) (array_type) (map_type)]) @value.typed
+(var_spec name: (_) type: [(slice_type) (array_type) (map_type)]) @value.typed
+(var_spec value: (_)) @value.bind
+(function_declaration result: (_)) @value.result
+(method_declaration result: (_)) @value.result
+(method_elem result: (_)) @value.result
 """
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
@@ -293,5 +305,5 @@ def read(source: Source) -> Draft:
     package = next((d for d in draft.definitions if d.kind == Kind.NAMESPACE), None)
     if package is not None:
         draft.doc = Comments(source, draft.comments).above(source.line(package.start))
-    draft.weave = typed_flow.build_typed_flow
+    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
     return draft

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from tree_sitter import Node
 
@@ -24,6 +25,7 @@ from concordance.base.model import (
 )
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import Definition, Draft
+from concordance.extract.reading.value_syntax import ValueSyntax
 from concordance.extract.text.source_text import Source
 
 _TEST = re.compile(r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b")
@@ -149,6 +151,10 @@ NAMES = """
 (catch_clause body: (block) @body)
 (lambda_expression body: (block) @body)
 (lambda_expression) @lambda
+[(method_invocation) (object_creation_expression)] @value.call
+((local_variable_declaration type: (type_identifier) @_var declarator: (variable_declarator) @value.bind)
+  (#eq? @_var "var"))
+(method_declaration) @value.result
 """
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
@@ -305,5 +311,5 @@ def read(source: Source) -> Draft:
     draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
     _note_imports(draft, found.get("import.declaration", []))
     _note_nesting(draft)
-    draft.weave = typed_flow.build_typed_flow
+    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
     return draft

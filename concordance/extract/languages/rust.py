@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import partial
 
 from tree_sitter import Node
 
@@ -31,6 +32,7 @@ from concordance.base.model import (
 from concordance.extract.documents.comments import strip_markers
 from concordance.extract.reading import trees, typed_flow
 from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft, innermost
+from concordance.extract.reading.value_syntax import ValueSyntax
 from concordance.extract.text.source_text import Source
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
@@ -474,6 +476,13 @@ NAMES = """
 (macro_definition) @macro
 (use_declaration) @use
 (extern_crate_declaration) @crate
+(call_expression) @value.call
+(let_declaration value: (_)) @value.bind
+(field_declaration type: (generic_type)) @value.typed
+(parameter pattern: (identifier) type: [(generic_type) (reference_type type: (generic_type))]) @value.typed
+(let_declaration pattern: (identifier) type: (generic_type)) @value.typed
+(function_item return_type: (_)) @value.result
+(function_signature_item return_type: (_)) @value.result
 """
 
 GRAMMAR = trees.Grammar("tree_sitter_rust", DEFINITIONS, NAMES, describe=describe)
@@ -491,7 +500,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = typed_flow.build_typed_flow
+    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found, rebinds=True))
     return draft
 
 

@@ -7,6 +7,7 @@ import re
 from concordance.base.model import ROLES, Op, Role, SymbolRelation, pack_column
 from concordance.extract.reading.draft import Draft, innermost
 from concordance.extract.reading.flow import _IMPORT, _INHERIT, _TYPE, BindingSite, FlowBuilder
+from concordance.extract.reading.value_syntax import WRAPPERS, ValueSyntax, typed_value, value_of
 
 _TYPED_BINDS = frozenset(ROLES.index(role) for role in (Role.WRITE, Role.DEFINE))
 _TYPES = frozenset(ROLES.index(role) for role in (Role.TYPE, Role.CALL))
@@ -25,8 +26,8 @@ _CLASSES = ("class", "struct", "interface", "enum", "union")
 # one stands beside it (`Base b`, `s *S`, `f: C`, `x = new Foo`). What is between two names tells.
 
 
-def build_typed_flow(draft: Draft, woven: FlowBuilder) -> None:
-    """Build the flow of a file."""
+def build_typed_flow(draft: Draft, woven: FlowBuilder, syntax: ValueSyntax | None = None) -> None:
+    """Build the flow of a file; `syntax` has its calls, bindings and results."""
     data = draft.source.data
     names = woven.names
     _attach_outside_methods(woven)
@@ -36,14 +37,51 @@ def build_typed_flow(draft: Draft, woven: FlowBuilder) -> None:
         around = _class_around(woven, names.scope[place])
         if around >= 0 and _SELF.search(before):
             return woven.expression(Op.OF_TYPE, woven.expression(Op.SYMBOL, around))
-        return woven.expression(Op.SUPER, around + 1) if around >= 0 and _SUPER.search(before) else 0
+        if around >= 0 and _SUPER.search(before):
+            return woven.expression(Op.SUPER, around + 1)
+        return syntax.receiver(woven, data, names.starts[place], around) if syntax is not None else 0
 
-    woven.weave(receiver)
+    woven.weave(receiver, nested=draft.sees_members)
     woven.define()
     woven.bring_in()
     _imports(draft, woven)
     _types(data, woven)
+    if syntax is not None:
+        _values(len(data), woven, syntax)
     _bases(draft, woven)
+
+
+def _values(length: int, woven: FlowBuilder, syntax: ValueSyntax) -> None:
+    """Bind variables to their values, and functions to what they return."""
+    names = woven.names
+    for name, node, part in syntax.bindings():
+        place = woven.by_end.get(name.end_byte)
+        if place is None or not names.bound[place] or names.hangs[place]:
+            continue
+        value = value_of(woven, _class_around(woven, names.scope[place]), node)
+        if value and part:
+            value = woven.expression(Op.PART, value, part)
+        if not value and syntax.rebinds:
+            value = woven.expression(Op.PART, 0, 1)  # of no known type, which may differ from that of another value
+        variable = woven.variable(names.bound[place] - 1, names.name[place])
+        woven.sites.setdefault(variable, []).append(BindingSite(names.starts[place], value, (0, length + 1)))
+    for name, node in syntax.elements():
+        place = woven.by_end.get(name.end_byte)
+        if place is not None and names.bound[place] and not names.hangs[place]:
+            value = value_of(woven, _class_around(woven, names.scope[place]), node)
+            if value:
+                woven.bind(names.bound[place] - 1, names.name[place], woven.expression(Op.ITEM, value))
+    for name, typed in syntax.typed():
+        place = woven.by_end.get(name.end_byte)
+        if place is not None and names.bound[place] and not names.hangs[place]:
+            value = typed_value(woven, _class_around(woven, names.scope[place]), typed)
+            woven.bind(names.bound[place] - 1, names.name[place], value)
+    for name, typed in syntax.results():
+        symbol = woven.defined.get(name.start_byte)
+        if symbol is not None:
+            parent = woven.symbols[symbol].parent
+            around = parent if parent >= 0 and woven.symbols[parent].kind in _CLASSES else -1
+            woven.relate(symbol, SymbolRelation.RETURNS, typed_value(woven, around, typed))
 
 
 def _attach_outside_methods(woven: FlowBuilder) -> None:
@@ -101,7 +139,8 @@ def _types(data: bytes, woven: FlowBuilder) -> None:
             last += 1
         if last < len(use) and names.role[last] in _TYPES:
             between = data[names.ends[place] : names.starts[after]]
-            if (names.role[last] == _TYPE and _BEHIND.match(between)) or _NEW.match(between):
+            is_type = (names.role[last] == _TYPE and _BEHIND.match(between)) or _NEW.match(between)
+            if is_type and names.table[names.name[last]] not in WRAPPERS:
                 typed = use[last]
         between = data[names.ends[place - 1] : names.starts[place]] if place else b""
         if not typed and place and names.role[place - 1] == _TYPE and _BEFORE.match(between):

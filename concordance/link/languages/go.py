@@ -37,7 +37,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def names(world: LinkWorld) -> SimpleResolver:
     """Return the name resolver."""
-    return SimpleResolver(world, LANGUAGES, package=True)
+    return SimpleResolver(world, LANGUAGES, package=str)
 
 
 class _Modules:

@@ -24,6 +24,8 @@ _EXTENSIONS = frozenset(  # packages of javax in the standard library; third-par
 _OTHER_LANGUAGES = (".kt", ".groovy", ".scala")  # languages whose classes Java can use
 _TEMPLATES = tuple(f".java{ending}" for ending in (".in", ".template", ".tmpl", ".jte", ".ftl", ".vm", ".mustache"))
 _TYPE_DEFINITION = re.compile(r"\b(?:class|interface|enum|record|object)\s+([A-Za-z_]\w*)")
+# A source root of Maven, Gradle or Bazel, or of plain folders for sources and tests.
+_SOURCE_ROOT = re.compile(r"^(|.*?/)(?:src/[^/]+/(?:java|kotlin|groovy|scala)|src|tests?|java|javatests)(?=/)")
 _ANDROID_GENERATED = frozenset(("R", "BuildConfig", "BR"))  # classes that Android's build generates
 
 
@@ -43,7 +45,12 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def names(world: LinkWorld) -> SimpleResolver:
     """Return the name resolver."""
-    return SimpleResolver(world, LANGUAGES, package=True)
+    return SimpleResolver(world, LANGUAGES, package=_package)
+
+
+def _package(folder: str) -> str:
+    """Return what the folders of one package have in common: a module's roots, such as those of tests, are one."""
+    return _SOURCE_ROOT.sub(r"\1", folder, count=1)
 
 
 class _Classes:

@@ -51,7 +51,7 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def names(world: LinkWorld) -> SimpleResolver:
     """Return the name resolver."""
-    return SimpleResolver(world, LANGUAGES)
+    return SimpleResolver(world, LANGUAGES, rebinds=True)
 
 
 @dataclass

@@ -1,0 +1,213 @@
+"""What calls, bindings and results say about the types of values, in languages that write types beside names.
+
+In: the syntax nodes of calls, of declarations with a value, and of functions with a result type. Out: expressions of
+the flow: the value of a call is what the function returns, the value of a variable is what it is bound to. The linker
+follows them, so that `r.Route().Path()` leads to the method of what `Route` returns, in whatever file that is.
+`Option`, `Result` and `Promise` are built-in types around an element (`Op.LITERAL`), which `?`, `await` and `unwrap`
+take out (`Op.ITEM`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from concordance.base.model import Op
+from concordance.extract.reading.flow import FlowBuilder
+
+_CALLS = {"call_expression": "function", "method_invocation": "name"}  # kinds of nodes, and the field of what is called
+_NEW = {"object_creation_expression": "type", "new_expression": "constructor"}
+_LITERALS = {"composite_literal": "type", "struct_expression": "name"}
+_CASTS = frozenset(
+    ("type_assertion_expression", "type_cast_expression", "cast_expression", "as_expression", "satisfies_expression")
+)
+_INSIDE = frozenset(
+    ("parenthesized_expression", "reference_expression", "unary_expression", "non_null_expression", "expression_list",
+     "mutable_specifier")
+)  # fmt: skip
+_TAKEN_OUT = frozenset(("try_expression", "await_expression"))
+_NAMES = frozenset(
+    ("identifier", "selector_expression", "field_expression", "scoped_identifier", "field_access", "member_expression",
+     "generic_function")
+)  # fmt: skip
+_SELVES = frozenset((b"self", b"this"))
+_REFERENCES = frozenset(
+    ("pointer_type", "reference_type", "dynamic_type", "abstract_type", "type_annotation", "type_elem")
+)
+_TYPE_NAMES = frozenset(
+    ("type_identifier", "qualified_type", "scoped_type_identifier", "nested_type_identifier", "identifier")
+)
+_TRANSPARENT = frozenset((b"Box", b"Rc", b"Arc", b"Cow", b"Ref", b"RefMut", b"MutexGuard"))  # methods of what is inside
+_AROUND = frozenset((b"Option", b"Result", b"Promise", b"Vec"))  # what is inside has to be taken out
+_LISTS = {"slice_type": "element", "array_type": "element", "map_type": "value"}  # the field of what is inside
+_ITEMS = {"index_expression": "operand", "subscript_expression": "object"}
+WRAPPERS = frozenset(name.decode() for name in _TRANSPARENT | _AROUND)
+_JOINT = re.compile(rb"(\?|!)?\s*(?:\?\.|\.|::)\s*$")  # between a value and its member
+_REACH = 200  # bytes before a member in which its joint is looked for
+
+
+class ValueSyntax:
+    """The values of one file, by the text."""
+
+    def __init__(self, found: dict[str, list[Node]], rebinds: bool = False) -> None:
+        """`rebinds`: a name may be bound again in the same scope, to a value of another type."""
+        self.rebinds = rebinds
+        self._calls = {node.end_byte: node for node in found.get("value.call", ())}
+        self._binds = found.get("value.bind", [])
+        self._results = found.get("value.result", [])
+        self._typed = found.get("value.typed", [])
+        self._ranges = found.get("value.range", [])
+
+    def receiver(self, woven: FlowBuilder, data: bytes, start: int, around: int) -> int:
+        """Return the value whose member starts at an offset: what a call returns; 0 if unknown."""
+        before = data[max(0, start - _REACH) : start]
+        joint = _JOINT.search(before)
+        if joint is None:
+            return 0
+        end = start - len(before) + joint.start()
+        awaited = data.endswith(b".await", 0, end)
+        node = self._calls.get(end - len(b".await") if awaited else end)
+        value = _Values(woven, around).of(node) if node is not None else 0
+        return woven.expression(Op.ITEM, value) if value and (awaited or joint[1] == b"?") else value
+
+    def bindings(self) -> Iterator[tuple[Node, Node, int]]:
+        """Yield each name that is bound without a declared type, its value, and which part of the value it is."""
+        for node in self._binds:
+            if node.child_by_field_name("type") is not None:
+                continue
+            name = node.child_by_field_name("name") or node.child_by_field_name("pattern")
+            value = node.child_by_field_name("value") or node.child_by_field_name("right")
+            left = node.child_by_field_name("left")
+            if left is not None and value is not None:  # a, b := f()  or  a, b := f(), g()
+                names, values = left.named_children, value.named_children
+                for place, one in enumerate(names):
+                    if len(values) == len(names):
+                        yield one, values[place], 0
+                    elif len(values) == 1:
+                        yield one, values[0], place
+            elif name is not None and value is not None:
+                while name.type in ("mut_pattern", "ref_pattern") and name.named_child_count:
+                    name = name.named_children[-1]
+                yield name, value, 0
+
+    def elements(self) -> Iterator[tuple[Node, Node]]:
+        """Yield each name that a loop binds to the elements of a value, and the value."""
+        for node in self._ranges:
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is not None and right is not None and left.named_child_count == 2:
+                yield left.named_children[1], right
+
+    def typed(self) -> Iterator[tuple[Node, Node]]:
+        """Yield each name with a type that has others inside, and the type."""
+        for node in self._typed:
+            typed = node.child_by_field_name("type")
+            names = node.children_by_field_name("name") or node.children_by_field_name("pattern")
+            for name in names if typed is not None else ():
+                if name.is_named and typed is not None:
+                    yield name, typed
+
+    def results(self) -> Iterator[tuple[Node, Node]]:
+        """Yield the name of each function and the type of what it returns."""
+        for node in self._results:
+            name = node.child_by_field_name("name") or node.child_by_field_name("property")
+            function = node.child_by_field_name("value") or node  # const f = (): T => ...
+            typed = function.child_by_field_name("result") or function.child_by_field_name("return_type")
+            if typed is None and node is function:
+                typed = node.child_by_field_name("type")
+            if name is not None and typed is not None:
+                yield name, typed
+
+
+class TypeSite(NamedTuple):
+    """Where a value or a type is written."""
+
+    woven: FlowBuilder
+    around: int  # the class around it, -1 if none
+
+
+class _Values(TypeSite):
+    """Turns nodes into expressions."""
+
+    def of(self, node: Node) -> int:
+        """Return the expression of a value, 0 if it says nothing about a type."""
+        while node.type in _INSIDE and node.named_child_count == 1:
+            node = node.named_children[0]
+        kind, woven = node.type, self.woven
+        if kind in _CALLS:
+            called = node.child_by_field_name(_CALLS[kind])
+            if called is not None and called.type == "generic_function":
+                called = called.child_by_field_name("function")
+            if called is not None and called.text == b"new":  # in Go, new(T) has a type as its argument
+                given = node.child_by_field_name("arguments")
+                first = given.named_children[0] if given is not None and given.named_child_count == 1 else None
+                if first is not None and first.type in ("type_identifier", "qualified_type"):
+                    return self.of_type(first)
+            target = woven.ending(called.end_byte) if called is not None else 0
+            return woven.expression(Op.CALL, target) if target else 0
+        if kind in _NEW or kind in _LITERALS:
+            typed = node.child_by_field_name(_NEW.get(kind) or _LITERALS[kind])
+            return self.of_type(typed) if typed is not None else 0
+        if kind in _TAKEN_OUT:
+            inner = self.of(node.named_children[0]) if node.named_child_count else 0
+            return woven.expression(Op.ITEM, inner) if inner else 0
+        if kind in _ITEMS:
+            inside = node.child_by_field_name(_ITEMS[kind])
+            inner = self.of(inside) if inside is not None else 0
+            return woven.expression(Op.ITEM, inner) if inner else 0
+        if kind in _CASTS:
+            typed = node.child_by_field_name("type") or (node.named_children[-1] if node.named_child_count else None)
+            return self.of_type(typed) if typed is not None else 0
+        if node.text in _SELVES:
+            return self._own()
+        return woven.ending(node.end_byte) if kind in _NAMES else 0
+
+    def of_type(self, node: Node) -> int:
+        """Return the expression of a value whose type is written, 0 if the type has no name here."""
+        kind, woven = node.type, self.woven
+        if kind == "parameter_list":  # of Go's several results, the first
+            first = node.named_children[0] if node.named_child_count else None
+            typed = first.child_by_field_name("type") if first is not None else None
+            return self.of_type(typed) if typed is not None else 0
+        if kind in _REFERENCES:
+            inner = node.child_by_field_name("type") or node.child_by_field_name("trait")
+            inner = inner or (node.named_children[-1] if node.named_child_count else None)
+            return self.of_type(inner) if inner is not None else 0
+        if kind in _LISTS:
+            typed = node.child_by_field_name(_LISTS[kind])
+            value = self.of_type(typed) if typed is not None else 0
+            return woven.expression(Op.LITERAL, woven.name_index("[]"), value + 1) if value else 0
+        if kind in ("generic_type", "generic_type_with_turbofish"):
+            return self._generic(node)
+        if node.text == b"Self" or kind == "this_type":
+            return self._own()
+        name = woven.ending(node.end_byte) if kind in _TYPE_NAMES else 0
+        return woven.expression(Op.OF_TYPE, name) if name else 0
+
+    def _generic(self, node: Node) -> int:
+        head = node.child_by_field_name("type") or node.child_by_field_name("name") or node.named_children[0]
+        inside = node.child_by_field_name("type_arguments") or node.named_children[-1]
+        name = (head.text or b"").rpartition(b"::")[2]
+        if name in _TRANSPARENT | _AROUND:
+            typed = next((one for one in inside.named_children if one.type != "lifetime"), None)
+            value = self.of_type(typed) if typed is not None else 0
+            if not value or name in _TRANSPARENT:
+                return value
+            return self.woven.expression(Op.LITERAL, self.woven.name_index(name.decode()), value + 1)
+        return self.of_type(head)
+
+    def _own(self) -> int:
+        woven = self.woven
+        return woven.expression(Op.OF_TYPE, woven.expression(Op.SYMBOL, self.around)) if self.around >= 0 else 0
+
+
+def value_of(woven: FlowBuilder, around: int, node: Node) -> int:
+    """Return the expression of a value, inside a class or not (-1)."""
+    return _Values(woven, around).of(node)
+
+
+def typed_value(woven: FlowBuilder, around: int, node: Node) -> int:
+    """Return the expression of a value of a written type, inside a class or not (-1)."""
+    return _Values(woven, around).of_type(node)
