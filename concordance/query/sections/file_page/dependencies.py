@@ -121,15 +121,17 @@ def _commas(parts: Sequence[Sequence[Piece]]) -> list[Piece]:
 
 
 def _importers(one: FileModel) -> list[Block]:
-    importers = one.importers
-    if not importers:
-        return []
-    is_linked = all(is_prose(one.index.language_of(path)) for path in importers)  # documents link, code imports
-    verb = Strong("Linked from" if is_linked else "Imported by")
-    if len(importers) <= _MAX_IMPORTERS:
-        refs: list[Piece] = [Ref(To.FILE, path, "", path) for path in importers]
-        return [Text([verb, " ", *join_in_sentence(refs)])]
-    return [Text([verb, f" {len(importers):,} files: ", *folder_counts(Counter(importers))])]
+    """Return the files that import it, and the documents that refer to it."""
+    documents = [path for path in one.importers if is_prose(one.index.language_of(path))]
+    others = [path for path in one.importers if path not in documents]
+    return [*_listed_files("Imported by", others), *_listed_files("Referred to by", documents)]
+
+
+def _listed_files(verb: str, paths: Sequence[str]) -> Iterator[Block]:
+    if len(paths) > _MAX_IMPORTERS:
+        yield Text([Strong(verb), f" {len(paths):,} files: ", *folder_counts(Counter(paths))])
+    elif paths:
+        yield Text([Strong(verb), " ", *join_in_sentence([Ref(To.FILE, path, "", path) for path in paths])])
 
 
 def bridge_blocks(one: FileModel) -> list[Block]:

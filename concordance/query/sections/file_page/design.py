@@ -67,7 +67,7 @@ def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piec
         yield [Strong("Layer"), f": {where.band}"]
     band = index.bands.get(path, "")
     if band in _HIGH_RANKS and users:
-        yield [Strong("Rank"), f": {band}"]
+        yield [Strong("Rank"), f": {band} of all files"]
     cluster = index.clusters.get(path)
     if cluster is not None and cluster.is_specific and _folder(cluster.key) != _folder(path):
         yield [Strong("Cluster"), ": around ", Ref(To.FILE, cluster.key, "", cluster.key)]
