@@ -572,6 +572,7 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"CMakeLists.txt": "add_executable(check a.cpp\n  t/b.cpp)\n"}, "t/b.cpp", "cpp", "TEST(S, N)", "check --gtest_filter=S.N"),
         ({"t/CMakeLists.txt": "set(SRCS ${D}/b.cpp)\nadd_executable(check ${SRCS})\n"}, "t/b.cpp", "cpp", "TEST_F(S, N)",
          "check --gtest_filter=S.N"),
+        ({"t/CMakeLists.txt": "add_executable(check b.cpp)\n"}, "t/b.cpp", "cpp", "a.b.TEST(S, N)", "check --gtest_filter=S.N"),
         ({"t/CMakeLists.txt": "add_executable(check b.cpp)\n"}, "t/b.cpp", "cpp", "TEST_P(S, N)", "check --gtest_filter='*/S.N/*'"),
         ({"CMakeLists.txt": "add_executable(check \"\")\ntarget_sources(check PRIVATE t/b.cpp)\n"}, "t/b.cpp", "cpp", "TEST(S, N)",
          "check --gtest_filter=S.N"),

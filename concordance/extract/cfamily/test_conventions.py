@@ -54,7 +54,7 @@ def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
 def _ctest(commands: list[Command], target: str, name: str) -> str:
     """Return the command by which CTest runs one test, "" if it knows no such test."""
     registered = [(words, command) for command, words in commands if command in _REGISTER and target in words]
-    found = _GTEST.match(name)
+    found = _GTEST.search(name)  # namespaces may come first
     for words, command in registered:
         if command == "add_test" and found is None:
             known = words[1] if words[0] == "NAME" else words[0]
@@ -89,7 +89,7 @@ def _program(files: RunnerFiles, path: str) -> tuple[str, list[Command]]:
 
 def _filter(option: str, name: str) -> str:
     """Return the option that selects one googletest; patterns cover the variants of typed and parametrised tests."""
-    found = _GTEST.match(name)
+    found = _GTEST.search(name)  # namespaces may come first
     if found is None:
         return ""
     macro, suite, test = found.groups()

@@ -6,6 +6,7 @@ there are more, all of them are on a page of their own, the file's second.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -49,6 +50,9 @@ def group_by_file(index: Index, tests: Iterable[int]) -> dict[str, list[int]]:
     return found
 
 
+_CTEST_NAME = re.compile(r"'\^(\w+)\\\.\w+\$(?=')")  # the suite and the name of a googletest
+
+
 def test_commands(index: Index, tests: Iterable[int]) -> list[str]:
     """Return the commands that run the given tests and no others."""
     return join_commands(command_of(index, test) for test in tests)
@@ -59,6 +63,8 @@ def file_commands(one: FileModel) -> list[str]:
     commands = test_commands(one.index, own_tests(one)) if one.file.language in C_FAMILY else []
     if commands and all("_filter=" in command for command in commands):
         return [_whole_suites(command) for command in commands]
+    if commands and all(command.startswith("ctest ") for command in commands):
+        return list(dict.fromkeys(_CTEST_NAME.sub(r"'^\1\\.", command) for command in commands))
     return [] if commands else join_commands([one.index.runners.command(one.path, one.file.language, "")])
 
 
