@@ -30,6 +30,7 @@ from concordance.base.errors import ToolFailed, ToolStopped
 from concordance.base.model import FileHistory
 from concordance.collect import subprocesses
 
+NO_GIT = "no git history"  # the note of a folder that is not a git work tree
 _MOST_FILES = 30  # maximum files of a commit that counts as evidence of files belonging together
 _MOST_TOGETHER = 30  # files to keep for each file; some of them may be deleted
 _LEAST_TOGETHER = 2  # minimum number of commits that two files must share
@@ -90,7 +91,7 @@ def history(root: str) -> History:
     except ToolStopped:
         raise
     except ToolFailed:
-        return History(note="no git history")
+        return History(note=NO_GIT)
     shallow, prefix, _ = asked.split(b"\n", 2)
     below = ("--full-history", "--", ".") if prefix else ()
     notes = ["a shallow clone: only its newest commits are known"] if shallow == b"true" else []

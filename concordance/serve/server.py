@@ -13,7 +13,6 @@ there are too many connections of any kind, the one that has been silent longest
 from __future__ import annotations
 
 import asyncio
-import html
 import ipaddress
 import json
 import os
@@ -31,6 +30,7 @@ from concordance.base import forks
 from concordance.base.errors import UserError
 from concordance.render.site.addresses import BLAME
 from concordance.render.site.files import assets
+from concordance.render.site.page_frame import error_document
 from concordance.serve import front_page, http_protocol
 from concordance.serve.http_protocol import BadRequest, Reply, Request
 from concordance.serve.messages import Question, ReaderReply
@@ -326,13 +326,7 @@ _WHY = {
 
 def _error_page(status: HTTPStatus, why: str) -> Reply:
     """Return an error page."""
-    title = f"{status.value} {status.phrase}"
-    text = (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<link rel="stylesheet" href="/assets/site.css"></head>'
-        f'<body><main id="main"><h1>{title}</h1><p>{html.escape(why)}</p><p><a href="/">Go to the front page</a></p>'
-        "</main></body></html>\n"
-    )
+    text = error_document(f"{status.value} {status.phrase}", why)
     return Reply(status, text.encode(), _HTML, {"Cache-Control": "no-store"})
 
 

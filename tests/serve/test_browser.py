@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -18,7 +19,7 @@ KINDS = [  # a page of each kind, small ones: axe looks at every word
     "index.html", "abacus/doc.html", "abacus/sub.html", "abacus/index.html", "abacus/rounding.py_docs.html",
     "abacus/rounding.py_source.html", "abacus/rounding.py_kw.html", "abacus/ledger.py_defs/def-Overflow.html",
     "keywords/o.html", "book/reading-paths.html", "verification_report.html", "abacus/map.html", "abacus/history.html",
-    "book/rules/ANY-KEY.html", "search.html?q=rounding", "book/operators/index.html", "book/operators/aten/tally.html",
+    "README.md_docs.html", "docs/design.rst_docs.html", "map.html", "book/rules/ANY-KEY.html", "search.html?q=rounding", "book/operators/index.html", "book/operators/aten/tally.html",
 ]  # fmt: skip
 
 expect.set_options(timeout=60_000)  # on a machine that has other work
@@ -318,15 +319,90 @@ def test_a_phone(chromium: Browser, address: str) -> None:
         expect(page.locator("#outline")).not_to_be_visible()
 
 
-def test_axe_finds_nothing(reader: browser.Reader) -> None:
-    for kind in KINDS:
-        page = reader.open(kind)
-        page.wait_for_selector("#tree .top-level")
-        if "search" in kind:
-            hits(page)
-        assert reader.violations() == [], kind
-        page.evaluate("document.documentElement.dataset.theme = 'dark'")
-        assert reader.violations("color-contrast", "link-in-text-block") == [], f"{kind}, dark"
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_axe_finds_nothing(chromium: Browser, address: str, width: int) -> None:
+    with browser.reading(chromium, address, viewport={"width": width, "height": 900}) as reader:
+        for kind in KINDS:
+            page = reader.open(kind)
+            page.wait_for_selector("#tree .top-level", state="attached")
+            if "search" in kind:
+                hits(page)
+            assert reader.too_wide() <= 0, f"{kind}, {width}"
+            assert reader.violations() == [], f"{kind}, {width}"
+            page.evaluate("document.documentElement.dataset.theme = 'dark'")
+            assert reader.violations("color-contrast", "link-in-text-block") == [], f"{kind}, {width}, dark"
+
+
+def test_an_address_without_a_page_has_the_search(chromium: Browser, address: str) -> None:
+    reader = browser.Reader(chromium, address)
+    page = reader.open("no/such/page.html")
+    expect(page.locator("h1")).to_have_text("404 Not Found")
+    page.fill("#search", "Ledger")
+    page.wait_for_selector("#found .hit")
+    assert reader.violations() == []
+    reader.context.close()
+
+
+def test_wide_tables_use_the_window_and_stack_on_a_phone(chromium: Browser, address: str) -> None:
+    table = "main > .table >> nth=0"
+    with browser.reading(chromium, address, viewport={"width": 1920, "height": 900}) as reader:
+        page = reader.open("index.html")
+        prose = page.locator("main > p >> nth=0").bounding_box()
+        assert prose is not None and prose["width"] <= 960
+        page.evaluate("document.querySelector('main > .table td').style.minWidth = '1200px'")
+        wide = page.locator(table).bounding_box()
+        assert wide is not None and 1200 < wide["width"] <= 1330
+    with browser.reading(chromium, address, viewport={"width": 800, "height": 900}) as reader:
+        page = reader.open("index.html")
+        page.evaluate("document.querySelectorAll('main > .table td')[1].style.minWidth = '1500px'")
+        page.set_viewport_size({"width": 790, "height": 900})
+        expect(page.locator(table)).to_have_class(re.compile("scrolls"))
+        first = page.locator(f"{table} >> td >> nth=0")
+        before = first.bounding_box()
+        page.evaluate("document.querySelector('main > .table').scrollLeft = 400")
+        after = first.bounding_box()
+        assert before is not None and after is not None and abs(before["x"] - after["x"]) < 2
+    with browser.reading(chromium, address, viewport={"width": 390, "height": 900}) as reader:
+        page = reader.open("index.html")
+        cells = page.locator(f"{table} >> tbody tr >> nth=0 >> td")
+        boxes = [box for box in (cells.nth(place).bounding_box() for place in range(cells.count())) if box]
+        assert all(upper["y"] + upper["height"] <= lower["y"] + 1 for upper, lower in pairwise(boxes))
+        assert reader.violations() == []
+
+
+def test_the_map_fills_the_window_and_zooms(chromium: Browser, address: str) -> None:
+    with browser.reading(chromium, address, viewport={"width": 1920, "height": 900}) as reader:
+        page = reader.open("map.html")
+        drawing = page.locator(".map svg >> nth=0")
+        box = drawing.bounding_box()
+        assert box is not None and box["width"] > 1400
+        whole = drawing.get_attribute("viewBox") or ""
+        page.get_by_role("button", name="Zoom in").first.click()
+        part = drawing.get_attribute("viewBox") or ""
+        assert float(part.split()[2]) < float(whole.split()[2])
+        page.get_by_role("button", name="Show the whole map").first.click()
+        assert [float(n) for n in (drawing.get_attribute("viewBox") or "").split()] == [float(n) for n in whole.split()]
+
+
+def test_the_theme_button_shows_the_theme(chromium: Browser, address: str) -> None:
+    with browser.reading(chromium, address, color_scheme="dark") as reader:
+        page = reader.open("index.html")
+        button = page.locator("[data-does=theme]")
+        expect(button).to_have_attribute("aria-label", re.compile("dark. Change to light"))
+        button.click()
+        expect(button).to_have_attribute("aria-label", re.compile("light. Change to dark"))
+
+
+def test_a_file_page_begins_with_its_purpose(reader: browser.Reader) -> None:
+    page = reader.open("abacus/ledger.py_docs.html")
+    expect(page.locator("details.metadata.side")).not_to_have_attribute("open", "")
+    purpose, fields = page.locator("#file-purpose"), page.locator("details.metadata dl")
+    expect(purpose).to_be_in_viewport()
+    expect(fields).not_to_be_visible()
+    page.click("details.metadata summary")
+    expect(fields).to_be_visible()
+    titles = page.locator("main h2, main h3").all_inner_texts()
+    assert all(one != other for one, other in pairwise(titles))
 
 
 def test_axe_finds_nothing_in_what_opens(chromium: Browser, address: str) -> None:

@@ -194,7 +194,7 @@ class _Definition:
         rows_ = []
         for row, walk in nearest[:_TESTS]:
             why = explain_paths(index, [row], walk)[0]
-            rows_.append(([ref_of(index, row.id)], [known[row.id].path], [why]))
+            rows_.append(([ref_of(index, row.id)], [Mono(known[row.id].path)], [why]))
         yield Table(("Test", "File", "Why"), rows_)
         first = test_command(index, known[nearest[0][0].id])
         if first:

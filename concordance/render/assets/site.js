@@ -83,12 +83,54 @@
 
   /* --- theme */
 
-  function theme() {
-    var dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
-    try { localStorage.setItem("concordance-theme", root.dataset.theme); } catch (refused) { /* for this page only */ }
-    say(dark ? "Light" : "Dark");
+  var system = matchMedia("(prefers-color-scheme: dark)");
+  var SUN = "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6 19 19M5 19l1.4-1.4M17.6 6.4 19 5";
+  var MOON = "M12 3a9 9 0 1 0 9 9 7 7 0 0 1-9-9z";
+
+  function isDark() { return root.dataset.theme ? root.dataset.theme === "dark" : system.matches; }
+
+  /* The button shows which theme is on, and says what it does. */
+  function showTheme() {
+    var button = $("[data-does=theme]");
+    if (!button) return;
+    $("path", button).setAttribute("d", isDark() ? MOON : SUN);
+    button.setAttribute("aria-label", isDark() ? "Theme: dark. Change to light" : "Theme: light. Change to dark");
   }
+
+  function theme() {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("concordance-theme", root.dataset.theme); } catch (refused) { /* for this page only */ }
+    showTheme();
+    say(isDark() ? "Dark" : "Light");
+  }
+  system.addEventListener("change", showTheme);
+  showTheme();
+
+  /* --- tables: cards on a phone, where each cell has the name of its column; a mark where one can be scrolled */
+
+  var MOST_ROWS = 400, narrow = matchMedia("(max-width: 40rem)");
+
+  function tables() {
+    all(".table").forEach(function (box) {
+      var table = $("table", box), names = all("thead th", table).map(function (one) { return one.textContent.trim(); });
+      var cards = narrow.matches && names.length > 2 && table.rows.length < MOST_ROWS && !table.classList.contains("sorts");
+      box.classList.toggle("cards", cards);
+      if (cards) {
+        table.setAttribute("role", "table");
+        all("tbody tr", table).forEach(function (row) {
+          row.setAttribute("role", "row");
+          Array.from(row.cells).forEach(function (cell, place) {
+            cell.setAttribute("role", "cell");
+            cell.dataset.label = names[place] || "";
+          });
+        });
+      }
+      box.classList.toggle("scrolls", box.scrollWidth > box.clientWidth + 1);
+    });
+  }
+  narrow.addEventListener("change", tables);
+  window.addEventListener("resize", tables);
+  tables();
 
   /* --- keys */
 

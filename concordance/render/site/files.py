@@ -18,11 +18,13 @@ from concordance import render
 from concordance.base import plugins
 from concordance.base.blocks import Line, Page, Pieces, Ref, To, count_noun
 from concordance.base.characters import escape_hidden
+from concordance.collect.history import NO_GIT
 from concordance.query.book.chapters import plan
 from concordance.query.commands import COMMANDS
 from concordance.query.folders import folders
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.project_name import name_of
+from concordance.query.index.history import history_note
 from concordance.query.index.repository import Index
 from concordance.query.names.hover_cards import cards
 from concordance.query.pages import PAGES, kinds, listed_kinds
@@ -156,11 +158,12 @@ class Site:
         """Return a page within its frame; `blame` is the address of the commits of its lines."""
         name = name_of(self.index)
         more = [(title, to) for title, to, _ in listed_kinds(self.index)]
-        links = frame_links(self.addresses, name, address, ref, body.title, more)
+        has_history = history_note(self.index) != NO_GIT
+        links = frame_links(self.addresses, name, address, ref, body.title, more, has_history)
         views = links.views if kind != OF_SEARCH else []  # a script fills this page, so there is no Markdown of it
         window = page_frame.Window(
             name, address, body.title, body.html, body.outline, kind, ref.path, views, links.folders,
-            live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame,
+            live=self.live, api=self.api, pages=links.pages, name=links.name, blame=blame, around=links.around,
         )  # fmt: skip
         return SiteFile(_bytes(page_frame.render_document(window)), HTML)
 

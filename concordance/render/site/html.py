@@ -50,6 +50,10 @@ SORTS = "sorts"  # class of a table that can be sorted and filtered by a script
 LONG = 100  # from this number of entries on, the browser lays out only the visible part of a list
 _NUMBER = re.compile(r"[+-]?[\d,.]+(?: ?(?:%|×|B|KB|MB|GB|bytes|ms|s))?|–|")
 _AT_LINE, _TO_LINE = re.compile(r" ?L(\d+)"), re.compile(r"–(\d+)")
+_LONG_NAME = 8  # characters
+_PARTS = re.compile(r"(::|[/_.](?=\w))")  # where a long name may be broken
+_FOLDED = "File Metadata"  # the section that a reader opens on demand
+_NOTHING = re.compile(r"(?:No|None|Empty|Nothing)\b[^.]{0,200}\.?\Z")
 _BETWEEN = " · "  # separates facts about a definition in a paragraph
 
 
@@ -73,8 +77,35 @@ def render(page: Page, addresses: SiteAddresses) -> Body:
     """Render a page as HTML."""
     writer = HtmlWriter(addresses, addresses.page(page.ref), page.ref.path if page.ref.to == To.KEYWORDS else "")
     writer.heading(Heading(1, page.title))
-    writer.blocks(page.blocks)
+    for section in split_sections(page.blocks):
+        writer.section(section)
     return Body(plain(page.title), "".join(writer.out), writer.outline)
+
+
+def split_sections(blocks: Sequence[Block]) -> list[list[Block]]:
+    """Split blocks at headings of the second level; a heading that only repeats the one above it is left out."""
+    found: list[list[Block]] = []
+    above: list[str] = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            del above[max(0, block.level - 2) :]
+            if plain(block.text) in above:
+                continue
+            above.append(plain(block.text))
+        if not found or (isinstance(block, Heading) and block.level == 2):
+            found.append([])
+        found[-1].append(block)
+    return found
+
+
+def _nothing_to_say(blocks: Sequence[Block]) -> Pieces | None:
+    """Return the sentence of a section that says that there is nothing, or only where it is; None for any other."""
+    rest = [block for block in blocks[1:] if not (isinstance(block, Heading) and block.level > 2)]
+    if len(rest) != 1 or not isinstance(rest[0], Text) or not isinstance(blocks[0], Heading):
+        return None
+    text = rest[0].text
+    is_link = len(text) == 1 and isinstance(text[0], Ref)
+    return text if is_link or _NOTHING.match(plain(text)) else None
 
 
 class HtmlWriter:
@@ -88,7 +119,8 @@ class HtmlWriter:
         self._ids: set[str] = set()
         self._slugs: dict[str, int] = {}  # how often each heading slug has occurred
         self._level = 0  # of the previous heading: levels are never skipped, which screen readers rely on
-        self._links: dict[Ref, str] = {}  # cache: most links occur on a page more than once
+        self._links: dict[tuple[Ref, bool], str] = {}  # cache: most links occur on a page more than once
+        self._in_table = False
         self._write: dict[type, Callable[[Any], None]] = {
             Heading: self.heading, Text: self._text, Items: self._items, Doc: self._doc, Table: self._table,
             Code: self._code, Quote: self._quote, Diagram: self._graph, Treemap: self._treemap, Plot: self._plot,
@@ -98,6 +130,26 @@ class HtmlWriter:
         """Write blocks, one below the other."""
         for block in blocks:
             self._write[type(block)](block)
+
+    def section(self, blocks: Sequence[Block]) -> None:
+        """Write a section: one without content as a quiet line, and a file's metadata folded."""
+        words = _nothing_to_say(blocks)
+        if words is not None:
+            self.out.append('<section class="quiet">')
+            self.heading(blocks[0])  # type: ignore[arg-type]
+            inner = [block for block in blocks[1:] if isinstance(block, Heading)]
+            self.out.append(f'<p id="{escape(self._named(plain(inner[0].text), ""))}">' if inner else "<p>")
+            self.pieces(words)
+            self.out.append("</p></section>\n")
+        elif isinstance(blocks[0], Heading) and plain(blocks[0].text) == _FOLDED:
+            place = " side" if self._level == 1 else ""  # before all else that the page says
+            self.out.append(f'<details class="metadata{place}"><summary>')
+            self.heading(blocks[0])
+            self.out.append("</summary>")
+            self.blocks(blocks[1:])
+            self.out.append("</details>\n")
+        else:
+            self.blocks(blocks)
 
     # --- blocks
 
@@ -226,6 +278,7 @@ class HtmlWriter:
         self.out.append(f'<table class="{classes}">' if classes else "<table>")
         head = "".join(f'<th scope="col">{_escape_text(column)}</th>' for column in table.columns)
         self.out.append(f"<thead><tr>{head}</tr></thead><tbody>\n")
+        self._in_table = True
         for row in table.rows:
             self.out.append("<tr>")
             for cell in row:
@@ -233,6 +286,7 @@ class HtmlWriter:
                 self.pieces(cell)
                 self.out.append("</td>")
             self.out.append("</tr>\n")
+        self._in_table = False
         self.out.append("</tbody></table></div>\n")
 
     # --- pieces
@@ -254,7 +308,7 @@ class HtmlWriter:
             elif kind is Ref:
                 out.append(self.link(piece))  # type: ignore[arg-type]
             elif kind is Mono:
-                out.append(f"<code{named}>{_escape_text(piece)}</code>")  # type: ignore[arg-type]
+                out.append(f"<code{named}>{self._name(piece)}</code>")  # type: ignore[arg-type]
                 named = ""
             elif kind is Line:
                 last, skipped = self._range(pieces, place + 1)
@@ -275,12 +329,18 @@ class HtmlWriter:
 
     def link(self, ref: Ref) -> str:
         """Return the HTML of a link."""
-        found = self._links.get(ref)
+        found = self._links.get((ref, self._in_table))
         if found is None:
-            label = _escape_text(self._label(ref) if ref.label.endswith(".md") else ref.label or ref.path)
-            label = f"<code>{label}</code>" if ref.code else label
-            found = self._links[ref] = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
+            label = self._label(ref) if ref.label.endswith(".md") else ref.label or ref.path
+            label = f"<code>{self._name(label)}</code>" if ref.code else _escape_text(label)
+            found = f'<a href="{escape(self.addresses.link(self.page, ref))}">{label}</a>'
+            self._links[ref, self._in_table] = found
         return found
+
+    def _name(self, text: str) -> str:
+        """Return the HTML of a name in code; in a table, a long one can be broken between its parts."""
+        shown = _escape_text(text)
+        return _PARTS.sub(r"\1<wbr>", shown) if self._in_table and len(text) > _LONG_NAME else shown
 
     def _label(self, ref: Ref) -> str:
         """Return a link's label; the file name of a page of the book is replaced by its name on the site."""

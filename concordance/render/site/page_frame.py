@@ -53,13 +53,15 @@ class Window:
     pages: Sequence[tuple[str, str]] = field(default_factory=list)  # about the whole repository: name, relative address
     blame: str = ""  # relative address of the commits of a source's lines; "" without a server
     name: str = ""  # last element of the breadcrumb: a file's name; "" if the page is that of the last folder
+    around: str = ""  # the name of the page about the whole repository that the page belongs to
 
 
-def render_document(window: Window) -> str:
-    """Return the HTML document."""
-    up = "../" * window.address.count("/")
+def render_document(window: Window, root: str = "") -> str:
+    """Return the HTML document; `root` is the address of the site, if not relative to the page."""
+    up = root or "../" * window.address.count("/")
     server = (" data-api" if window.api or window.live else "") + (" data-live" if window.live else "")
-    scripts = [*_SCRIPTS, *(["lines"] if window.kind == "source" else []), *(["live"] if window.live else [])]
+    own = [name for name, kind in (("lines", "source"), ("map", "map")) if kind == window.kind]
+    scripts = [*_SCRIPTS, *own, *(["live"] if window.live else [])]
     loaded = "\n".join(f'<script defer src="{up}assets/{name}.js"></script>' for name in scripts)
     if f'<table class="{SORTS}' in window.main:
         loaded += f'\n<link rel="stylesheet" href="{up}assets/sorting.css">'
@@ -100,6 +102,13 @@ def render_document(window: Window) -> str:
 """
 
 
+def error_document(title: str, why: str) -> str:
+    """Return the document of an address that has no page: the header with the search, and what happened. Its links
+    begin at the root of the server, because such an address may be of any depth."""
+    window = Window("Front page", "", title, f"<h1>{escape(title)}</h1>\n<p>{escape(why)}</p>", kind="error", api=True)
+    return render_document(window, "/")
+
+
 def _header(repository: str, up: str) -> str:
     return f"""<header class="top">
 {_button("tree", "Files", "M3 6h18M3 12h18M3 18h18", "only-narrow", opens=True)}
@@ -111,7 +120,7 @@ def _header(repository: str, up: str) -> str:
 <div id="found" hidden></div>
 </form>
 {_button("outline", "On this page", "M4 6h10M8 12h12M8 18h8", "only-narrow", opens=True)}
-{_button("theme", "Light or dark", "M12 3a9 9 0 1 0 9 9 7 7 0 0 1-9-9z")}
+{_button("theme", "Theme: as the system", "M12 3a9 9 0 0 0 0 18zM12 3a9 9 0 0 1 0 18")}
 {_button("keys", "Keys", "M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 17.5v.5", "only-wide")}
 </header>"""
 
@@ -139,6 +148,7 @@ def _whole(window: Window) -> str:
     rows = []
     for name, to in window.pages:
         now = ' aria-current="page"' if to.removeprefix("./") == window.address and not up else ""
+        now = now or (' aria-current="true"' if name == window.around else "")
         rows.append(f'<li><a href="{escape(to)}"{now}>{escape(name)}</a></li>')
     return f'<ul class="pages">{"".join(rows)}</ul>' if rows else ""
 
@@ -226,11 +236,13 @@ class FrameLinks(NamedTuple):
     views: Links  # pages on the same file or folder
     pages: Links  # pages about the whole repository
     name: str  # what follows the folders in the breadcrumb; "" if the page is that of the last folder
+    around: str = ""  # the name of the page about the whole repository that the page is, or belongs to
 
 
 def frame_links(
-    addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str, more: Sequence[tuple[str, str]] = ()
-) -> FrameLinks:
+    addresses: SiteAddresses, repository: str, address: str, ref: Ref, title: str, more: Sequence[tuple[str, str]] = (),
+    has_history: bool = True,
+) -> FrameLinks:  # fmt: skip
     """Return the links in the frame of a page; `more` are further kinds of pages about the whole repository, each as
     the text of its link and the kind."""
 
@@ -244,15 +256,19 @@ def frame_links(
     folders += [(name, to(To.INDEX, "/".join(steps[: place + 1]))) for place, name in enumerate(steps)]
     if ref.to == To.DEFINITION:
         folders.append((ref.path.rpartition("/")[2], to(To.FILE, ref.path)))
+    around = next((name for name, kind in (*_OF_WHOLE, *more) if kind == ref.to and not of_folder), "")
+    if around and ref.path:
+        folders.append((around, to(ref.to, "")))
     views: Links = []
     if of_file or of_folder:
-        views = [(name, to(kind, ref.path)) for name, kind in (_OF_FILE if of_file else _OF_FOLDER)]
+        kinds = _OF_FILE if of_file else [row for row in _OF_FOLDER if has_history or row[1] != To.HISTORY]
+        views = [(name, to(kind, ref.path)) for name, kind in kinds]
     # A page that only the site has is not in the book: link to the Markdown page of its file or folder instead.
     here = addresses.to(address, address)
     in_book = to(To.FILE if of_file else To.INDEX, ref.path) if ref.to in _ONLY_HERE else here
     views = [*(views or [("Page", here)]), ("Markdown", f"{in_book.removesuffix('.html')}.md")]
     pages = [(name, to(kind, "")) for name, kind in (*_OF_WHOLE, *more)]
-    return FrameLinks(folders, views, pages, _last(ref, title))
+    return FrameLinks(folders, views, pages, ref.path if around and ref.path else _last(ref, title), around)
 
 
 def _last(ref: Ref, title: str) -> str:
