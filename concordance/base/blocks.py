@@ -26,6 +26,7 @@ class To(StrEnum):
     BOOK = "book"  # `path` is the name of a chapter, "" for the book's front page
     RULE = "rule"  # `path` is the id of a rule
     REPORT = "report"
+    EMPTY = "empty_file"  # the list of empty files
     MAP = "map"  # of a folder: a treemap by size; only on the site, as is the next
     HISTORY = "history"  # of a folder: when and by whom it was changed
     SOURCE = "source"  # the file itself, in the repository
@@ -202,6 +203,7 @@ class Page(NamedTuple):
     ref: Ref
     title: Pieces
     blocks: Sequence[Block]
+    copied: str = ""  # the file whose whole text is on the page
 
 
 def parse_code_spans(text: str) -> list[Piece]:

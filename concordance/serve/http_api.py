@@ -82,15 +82,15 @@ def _address(site: Site, row: Row) -> str | None:
     path, line, kind = row.get("path"), row.get("line"), row.get("kind")
     if kind == FOLDER or any(kind == page_kind.TO for page_kind in kinds_with("titled")):
         page = Ref(To.FOLDER, str(path)) if kind == FOLDER else Ref(str(kind), str(row["symbol"]))
-        return site.addresses.link("", page).removeprefix("./")
+        return site.addresses.link("", page)
     if not isinstance(path, str) or path not in site.index.categories:
         return None
     if not isinstance(line, int) or kind == FILE:
-        return site.addresses.link("", Ref(To.FILE, path)).removeprefix("./")
+        return site.addresses.link("", Ref(To.FILE, path))
     key = _definition_key(site.index, path, line, str(row.get("symbol") or row.get("qualified") or ""))
     if key:
-        return site.addresses.link("", Ref(To.DEFINITION, path, key)).removeprefix("./")
-    return site.addresses.source("", path, line).removeprefix("./")
+        return site.addresses.link("", Ref(To.DEFINITION, path, key))
+    return site.addresses.source("", path, line)
 
 
 def _definition_key(index: Index, path: str, line: int, name: str) -> str:

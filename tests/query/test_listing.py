@@ -218,8 +218,8 @@ def test_long_files_have_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (first.made.parts, min(first.lines), max(first.lines)) == (2, 1, 100)
     assert (min(second.lines), max(second.lines)) == (101, 152)
     assert second.lines[152] == "    return x0"
-    assert 'href="./long.py_source.html#L1"' in second.html
-    assert 'href="./long.py_source.2.html#L151"' in shown.page("use.py").html
-    assert 'href="./long.py_source.2.html"' in first.html
+    assert 'href="long.py_source.html#L1"' in second.html
+    assert 'href="long.py_source.2.html#L151"' in shown.page("use.py").html
+    assert 'href="long.py_source.2.html"' in first.html
     assert '<i class="k">return</i>' in second.html
     assert [page_count(lines) for lines in (0, 100, 101)] == [1, 1, 2]

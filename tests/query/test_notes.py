@@ -57,7 +57,7 @@ def test_a_note_has_a_page_with_its_text_and_mentions(tmp_path: Path, monkeypatc
     page = pages["book/notes/why-two-tables.md"]
     assert "> One is sorted,\n> the other is not." in page
     assert "use.py_docs.md): [L2]" in page
-    assert "[Why Two Tables](./why-two-tables.md)" in pages["book/notes/index.md"]
+    assert "[Why Two Tables](why-two-tables.md)" in pages["book/notes/index.md"]
     assert "[Note \\[Why Two Tables\\]](book/notes/why-two-tables.md)" in pages["use.py_docs.md"], "and back"
     assert "[Notes](book/notes/index.md)" in pages["comprehensive_book.md"]
     assert books.problems(root, root / "out") == []

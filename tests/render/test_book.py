@@ -311,7 +311,7 @@ def test_very_many_links_across_languages_are_on_pages_of_their_own(
     pages = books.pages(folder / "out")
     page = pages["native/ops.cpp_docs.md"]
     assert "It implements: 410 names" in page
-    assert "The names are on [part 1](./ops.cpp_docs.3.md) and [part 2](./ops.cpp_docs.4.md)." in page
+    assert "The names are on [part 1](ops.cpp_docs.3.md) and [part 2](ops.cpp_docs.4.md)." in page
     listed = pages["native/ops.cpp_docs.3.md"] + pages["native/ops.cpp_docs.4.md"]
     assert all(f"aten::{name}" in listed for name in names)
     fences = [t.content for t in books.PARSER.parse(pages["native/ops.cpp_docs.5.md"]) if t.type == "fence"]
@@ -401,3 +401,41 @@ def test_a_file_that_a_killed_run_left_is_removed_by_one_that_writes_nothing(rep
     _, again = builds.write_book(str(repo))
     assert not again.written
     assert not left.exists()
+
+
+def test_empty_files_share_a_page_and_keep_their_own(folder: Path) -> None:
+    program.write(folder, {"a/__init__.py": "", "a/b/__init__.py": "", "a/b/c.py": "x = 1\n", "a/py.typed": ""})
+    books.write(folder, folder / "out")
+    pages = books.pages(folder / "out")
+    shared = pages["book/empty_files/index.md"]
+    assert "3 empty files, by folder." in shared
+    for path in ("a/__init__.py", "a/b/__init__.py", "a/py.typed"):
+        assert f"](../../{path}_docs.md)" in shared
+        own = pages[f"{path}_docs.md"]
+        assert "- **Size**: 0 bytes" in own and "book/empty_files/index.md)" in own and "## Original Source" not in own
+        assert "The file is empty." in pages[f"{path}_kw.md"]
+        assert f"[`{path}`]({path}_docs.md)" in pages["verification_report.md"], "its line in the ledger"
+    assert books.problems(folder, folder / "out") == []
+
+
+def test_without_empty_files_there_is_no_page_of_them(folder: Path) -> None:
+    program.write(folder, {"a.py": "x = 1\n"})
+    books.write(folder, folder / "out")
+    assert not (folder / "out/book/empty_files").exists()
+
+
+def test_an_address_that_occurs_often_is_written_once() -> None:
+    addresses = Addresses(["far/away/deep/a.py", "b.py"], "/r", "/r/book")
+    far, near = Ref(To.FILE, "far/away/deep/a.py", "", "a.py"), Ref(To.FILE, "b.py", "", "b")
+    page = Page(Ref(To.FILE, "b.py"), ["B"], [Text([far, " ", near, " ", far._replace(label="the same")])])
+    text = markdown.render(page, addresses).text
+    assert "\n[`a.py`][1] [`b`](b.py_docs.md) [`the same`][1]\n" in text
+    assert text.count("far/away/deep/a.py_docs.md") == 1 and text.endswith("\n[1]: far/away/deep/a.py_docs.md\n")
+
+
+def test_lines_of_a_file_are_linked_where_its_text_is_not_on_the_page() -> None:
+    addresses = Addresses(["a.py", "b.py"], "/r", "/r/book")
+    blocks = [Text([Line("a.py", 3), " ", Line("b.py", 4)])]
+    copied = markdown.render(Page(Ref(To.FILE, "a.py"), ["A"], blocks, "a.py"), addresses)
+    assert "\nL3 [L4](../b.py#L4)\n" in copied.text and [claim.first for claim in copied.claims] == [3, 4]
+    assert "[L3](../a.py#L3)" in markdown.render(Page(Ref(To.FILE, "a.py"), ["A"], blocks), addresses).text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from concordance.base.model import File
+from concordance.base.model import File, Skip
 from concordance.facts.codec import FileOutline
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, memoised, shared_until
@@ -27,6 +27,11 @@ class Ledger:
 def ledger(index: Index) -> Ledger:
     """Return the ledger of the repository."""
     return Ledger(index)
+
+
+def is_empty(file: File) -> bool:
+    """True if a file was read and has no content."""
+    return file.skip == Skip.NONE and not file.size
 
 
 # The index, the page and the chapter of a folder ask for the same files; one may have 100,000 definitions.

@@ -8,10 +8,10 @@ details.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from heapq import nlargest, nsmallest
 
-from concordance.base.blocks import Block, Heading, Item, Items, Mono, Piece, Ref, Strong, Table, To
+from concordance.base.blocks import Block, Item, Mono, Piece, Ref, Strong, Table, To
 from concordance.base.model import KINDS, TYPE_KINDS, Kind
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
@@ -22,27 +22,11 @@ _MAX_NAMESPACE_FILES = 8  # files that an entry for a namespace lists one by one
 _ORDER: dict[str, int] = {kind: number for number, kind in enumerate(KINDS)}
 
 
-def letter_blocks(groups: dict[str, list[str]], level: int, entry: Callable[[str], Item]) -> list[Block]:
-    """Return a heading for each letter, followed by its entries."""
-    blocks: list[Block] = []
-    for letter, names in groups.items():
-        blocks += [Heading(level, [letter]), Items([entry(name) for name in names])]
-    return blocks
-
-
-def initial_key(path: str, initial: str) -> str:
-    """Return the key under which it is recorded which symbols of a file with this initial other files use: a page of
-    the alphabet does not depend on the others."""
-    return f"{path} {initial}"
-
-
 class EntryWriter:
-    """Formats entries for a page; `folder` is the one that the page is about."""
+    """Formats the entries of the alphabet."""
 
-    def __init__(self, index: Index, folder: str = "", short: bool = False) -> None:
-        self.index, self.folder, self.short = index, folder, short
-        self._prefix_length = len(folder) + 1 if folder else 0
-        self._max_files = MAX_FILES if short else 8 * MAX_FILES  # no other page lists what a folder's page leaves out
+    def __init__(self, index: Index) -> None:
+        self.index = index
 
     def entry(self, entry: NameEntry) -> Item:
         """Return a name with each kind of symbol that has it, and where."""
@@ -53,7 +37,7 @@ class EntryWriter:
         if len(kinds) == 1 and len(entry.ids) == 1 and not entry.files:
             ((kind, found),) = kinds.items()
             (path,) = found
-            if not self._is_linked(kind, entry.ids[0]):
+            if kind not in TYPE_KINDS:
                 return Item([Mono(entry.name), f" {kind}: ", *self._files(kind, found)])
             name = Ref(To.SYMBOL, path, self.index.keys[entry.ids[0]], entry.name)
             return Item([name, f" {kind}: ", Mono(self._label(path, found))])
@@ -68,31 +52,20 @@ class EntryWriter:
         return Item(pieces)
 
     def _files(self, kind: str, by_path: dict[str, list[int]]) -> list[Piece]:
-        if len(by_path) > (_MAX_NAMESPACE_FILES if kind == Kind.NAMESPACE else self._max_files):
+        if len(by_path) > (_MAX_NAMESPACE_FILES if kind == Kind.NAMESPACE else MAX_FILES):
             return self._folders(by_path)
         pieces: list[Piece] = []
         for path, ids in by_path.items():
             label = self._label(path, by_path)
             pieces.append(" · " if pieces else "")
-            if len(ids) == 1 and self._is_linked(kind, ids[0]):
+            if len(ids) == 1 and kind in TYPE_KINDS:
                 pieces.append(Ref(To.SYMBOL, path, self.index.keys[ids[0]], label))
-            else:  # the file's keyword page tells them apart
+            else:  # the file's keyword page has its definitions; entries share the link to it, which keeps pages short
                 pieces += [Ref(To.KEYWORDS, path, "", label), f" ×{len(ids)}" if len(ids) > 1 else ""]
         return pieces
 
-    def _is_linked(self, kind: str, identity: int) -> bool:
-        """True if an entry links to the symbol itself: types, and symbols that other files use.
-
-        The others, two thirds of all, are found on their file's keyword page, because the entries of a page can share
-        links to files.
-        """
-        if kind not in TYPE_KINDS and kind not in _MEMBERS:
-            initial = self.index.census.name_of(identity)[:1]
-            self.index.reads.note("linked", initial_key(self.index.path_of(identity), initial))
-        return kind in TYPE_KINDS or (kind not in _MEMBERS and identity in self.index.census.used_by)
-
     def _concept(self, paths: Sequence[str]) -> list[Piece]:
-        if len(paths) > self._max_files:
+        if len(paths) > MAX_FILES:
             return self._folders(paths)
         pieces: list[Piece] = []
         for path in paths:
@@ -100,25 +73,21 @@ class EntryWriter:
         return pieces
 
     def _folders(self, paths: Iterable[str]) -> list[Piece]:
-        """Summarise very many files by folder; the page's own folder links to its index."""
+        """Summarise very many files by folder."""
         counts = Counter(path.rpartition("/")[0] for path in paths)
         pieces: list[Piece] = [f"in {counts.total():,} files: "]
         for folder, count in counts.most_common():
-            to = To.INDEX if folder == self.folder and not self.short else To.SUBTREE
-            label = folder[self._prefix_length :] or folder.rpartition("/")[2] or "."
-            pieces += [" · " if len(pieces) > 1 else "", Ref(to, folder, "", label), f" ×{count:,}"]
+            ref = Ref(To.SUBTREE, folder, "", folder or ".")
+            pieces += [" · " if len(pieces) > 1 else "", ref, f" ×{count:,}"]
         return pieces
 
     def _label(self, path: str, others: Iterable[str]) -> str:
-        """Return a short path: relative to the page's folder, or the file name, with its folder if it is ambiguous."""
-        if not self.short:
-            return path[self._prefix_length :]
+        """Return the name of a file, with its folder if it is ambiguous."""
         folder, _, name = path.rpartition("/")
         alike = sum(1 for other in others if other.endswith(name) and other.rpartition("/")[2] == name)
         return f"{folder.rpartition('/')[2]}/{name}" if alike > 1 or name in _AMBIGUOUS_FILE_NAMES else name
 
 
-_MEMBERS = frozenset((Kind.METHOD, Kind.FIELD, Kind.PROPERTY, Kind.ENUMERATOR, Kind.KEY))
 _AMBIGUOUS_FILE_NAMES = frozenset(
     ("__init__.py", "index.js", "index.ts", "mod.rs", "README.md", "CMakeLists.txt", "BUILD.bazel")
 )

@@ -32,6 +32,7 @@ from concordance.base.model import FileHistory, Skip
 from concordance.extract.registry import language_of
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
+from concordance.query.index.ledger import is_empty
 from concordance.query.index.repository import Index
 from concordance.query.markup.documents.rendered import document_blocks, document_parts
 from concordance.query.sections.file_page import sections
@@ -65,9 +66,9 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     links = bridge_parts(one) if Section.DEPENDENCIES.value not in index.book.sections_off else []
     # Links to tests and to bridges are made where the number of other further pages is not known.
     first = BRIDGES_PART + len(links) if links else TESTS_PART + 1 if tests else TESTS_PART
-    yield Page(
-        Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], _blocks(one, text, range(first, first + len(parts)))
-    )
+    blocks = _blocks(one, text, range(first, first + len(parts)))
+    copied = subject if text and index.book.source else ""
+    yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], blocks, copied)
     if tests:
         yield tests
     for number, blocks in enumerate(links):
@@ -81,6 +82,8 @@ def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
     found: list[Block] = [*document_blocks(one), Heading(2, ["File Metadata"]), Items(list(_metadata(one)))]
     found += notes_section(one.index, one.path)
     said = sections(one)
+    if is_empty(one.file):
+        return [*found, *_of_empty_file(one, said), Heading(2, ["Cross-References"]), _cross_references(one)]
     for title in titles():
         if title in said:
             found += [Heading(2, [title]), *said[title]]
@@ -90,6 +93,19 @@ def _blocks(one: FileModel, text: str | None, parts: range) -> list[Block]:
             found += [Heading(2, ["Detailed Analysis"]), Heading(3, ["Code Structure"]), *_structure(one)]
     found += [Heading(2, ["Cross-References"]), _cross_references(one)]
     return found
+
+
+def _of_empty_file(one: FileModel, said: dict[str, list[Block]]) -> Iterator[Block]:
+    """Yield what an empty file is for, and what refers to it; the rest is the same for all empty files."""
+    shown = [Section.PURPOSE, Section.DESIGN]
+    if one.importers:
+        shown = [Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES]
+    for section in shown:
+        if section.value in said:
+            yield Heading(2, [section.value])
+            yield from said[section.value]
+        if section is Section.PURPOSE:
+            yield Text([Ref(To.EMPTY, "", "", "All empty files", False)])
 
 
 def _metadata(one: FileModel) -> Iterator[Item]:
@@ -193,8 +209,8 @@ def _chapter(index: Index, folder: str) -> Ref:
 
 def _cross_references(one: FileModel) -> Items:
     folder, _, name = one.path.rpartition("/")
-    refs = [
-        ("File Documentation", Ref(To.FILE, one.path, "", f"{name}_docs.md")),
+    refs: list[tuple[str, Piece]] = [
+        ("File Documentation", Mono(f"{name}_docs.md")),
         ("Keyword Index", Ref(To.KEYWORDS, one.path, "", f"{name}_kw.md")),
         ("Folder Index", Ref(To.INDEX, folder, "", "index.md")),
         ("Folder Documentation", Ref(To.FOLDER, folder, "", "doc.md")),

@@ -46,7 +46,7 @@ from concordance.query.sections.section_order import titles
 
 TO = To.KEYWORDS  # what links to these pages say
 
-_MAX_NAMES = 40  # names of a section that the map lists one by one
+_MAX_NAMES = 12  # names of a section that the map lists one by one
 _PURPOSE, _OVERVIEW, _DESIGN, _DEPENDENCIES = (
     section.value for section in (Section.PURPOSE, Section.OVERVIEW, Section.DESIGN, Section.DEPENDENCIES)
 )
@@ -244,7 +244,7 @@ def _map(
     ]
     for title, pieces in rows:
         if any(pieces) and title not in one.index.book.sections_off:
-            yield Item([Ref(To.FILE, one.path, title, title, False), ": ", *pieces])
+            yield Item([Strong(title), ": ", *pieces])
 
 
 def _shorten_names(names: list[str], groups: dict[str, list[DefinedName]]) -> list[Piece]:

@@ -35,7 +35,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
         return
     index.reads.note("shards", "")
     index.reads.note("shard", subject)
-    alphabet, writer = index.alphabet, EntryWriter(index, short=True)
+    alphabet, writer = index.alphabet, EntryWriter(index)
     parts = alphabet.pages(subject)
     for number, names in enumerate(parts, 1):
         title: list[Piece] = ["Keywords: ", _title(subject)]

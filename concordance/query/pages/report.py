@@ -39,7 +39,7 @@ from concordance.facts.updates.reads import ANY_UPDATE, ANYTHING, WHOLE_TABLE, s
 from concordance.query.folders import folders
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
-from concordance.query.index.ledger import ledger, outline
+from concordance.query.index.ledger import is_empty, ledger, outline
 from concordance.query.index.repository import Index
 
 TO = To.REPORT  # what links to these pages say
@@ -106,6 +106,9 @@ def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Itera
     symbols = index.census.symbol_counts[""]
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {count_noun(sum(file.lines for file in read), 'line')}"])
+    empty = sum(map(is_empty, read))
+    if empty and not index.of_pages:
+        yield Item([Strong("Empty"), f": {empty:,}, ", Ref(To.EMPTY, "", "", "listed on one page", False)])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])
     yield Item([Strong("Definitions"), f": {symbols:,}, including {count_noun(len(index.tests), 'test')}"])
     calls, uses = index.facts.unresolved_total()

@@ -1,13 +1,13 @@
 """The keyword index of a folder and everything below it: its definitions, what it uses from elsewhere, its concepts.
 
-In: a folder. Out: one page, and further pages if the list is long. A subtree with very many definitions lists only
-those of the files directly in the folder; each subfolder's own page has the rest.
+In: a folder. Out: one page, and further pages if the list is long. Unless the subtree is small, a page lists the names
+of the files directly in the folder, and each subfolder's own page those of its files, so that no name is listed twice.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from heapq import nsmallest
 from itertools import chain
 from math import log2
@@ -17,13 +17,12 @@ from concordance.extract.terms.terms import weight
 from concordance.facts.updates.reads import NAMES_BELOW
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
-from concordance.query.names.file_keywords import GROUPS, is_characteristic
-from concordance.query.names.index_entries import EntryWriter, letter_blocks, most_used_table
-from concordance.query.names.shards import NameEntry, by_letter
+from concordance.query.names.file_keywords import GROUPS, is_characteristic, name_key
+from concordance.query.names.index_entries import most_used_table
 
 TO = To.SUBTREE  # what links to these pages say
 
-_MAX_LISTED_SYMBOLS = 800  # definitions up to which a page lists those of the whole subtree
+_MAX_LISTED_SYMBOLS = 100  # definitions up to which a page lists those of the whole subtree
 _MAX_RANKED = 25  # rows of a ranking
 _MAX_CONCEPTS = 30  # concepts of a ranking
 _MAX_DEFINITIONS = 4_000  # definitions on one part of a page
@@ -40,8 +39,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     census = index.census
     below, count = census.below(subject), census.symbol_counts[subject]
     whole = count <= _MAX_LISTED_SYMBOLS
-    own = below if whole else [file for file in below if file.path.rpartition("/")[0] == subject]
-    parts = _parts(index, chain.from_iterable(map(census.symbols, own)))
+    listed = below if whole else [file for file in below if file.path.rpartition("/")[0] == subject]
+    parts = _parts(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
     blocks: list[Block] = [_summary(index, below, count)]
     ids = chain.from_iterable(map(census.symbols, below))  # one by one: a large subtree has millions
@@ -50,49 +49,62 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     blocks += [Heading(2, ["Defined"])] if count else []
     blocks += _subfolder_counts(index, subject, below) if not whole else []
     blocks += _contents(subject, parts) if len(parts) > 1 else []
-    writer = EntryWriter(index, subject)
-    blocks += _alphabet(writer, parts[0]) if len(parts) == 1 else []
+    blocks += [_definitions(index, subject, parts[0])] if len(parts) == 1 else []
     blocks += _used_outside(index, below, count) if subject else []
     blocks += _concepts(index, below, count)
     yield Page(Ref(To.SUBTREE, subject), title, blocks)
     for number, part in enumerate(parts if len(parts) > 1 else [], 2):
         back = Text([Ref(To.SUBTREE, subject, "", subject or ".")])
-        yield Page(
-            Ref(To.SUBTREE, subject, part=number), [*title, f", {_span(part)}"], [back, *_alphabet(writer, part)]
-        )
+        page = [back, _definitions(index, subject, part)]
+        yield Page(Ref(To.SUBTREE, subject, part=number), [*title, f", {_span(part)}"], page)
 
 
-Part = dict[str, list[int]]  # names in order, each with the ids of the symbols of that name
-
-
-def _parts(index: Index, ids: Iterable[int]) -> list[Part]:
-    """Return the names of the given symbols from A to Z, split into parts that fit on a page."""
-    name_of = index.census.name_of
-    found: Part = {}
-    for identity in ids:
-        found.setdefault(name_of(identity), []).append(identity)
-    ordered = [name for group in by_letter(found).values() for name in group]
-    parts: list[Part] = [{}]
+def _parts(index: Index, files: list[CensusFile]) -> list[list[CensusFile]]:
+    """Return the files that define something from A to Z, split into parts that fit on a page."""
+    parts: list[list[CensusFile]] = []
     size = 0
-    for name in ordered:
-        if size > _MAX_DEFINITIONS:
-            parts.append({})
+    for file in sorted(files, key=lambda file: file.path):
+        count = len(index.census.symbols(file))
+        if count and (not parts or size > _MAX_DEFINITIONS):
+            parts.append([])
             size = 0
-        parts[-1][name] = found[name]
-        size += len(found[name])
+        if count:
+            parts[-1].append(file)
+            size += count
     return parts
 
 
-def _span(part: Part) -> str:
-    names = list(part)
-    return f"{names[0]} – {names[-1]}"
+def _span(part: list[CensusFile]) -> str:
+    first, last = (file.path.rpartition("/")[2] for file in (part[0], part[-1]))
+    return f"{first} – {last}"
 
 
-def _alphabet(writer: EntryWriter, part: Part) -> list[Block]:
-    return letter_blocks(by_letter(part), 3, lambda name: writer.entry(NameEntry(name, part[name])))
+def _definitions(index: Index, folder: str, files: list[CensusFile]) -> Block:
+    """Return the names that each file defines, by kind; the keyword page of a file links to each of them."""
+    name_of, kind_of = index.census.name_of, index.census.kind_of
+    start = len(folder) + 1 if folder else 0
+    items: list[Item] = []
+    for file in files:
+        groups: dict[str, Counter[str]] = {}
+        for identity in index.census.symbols(file):
+            groups.setdefault(kind_of(identity), Counter())[name_of(identity)] += 1
+        pieces: list[Piece] = [Ref(To.KEYWORDS, file.path, "", file.path[start:])]
+        for kind, title in GROUPS.items():
+            if kind in groups:
+                word = title.lower() if len(groups[kind]) > 1 else kind
+                pieces += [f"{': ' if len(pieces) == 1 else '; '}{word} ", *_names(groups[kind])]
+        items.append(Item(pieces))
+    return Items(items)
 
 
-def _contents(folder: str, parts: list[Part]) -> list[Block]:
+def _names(times: Counter[str]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for name in sorted(times, key=name_key):
+        pieces += [", " if pieces else "", Mono(name), f" ×{times[name]:,}" if times[name] > 1 else ""]
+    return pieces
+
+
+def _contents(folder: str, parts: list[list[CensusFile]]) -> list[Block]:
     rows = [Item([Ref(To.SUBTREE, folder, "", _span(part), True, number)]) for number, part in enumerate(parts, 2)]
     return [Items(rows)]
 

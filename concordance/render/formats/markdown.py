@@ -2,12 +2,14 @@
 
 In: a page and the addresses. Out: its text, and for each line of the page the source lines that it cites. Text from the
 repository is escaped; source code is put in a fence longer than any inside it. Addresses are long, so a link that
-occurs more than once is written as a reference, and its address is listed once at the end of the page.
+occurs several times is written as a reference if that is shorter, and its address is listed once at the end of the
+page. The lines of a file whose text is on the page are not linked: the page links to the file once.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from concordance.base.blocks import (
@@ -36,7 +38,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
-from concordance.render.addresses import MARKDOWN, Addresses, anchor
+from concordance.render.addresses import MARKDOWN, Addresses
 from concordance.render.formats import CitedLine, RenderedPage
 
 ENDING = MARKDOWN
@@ -58,13 +60,13 @@ class _Writer:
     """Writes one page as a list of strings; the links among them are filled in at the end."""
 
     def __init__(self, addresses: Addresses, page: str) -> None:
-        self.addresses, self.page = addresses, page
+        self.addresses, self.page, self.copied = addresses, page, ""
         self.out: list[str] = []
         self.links: list[tuple[int, Ref]] = []  # index in `out` of each link
-        self.times: dict[Ref, int] = {}
         self.cites: list[tuple[int, str, int, int]] = []
 
     def written(self, page: Page) -> RenderedPage:
+        self.copied = page.copied
         self._heading(Heading(1, page.title))
         self._blocks(page.blocks, "")
         self._rule()
@@ -109,7 +111,7 @@ class _Writer:
     def _heading(self, heading: Heading) -> None:
         self.out.append("#" * heading.level + " ")
         if heading.anchor:
-            self.out.append(f'<a id="{anchor(heading.anchor)}"></a>')
+            self.out.append(f'<a id="{self.addresses.anchor(heading.anchor)}"></a>')
         self._pieces(heading.text)
         self.out.append("\n")
 
@@ -126,7 +128,7 @@ class _Writer:
     def _item(self, item: Item, indent: str, mark: str) -> None:
         self.out.append(indent + mark)
         if item.anchor:
-            self.out.append(f'<a id="{anchor(item.anchor)}"></a>')
+            self.out.append(f'<a id="{self.addresses.anchor(item.anchor)}"></a>')
         self._pieces(item.text, starts=True)
         self.out.append("\n")
         inner = indent + " " * len(mark)
@@ -192,7 +194,7 @@ class _Writer:
             elif kind is Line:
                 self._line(piece)  # type: ignore[arg-type]
             elif kind is Anchor:
-                out.append(f'<a id="{anchor(piece)}"></a>')  # type: ignore[arg-type]
+                out.append(f'<a id="{self.addresses.anchor(piece)}"></a>')  # type: ignore[arg-type]
             elif kind is Strong:
                 out.append(f"**{escape_markdown(piece)}**")  # type: ignore[arg-type]
             else:
@@ -200,7 +202,6 @@ class _Writer:
             starts = False
 
     def _link(self, ref: Ref, table: bool = False) -> None:
-        self.times[ref] = self.times.get(ref, 0) + 1
         self.links.append((len(self.out), ref))
         self.out.append("|" if table else "")  # "|" marks a link in a table, where `|` is escaped
 
@@ -209,7 +210,10 @@ class _Writer:
             f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}"
         )
         self.cites.append((len(self.out), line.path, line.first, max(line.first, line.last)))
-        self.out.append(f"[{label}]({self.addresses.source(self.page, line.path, line.first, line.last)})")
+        if line.path == self.copied:
+            self.out.append(label)
+        else:
+            self.out.append(f"[{label}]({self.addresses.source(self.page, line.path, line.first, line.last)})")
 
     def _cite(self, cite: Cite) -> None:
         self.cites.append((len(self.out), cite.path, cite.first, max(cite.first, cite.last)))
@@ -217,27 +221,24 @@ class _Writer:
     # --- the end
 
     def _fill_in(self) -> None:
-        """Write the links: one that occurs once with its address, others as references."""
-        names: dict[str, Ref] = {}
-        labels: dict[Ref, str] = {}
-        for place, ref in self.links:
-            table = self.out[place] == "|"
-            shown = code_span(ref.label or ref.path, table) if ref.code else escape_markdown(ref.label or ref.path)
-            if self.times[ref] == 1:
-                self.out[place] = f"[{shown}]({self.addresses.link(self.page, ref)})"
-                continue
-            if ref not in labels:
-                plain = shown if ref.code and "[" not in shown and "]" not in shown and "\\" not in shown else ""
-                plain = (
-                    plain
-                    if plain and len(plain) < 200 and names.setdefault(_normalized_label(plain), ref) == ref
-                    else ""
-                )
-                labels[ref] = plain or str(len(labels) + 1)
-            self.out[place] = f"[{shown}][]" if labels[ref] == shown else f"[{shown}][{labels[ref]}]"
-        if labels:
-            end = [f"[{label}]: {self.addresses.link(self.page, ref)}\n" for ref, label in labels.items()]
-            self.out[-1] = f"{self.out[-1]}\n{''.join(end)}"
+        """Write the links: with their address, or as a numbered reference to it if that is shorter."""
+        addresses = [self.addresses.link(self.page, ref) for _, ref in self.links]
+        times = Counter(addresses)
+        numbers: dict[str, str] = {}
+        for (place, ref), address in zip(self.links, addresses, strict=True):
+            number = numbers.get(address)
+            if number is None:
+                number = str(len(numbers) + 1)
+                if _is_shorter_as_reference(len(address), times[address], len(number)):
+                    numbers[address] = number
+                else:
+                    number = ""
+            shown = ref.label or ref.path
+            shown = code_span(shown, self.out[place] == "|") if ref.code else escape_markdown(shown)
+            self.out[place] = f"[{shown}][{number}]" if number else f"[{shown}]({address})"
+        if numbers:
+            end = "".join([f"[{number}]: {address}\n" for address, number in numbers.items()])
+            self.out[-1] = f"{self.out[-1]}\n{end}"
 
     def _claims(self) -> list[CitedLine]:
         found: list[CitedLine] = []
@@ -250,6 +251,11 @@ class _Writer:
         return list(dict.fromkeys(found))
 
 
+def _shown(ref: Ref, table: bool) -> str:
+    """Return the text of a link."""
+    return code_span(ref.label or ref.path, table) if ref.code else escape_markdown(ref.label or ref.path)
+
+
 def _as_table(block: Treemap | Plot) -> Table:
     """Return the numbers of a treemap or a plot as a table."""
     if isinstance(block, Plot):
@@ -260,9 +266,9 @@ def _as_table(block: Treemap | Plot) -> Table:
     return Table(["Part", block.title], rows)
 
 
-def _normalized_label(label: str) -> str:
-    """Return a reference label in the form in which Markdown parsers compare labels."""
-    return " ".join(label.split()).casefold()
+def _is_shorter_as_reference(address: int, times: int, number: int) -> bool:
+    """True if a link that occurs several times is shorter as a reference, given the lengths of address and number."""
+    return times * (number + 2) + address + number + 5 < times * (address + 2)
 
 
 def escape_markdown(text: str, starts: bool = False) -> str:

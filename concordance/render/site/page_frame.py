@@ -147,7 +147,7 @@ def _whole(window: Window) -> str:
     up = "../" * window.address.count("/")
     rows = []
     for name, to in window.pages:
-        now = ' aria-current="page"' if to.removeprefix("./") == window.address and not up else ""
+        now = ' aria-current="page"' if to == window.address and not up else ""
         now = now or (' aria-current="true"' if name == window.around else "")
         rows.append(f'<li><a href="{escape(to)}"{now}>{escape(name)}</a></li>')
     return f'<ul class="pages">{"".join(rows)}</ul>' if rows else ""
@@ -180,7 +180,7 @@ def _views(window: Window) -> str:
     here = window.address.rpartition("/")[2]
     rows = []
     for name, to in window.views:
-        now = ' aria-current="page"' if to in ("", here, f"./{here}") else ""
+        now = ' aria-current="page"' if to in ("", here) else ""
         rows.append(f'<li><a href="{escape(to or here)}"{now}>{escape(name)}</a></li>')
     return f'<nav class="views" aria-label="Views"><ul>{"".join(rows)}</ul>{_history(window)}</nav>\n'
 

@@ -28,14 +28,13 @@ from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import affects_test_commands
 from concordance.query.names.display_names import public_names
-from concordance.query.names.index_entries import initial_key
 from concordance.query.search.related_files import stem_of
 
 # Tables by path; a change in one of them also makes the pages of the enclosing folders stale.
 _AFFECTING_FOLDERS = frozenset(("ranks", "tests", "uses", "users", "used", "command"))
 _OF_LINKS = (
     "uses", "files used", "users", "fan in", "fan out", "edges", "bands", "ranks", "layers", "cycles", "clusters",
-    "tests", "used", "linked",
+    "tests", "used",
 )  # fmt: skip
 
 
@@ -213,7 +212,6 @@ class LinkTables:
     def __init__(self) -> None:
         self._rows: dict[str, Mapping[Any, Any]] = {}  # the rows that each table was computed from last
         self._digests: dict[str, Digests] = {}
-        self._initials: dict[str, set[str]] = {}  # by path, the initials of its symbols that other files use
         self._neighbours: object = None
         self.stale: set[str] | None = None  # files whose symbols' users changed since; None if it may be any
 
@@ -223,7 +221,7 @@ class LinkTables:
             self._neighbours = index.neighbours
             self._digest_analyses(index)
         if self.stale is None:
-            self._digests["used"], self._digests["linked"], self._initials = {}, {}, {}
+            self._digests["used"] = {}
         paths = self.stale if self.stale is not None else [row[1] for row in index.file_rows]
         if paths:
             self._use(index, paths)
@@ -271,25 +269,16 @@ class LinkTables:
         self._update_table("tests", index.tested_rows, _tests(index), path_of)
 
     def _use(self, index: Index, paths: set[str] | list[str]) -> None:
-        """Compute how often the symbols of the given files are used, and which are used at all."""
-        used_by, name_of = index.census.used_by, index.census.name_of
-        used, linked = dict(self._digests["used"]), dict(self._digests["linked"])
+        """Compute how often the symbols of the given files are used."""
+        used_by, used = index.census.used_by, dict(self._digests["used"])
         for path in paths:
             file = index.ids_by_path.get(path)
             own = (file, *index.symbol_ids[file]) if file is not None else ()
             rows = [(index.keys[one], used_by[one]) for one in own if one in used_by]
             used.pop(path, None)
-            for initial in self._initials.pop(path, ()):
-                del linked[initial_key(path, initial)]
             if rows:
                 used[path] = number(rows)
-                by_initial: dict[str, list[str]] = {}
-                for one in own:
-                    if one in used_by:
-                        by_initial.setdefault(name_of(one)[:1], []).append(index.keys[one])
-                linked.update({initial_key(path, initial): number(keys) for initial, keys in by_initial.items()})
-                self._initials[path] = set(by_initial)
-        self._digests["used"], self._digests["linked"] = used, linked
+        self._digests["used"] = used
 
 
 def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]:

@@ -294,13 +294,17 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     for row in rows:
         groups.setdefault(row.target, []).append(row)
     for target, found in sorted(groups.items(), key=lambda group: one.ids.place_of(group[0])):
-        named = dict.fromkeys(_bridge_label(one, row) for row in found)
+        others = [row for row in found if not _is_table_entry(one, row.source)]
+        sources = _sources(one, others) if others else []
+        shown = {piece.label for piece in sources if isinstance(piece, Ref)}
+        # What it is called there is not repeated if the link to that place has the same text.
+        named = [name for name in dict.fromkeys(_bridge_label(one, row) for row in found) if name not in shown]
         names: list[Piece] = list(named)[:_MAX_BRIDGE_ENDS]
         more = len(named) - len(names)
         names += [count_noun(more, "other name")] if more > 0 else []
-        told: list[Piece] = [ref_of(one.index, target, short=True), ": ", *join_in_sentence(names)]
-        others = [row for row in found if not _is_table_entry(one, row.source)]
-        yield Item([*told, ", ", *_sources(one, others)] if others else told)
+        own = ref_of(one.index, target, short=True)
+        told: list[Piece] = [Mono(own.label) if target == one.ids.file else own, ": ", *join_in_sentence(names)]
+        yield Item([*told, ", " if names else "", *sources])
 
 
 def _bridge_label(one: FileModel, row: Bridge) -> Piece:

@@ -13,7 +13,7 @@ TITLE = Section.RELATED.value
 ORDER = 90
 
 _MAX_RELATED = 6  # related files that are named
-_MAX_IN_FOLDER = 20  # files of a folder that are listed one by one
+_MAX_IN_FOLDER = 10  # files of a folder that are listed one by one
 
 
 def blocks(one: FileModel) -> list[Block]:
