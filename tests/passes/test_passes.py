@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -442,6 +444,52 @@ def test_the_tests_of_some_files_are_those_found_from_all_tests(seed: int) -> No
     code = {file: [symbol for symbol, number in enumerate(owner) if number == file + 1] for file in some}
     found = test_reach.find_tests_of_files(tests, lambda one: callers.get(one, ()), code, steps)
     assert found == {file: every[file] for file in some if file in every}
+
+
+_CALLED = {
+    "lib.py": "def far():\n    return 1\n\ndef near():\n    return far()\n",
+    "other.py": "def alone():\n    return 2\n",
+    "test_lib.py": "from lib import near\nfrom other import alone\n\ndef test_near():\n    assert near()\n\n"
+    "def test_alone():\n    assert alone()\n",
+}
+_CALLED_EDITS = {
+    "renamed with its uses": {path: re.sub(r"\bnear\b", "close", text) for path, text in _CALLED.items()},
+    "renamed alone": {"lib.py": _CALLED["lib.py"].replace("near", "close")},
+    "a call less": {"lib.py": _CALLED["lib.py"].replace("return far()", "return 3")},
+    "a call more": {"other.py": "from lib import far\n\ndef alone():\n    return far()\n"},
+    "a test more": {"test_lib.py": f"{_CALLED['test_lib.py']}\ndef test_both():\n    assert near() + alone()\n"},
+    "a test less": {"test_lib.py": _CALLED["test_lib.py"].replace("def test_alone", "def help_alone")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", _CALLED_EDITS)
+def test_tests_are_found_again_only_where_they_may_differ(
+    folder: Path, edit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tests_of_all() -> dict[str, list[tuple[str, int]]]:
+        with concordance.open(folder) as repository:
+            index = repository._index
+            return {path: [(index.keys[one], steps) for one, steps in index.tests_of(path).near] for path in _CALLED}
+
+    program.write(folder, _CALLED)
+    before = tests_of_all()
+    assert before["lib.py"] == [("test_near", 1)]
+    program.write(folder, _CALLED_EDITS[edit])
+    sought: list[int] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(test_reach, "find_reaching_tests", lambda *_: pytest.fail("the tests of all files were found"))
+        some = test_reach.find_tests_of_files
+
+        def counted(tests: Any, callers: Any, code: Any, steps: int) -> Any:
+            sought.extend(code)
+            return some(tests, callers, code, steps)
+
+        patch.setattr(test_reach, "find_tests_of_files", counted)
+        after = tests_of_all()
+    assert bool(sought) == (edit != "renamed with its uses")
+    assert sought or before == after
+    shutil.rmtree(folder / ".concordance")
+    assert after == tests_of_all()
 
 
 def test_a_whole_file_is_a_test_in_javascript(folder: Path) -> None:

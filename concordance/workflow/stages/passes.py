@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from concordance.base.model import Category
+from concordance.base.model import EXECUTABLE_KINDS, Category
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts import codec
 from concordance.facts.links import graph
@@ -181,7 +181,8 @@ def _whole_file_tests(files: Iterable[_File]) -> dict[int, None]:
 def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], added: Sequence[int]) -> set[int] | None:
     """Return the files that other tests may reach now: those to which a removed edge led, or a new one leads, and those
     of tests that were added, removed or moved. None if these are very many."""
-    if not delta.tests_changed and not any(map(graph.is_executing, (*removed, *added))):
+    removed, added = _without_renamed(writer, delta, removed, added)
+    if not delta.tests_changed and not removed and not added:
         return set()
     whole, found = _whole_file_tests(_files(writer)), set[int]()
     calls = {*array("Q", writer.queries.analysis_result(CALLS))}
@@ -205,6 +206,40 @@ def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], a
             return None
         found |= {writer.owners[one] for one in reached}
     return found if len(found) <= _MAX_AFFECTED_FILES else None
+
+
+def _without_renamed(
+    writer: StoreWriter, delta: Delta, removed: Iterable[int], added: Iterable[int]
+) -> tuple[list[int], list[int]]:
+    """Return the removed and added edges by which code is executed, without those that differ only by the new id of a
+    symbol that was renamed: a new symbol of the same file that leads to the same."""
+    removed, added = (list(filter(graph.is_executing, edges)) for edges in (removed, added))
+    led, leads = _links_of_symbols(removed), _links_of_symbols(added)
+    renamed: dict[int, int] = {}  # by new id, the old one
+    for path, had in delta.previous.items():
+        ids = writer.ids(path)
+        known = zip(had.ids, had.kinds, strict=True)
+        gone = {one: (kind in EXECUTABLE_KINDS, test) for one, (kind, test) in known if ids is None or one not in ids}
+        if gone and ids is not None and path not in delta.tests_changed:
+            run = {*writer.queries.runnable(had.id)}
+            old = {(*gone[one], led[one]): one for one in gone}
+            new = {one: old.get((one in run, False, leads[one])) for one in ids if one not in had.ids}
+            renamed.update((one, other) for one, other in new.items() if other is not None)
+    if len(set(renamed.values())) < len(renamed):
+        return removed, added  # several new symbols would be the same old one
+    ends = map(graph.unpack_edge, added)
+    old_edges = [graph.edge(renamed.get(target, target), renamed.get(user, user), way) for target, user, way in ends]
+    same = {*removed}.intersection(old_edges)
+    new_edges = zip(old_edges, added, strict=True)
+    return [one for one in removed if one not in same], [one for old, one in new_edges if old not in same]
+
+
+def _links_of_symbols(edges: Iterable[int]) -> defaultdict[int, frozenset[tuple[int, int]]]:
+    """Return by symbol what it leads to, with the kinds of these edges; a symbol's links to itself as those to 0."""
+    found: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
+    for target, user, way in map(graph.unpack_edge, edges):
+        found[user].add((target if target != user else 0, way))
+    return defaultdict(frozenset, {user: frozenset(links) for user, links in found.items()})
 
 
 class _Leads:
