@@ -256,7 +256,8 @@ class PageReadLog:
     def _renew(self, name: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
         """Write those tables that changed."""
         before = self._table(name)
-        other = {one: dict(rows) for one, rows in tables.items() if rows != before.get(one)}
+        known = ((one, rows, before.get(one)) for one, rows in tables.items())
+        other = {one: dict(rows) for one, rows, had in known if rows is not had and rows != had}
         self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES (?, ?)", _encoded(other))  # noqa: S608
         before |= other
 

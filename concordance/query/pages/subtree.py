@@ -148,21 +148,19 @@ def _used_outside(index: Index, below: list[CensusFile], count: int) -> list[Blo
 def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[Block]:
     """Return the concepts that distinguish the subtree from the rest of the repository."""
     census = index.census
-    times: dict[str, int] = {}
-    files: dict[str, int] = {}
+    terms = [term for file in below for term in census.terms.get(file.id, ()) if term.kind != "name"]
+    files = Counter([term.text for term in terms])
+    times = files.copy()
     stands_for: dict[str, str] = {}
-    for file in below:
-        for text, kind, number, _, meaning in census.terms.get(file.id, ()):
-            if kind != "name":
-                times[text] = times.get(text, 0) + number
-                files[text] = files.get(text, 0) + 1
-                if meaning:
-                    stands_for.setdefault(text, meaning)
-    weighed = []
+    for text, _, number, _, meaning in [term for term in terms if term.times > 1 or term.stands_for]:
+        times[text] += number - 1
+        if meaning:
+            stands_for.setdefault(text, meaning)
+    weighed, everywhere, band = [], census.files_per_term, census.file_count_band
     for text, count in files.items():
-        if is_characteristic(census.files_per_term.get(text, 1), census.file_count_band):
-            spread = max(count, census.files_per_term.get(text, 1))
-            telling = weight(times[text], spread, max(spread, census.file_count_band))
+        if is_characteristic(everywhere.get(text, 1), band):
+            spread = max(count, everywhere.get(text, 1))
+            telling = weight(times[text], spread, max(spread, band))
             # A good concept occurs in many files of the subtree and in few others.
             weighed.append((-count / spread * log2(1 + count) * telling, text))
     best = [text for _, text in nsmallest(min(_MAX_CONCEPTS, 5 + definitions // 10), weighed)]

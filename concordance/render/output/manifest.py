@@ -94,8 +94,7 @@ def ending(pages: Iterable[str]) -> str:
 
 def pages_digest(pages: Iterable[ManifestPage]) -> str:
     """Return a digest of all listed rows: it differs if any page or its content differs."""
-    known = sorted("\0".join(map(str, row)) for row in pages)
-    return digest("\0\0".join(known).encode("utf-8", "backslashreplace"))
+    return digest("\n".join(map(_line, sorted(pages))).encode("utf-8", "backslashreplace"))
 
 
 def version(out: str) -> str:
@@ -137,7 +136,7 @@ def _head(pages: Collection[ManifestPage], unfinished: bool, site: bool, options
 
 @lru_cache(maxsize=1 << 17)
 def _line(row: ManifestPage) -> str:
-    """Return a page's row. Cached, since each row is written at least twice: when a run begins and when it ends."""
+    """Return a page's row. Cached, since it is written when a run begins and when it ends, and hashed."""
     return f"  {json.dumps(row.page)}: {json.dumps(list(row[1:]))}"
 
 

@@ -33,7 +33,9 @@ from concordance.render.summary import BookSummary
 from concordance.workflow.workers import forked, pool
 
 BATCH = 48  # subjects per batch: about a tenth of a second of work
-MAX_PAGES_RENDERED_HERE = 40  # up to this many subjects are rendered here, since starting processes would take longer
+# Up to this many subjects are rendered here: they would not keep two processes busy, and what this process has cached
+# is lost when a new one ends.
+MAX_PAGES_RENDERED_HERE = 2 * BATCH
 _PRELOAD_SAMPLES = 8  # about how many pages of each kind are rendered in advance
 
 

@@ -21,6 +21,7 @@ from concordance.base.model import ListedFile
 from concordance.facts import code_versions
 from concordance.facts.read import Facts
 from concordance.facts.updates.page_reads import PageReadLog, Subject
+from concordance.facts.updates.reads import memoised
 from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
@@ -54,16 +55,24 @@ def _render(index: Index, addresses: Addresses, form: PageFormat, kind: str, sub
         rendered = form.render(page, addresses)
         path = addresses.page(page.ref)
         data = rendered.text.encode("utf-8", "backslashreplace")
-        cited = claims.encode_claims(path, rendered.claims, partial(_claim_text, index))
+        cited = claims.encode_claims(path, rendered.claims, partial(_claim_text, index, page.ref.path))
         file = index.files.get(page.ref.path)
         yield PageFile(path, data, len(rendered.claims), cited, file.digest if file is not None else "")
 
 
-def _claim_text(index: Index, path: str, first: int, last: int) -> str:
-    """Return what a claim stores of the given lines of a file, or of the whole file."""
+def _claim_text(index: Index, subject: str, path: str, first: int, last: int) -> str:
+    """Return what a claim on the page of a subject stores of the given lines of a file, or of the whole file."""
     if not first:
         return index.files[path].digest
+    if path != subject:  # the pages of folders cite lines of very many files, and are made again with each of these
+        return _claim_text_elsewhere(index, f"{first} {last} {path}")
     return claims.claim_text(index.open_file(path).lines() or [], first, last)
+
+
+@memoised(1 << 15)
+def _claim_text_elsewhere(index: Index, lines: str) -> str:
+    first, last, path = lines.split(" ", 2)
+    return claims.claim_text(index.open_file(path).lines() or [], int(first), int(last))
 
 
 def write(

@@ -32,7 +32,8 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     touched: dict[str, set[str]] = facts.touched_since(int(before.get("update", "0")))
     if before.get("born") != now.get("born") or len(touched[Aspect.TEXT]) > _MAX_CHANGED_FILES:
         return False
-    touched[FILE_USES] = {""} if vars(index).get("marks") != analysis_marks(facts) else set()
+    marks = analysis_marks(facts)
+    touched[FILE_USES] = {""} if vars(index).get("marks") != marks else set()
     files = _changed_files(index, facts, touched)
     census = CensusUpdate(index.census, files) if is_computed(index, "census") else None
     for file in files:
@@ -46,6 +47,7 @@ def refresh_index(index: Index, facts: Facts) -> bool:
     index.open_files.clear()  # they read from the old store
     _update_files(index, files, touched[Aspect.TEXT])
     drop_shared(index, touched)
+    index.marks = marks
     if ranked.get("ranks") == index.ranks:
         vars(index).update(ranked)  # what was computed from equal ranks stays valid
 
