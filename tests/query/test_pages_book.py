@@ -28,6 +28,7 @@ from concordance.base.blocks import (
 from concordance.extract.ruleset import rules
 from concordance.query.book import glossary
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, order_by_use, plan
+from concordance.query.book.document_order import documents_in_order
 from concordance.query.book.reading_paths import reading_minutes, reading_path, time_in_words
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
@@ -259,3 +260,40 @@ def test_two_readings_say_the_same(forest: Index) -> None:
         Strong("Files")
         in next(block for block in next(report.pages(again, "")).blocks if isinstance(block, Items)).items[0].text
     )
+
+
+# --- documents in the order of their authors
+
+
+def _outline(items: Items, depth: int = 0) -> list[str]:
+    found = []
+    for item in items.items:
+        found.append("  " * depth + shown(item.text))
+        for inner in item.blocks:
+            assert isinstance(inner, Items)
+            found += _outline(inner, depth + 1)
+    return found
+
+
+def _in_order(index: Index) -> list[str]:
+    rows = [block for chapter in plan(index).ordered for block in documents_in_order(index, chapter)]
+    return [line for block in rows if isinstance(block, Items) for line in _outline(block)]
+
+
+def test_documents_follow_the_toctree(folder: Path) -> None:
+    index = made(folder, {
+        "docs/index.rst": "Home\n====\n\n.. toctree::\n   :maxdepth: 2\n\n   zoo\n   ant\n   gone\n",
+        "docs/zoo.rst": "The Zoo\n=======\n\n.. toctree::\n\n   zebra\n   index\n",
+        "docs/zebra.rst": "Zebras\n======\n",
+        "docs/ant.rst": "Ants\n====\n",
+        "docs/alone.rst": "Alone\n=====\n",
+    })  # fmt: skip
+    assert _in_order(index) == ["Home", "  The Zoo", "    Zebras", "  Ants"]  # though `zoo` names `index` as well
+
+
+def test_documents_follow_the_nav(folder: Path) -> None:
+    nav = "site_name: x\nnav:\n- Start: index.md\n- 'More':\n  - b.md\n  - gone.md\n- \"\":\n  - a.md\ntheme: y\n"
+    index = made(folder, {
+        "mkdocs.yml": nav, "docs/index.md": "# Home\n", "docs/a.md": "# A\n", "docs/b.md": "# B\n",
+    })  # fmt: skip
+    assert _in_order(index) == ["Start", "More", "  B", "A"]

@@ -33,6 +33,7 @@ from concordance.base.model import TYPE_KINDS, Category, Kind
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import BELOW, FILE_USES, memoised, shared_until
 from concordance.query.book.chapters import Chapter, plan
+from concordance.query.book.document_order import documents_in_order
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_files
 from concordance.query.book.reading_paths import chapter_path
 from concordance.query.descriptions.quotations import as_sentence
@@ -70,6 +71,9 @@ def chapter_blocks(index: Index, chapter: Chapter) -> list[Block]:
     """Return all sections of one chapter."""
     folder = folders(index).all[chapter.folder]
     found: list[Block] = [Heading(2, ["Role"]), *_role(index, chapter, folder)]
+    documents = documents_in_order(index, chapter)
+    if documents:
+        found += [Heading(2, ["Documents in Order"]), *documents]
     marks = distinctive_terms(index, chapter.folders)
     below = _inner_chapters(index, chapter)
     if marks or below:
