@@ -359,3 +359,14 @@ def test_pages_do_not_depend_on_the_order_of_reading(trees: Index, folder: Path)
 
 def _text(found: Iterable[Page]) -> list[str]:
     return [line for one in found for line in lines(one.blocks)]
+
+
+def test_related_parts_are_found_without_looking_at_all() -> None:
+    maker = random.Random(9)
+    names = {"".join(maker.choices("aAbt_é9+", k=maker.randint(1, 9))) for _ in range(3000)}
+    parts = Shards(dict.fromkeys(sorted(names), 2000)).parts
+    for part in parts:
+        low = part.lower()
+        near = [one for one in parts if one != part and (one.lower().startswith(low) or low.startswith(one.lower()))]
+        assert list(letters._related_parts(parts, part)) == near
+    assert any(len(part) > 2 for part in parts)

@@ -6,6 +6,7 @@ name belongs to that part, with its kind and its files.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
@@ -65,15 +66,26 @@ def _title(part: str) -> str:
 
 def _nearby_parts(index: Index, part: str, pages: int) -> Iterator[Piece]:
     """Yield links to the parts whose prefix extends this one or is extended by it, and to this part's pages."""
-    low = part.lower()
-    for other in index.letters:
-        near = other.lower().startswith(low) or low.startswith(other.lower())
-        if other != part and near and part not in (DIGITS, OTHER):
-            yield " · "
-            yield Ref(To.LETTERS, other, "", _title(other), False)
+    for other in _related_parts(index.letters, part) if part not in (DIGITS, OTHER) else ():
+        yield " · "
+        yield Ref(To.LETTERS, other, "", _title(other), False)
     for number in range(1, pages + 1 if pages > 1 else 1):
         yield " · "
         yield Ref(To.LETTERS, part, "", f"part {number}", False, number)
+
+
+def _related_parts(parts: list[str], part: str) -> Iterator[str]:
+    """Yield the parts whose names begin with a part's name, case aside, or with which it begins; all are in order."""
+    low = part.lower()
+    for length in range(1, len(low)):
+        at = bisect_left(parts, low[:length], key=str.lower)
+        if parts[at].lower() == low[:length]:  # `part` comes after it, so there is one
+            yield parts[at]
+    for other in parts[bisect_left(parts, low, key=str.lower) :]:
+        if not other.lower().startswith(low):
+            break
+        if other != part:
+            yield other
 
 
 def _front(index: Index) -> list[Block]:
