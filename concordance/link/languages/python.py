@@ -27,8 +27,9 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
     def resolve(path: str, one: Import) -> Target:
         module, name = one.module, one.name
         found = target_of(path, module)
-        if found.origin == Origin.THIRD_PARTY and found.by == NOT_FOUND and one.condition.startswith("except"):
-            # the file is run as a script where its import as part of a package fails
+        is_beside = one.condition.startswith("except") or module == "conftest"
+        if found.origin == Origin.THIRD_PARTY and found.by == NOT_FOUND and is_beside:
+            # the file is run as a script where its import as part of a package fails; pytest finds conftest.py
             beside = modules.repository_target(path, f".{module}")
             return beside._replace(by="beside the script") if beside is not None and beside.paths else found
         if found.origin != Origin.REPOSITORY:
