@@ -42,6 +42,7 @@ from concordance.query.sections.tested_by import TESTS_PART
 TITLE = Section.DEPENDENCIES.value
 ORDER = 40
 
+_NAMESAKE = " (perhaps another of this name)"
 _MAX_IMPORTERS = 12  # importers that are listed one by one
 _MENTIONS = "mentions"  # the bridge of words that name a file
 _MAX_BRIDGE_ENDS = 6  # other ends that are listed one by one
@@ -258,10 +259,10 @@ def _targets(one: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
     best = max(row.trust for row in rows)
     found = dict.fromkeys(row.target for row in rows if row.trust == best and not _is_table_entry(one, row.target))
     refs: list[Piece] = [ref_of(one.index, target) for target in found]
-    guess = best == Trust.CANDIDATE and len(found) > 1
+    guess = "" if best > Trust.CANDIDATE else " (one of these)" if len(found) > 1 else _NAMESAKE
     for start in range(0, max(1, len(refs)), _MAX_BRIDGES):
         some = refs[start : start + _MAX_BRIDGES]
-        yield [*join_in_sentence(some, "or"), " (one of these)"] if guess else join_in_sentence(some)
+        yield [*join_in_sentence(some, "or"), guess] if guess else join_in_sentence(some)
 
 
 def _is_table_entry(one: FileModel, identity: int) -> bool:
@@ -281,7 +282,7 @@ def _mentions(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     shown = ordered[: _MAX_BRIDGE_ENDS + (len(ordered) == _MAX_BRIDGE_ENDS + 1)]
     for row in shown:
         path = index.path_of(row.source)
-        several = " (perhaps another file of this name)" if row.trust == Trust.CANDIDATE else ""
+        several = _NAMESAKE if row.trust == Trust.CANDIDATE else ""
         line = table.line(row)
         yield Item([Ref(To.FILE, path, "", path), " ", Line(path, line), " as ", Mono(row.name), several])
     if len(ordered) > len(shown):

@@ -138,7 +138,7 @@ def _no_caller(one: FileModel, is_used: bool) -> str:
     """Return what is known of a file into which no call from a test was found; `is_used` if tests name it."""
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
         is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
-        said = "Contains no functions" + (": its code runs when it is imported." if is_module else ".")
+        said = "Defines no named functions" + (": its code runs when it is imported." if is_module else ".")
         return f"{said} Test files that name it:" if is_used else said
     if is_used:
         return f"Test files that name it; which of their tests run it is not known, because {NOT_FOLLOWED}:"
