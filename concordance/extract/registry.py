@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from concordance.base import plugins
 from concordance.base.model import Category, DocMarkup, Language
+from concordance.collect import file_types
 
 LANGUAGES = "concordance.extract.languages"
 # Languages without a reader are read as plain text. Of some, the usual markup of comments is known.
@@ -41,9 +42,23 @@ def languages() -> tuple[Language, ...]:
 def language_of(name: str) -> Language:
     """Return the description of a language; one without a reader is described as plain text of unknown purpose."""
     if name not in readers():
-        return _DESCRIBED.get(name, _UNREAD)
-    found: Language = plugins.load(LANGUAGES, name).LANGUAGE
-    return found
+        found = _DESCRIBED.get(name, _UNREAD)
+        return found if is_analysed(name) else replace(found, title=_programming_languages()[name])
+    reader: Language = plugins.load(LANGUAGES, name).LANGUAGE
+    return reader
+
+
+def is_analysed(name: str) -> bool:
+    """False for a programming language without a reader: only its words are indexed, so nothing follows from what was
+    not found in its files."""
+    return name in readers() or name not in _programming_languages()
+
+
+@cache
+def _programming_languages() -> Mapping[str, str]:
+    """Return the titles of the programming languages that no reader claims, by name."""
+    named = {row.name: row.title for row in file_types.OTHERS if row.kind is Category.SOURCE}
+    return MappingProxyType(named)
 
 
 @cache

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from concordance.base.blocks import Piece, Ref, To, count_noun, join_in_sentence
 from concordance.base.model import File, Skip, Trust
-from concordance.extract.registry import language_of
+from concordance.extract.registry import is_analysed, language_of
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
@@ -25,6 +25,24 @@ _MAX_FILES = 3  # files that are listed one by one
 def is_linked(file: File) -> bool:
     """True if imports and names in files of this language are resolved."""
     return file.skip == Skip.NONE and bool(language_of(file.language).unseen)
+
+
+def not_analysed(file: File) -> str:
+    """Return the sentence for a file in a language without a reader; "" for other files."""
+    if file.skip != Skip.NONE or is_analysed(file.language):
+        return ""
+    return f"{language_of(file.language).title} is recognised but not analysed."
+
+
+def unread_languages(index: Index) -> str:
+    """Return a clause on the languages of the repository that are not analysed, by number of files; "" if none are."""
+    found = sorted((-count, language_of(name).title) for name, count in index.counts.items() if not is_analysed(name))
+    if not found:
+        return ""
+    titles = [title for _, title in found]
+    listed = "".join(map(str, join_in_sentence(list(titles[:_MAX_FILES]))))
+    more = f" and {count_noun(len(titles) - _MAX_FILES, 'other language')}" if len(titles) > _MAX_FILES else ""
+    return f"{listed}{more} {'is' if len(titles) == 1 else 'are'} recognised but not analysed"
 
 
 def no_users(one: FileModel) -> list[Piece]:
@@ -85,6 +103,8 @@ def _limits(file: File) -> str:
 
 def no_imports(one: FileModel) -> str:
     """Return what can be said of a file in which no imports were found."""
+    if not_analysed(one.file):
+        return "Imports are not extracted."
     if not is_linked(one.file):
         return f"{one.file.type}: imports are not extracted."
     if one.facts.metrics.errors:
@@ -94,7 +114,8 @@ def no_imports(one: FileModel) -> str:
 
 def searched(index: Index, language: str) -> str:
     """Return a note on how many files of a language were searched, and what the search cannot see."""
-    return f"{count_noun(index.counts[language], f'{language_of(language).title} file')} searched{unseen(language)}"
+    count, unread = count_noun(index.counts[language], f"{language_of(language).title} file"), unread_languages(index)
+    return f"{count} searched{unseen(language)}" + (f"; {unread}" if unread else "")
 
 
 def unseen(language: str) -> str:

@@ -23,7 +23,7 @@ from concordance.extract.cfamily import directives
 from concordance.extract.engine import DEEPEST, bracket_depth
 from concordance.extract.reading import trees
 from concordance.extract.reading.draft import Draft
-from concordance.extract.registry import LANGUAGES, readers
+from concordance.extract.registry import LANGUAGES, is_analysed, readers
 from concordance.extract.text.repetition import without_repetition
 from concordance.extract.text.source_text import Source
 
@@ -73,6 +73,15 @@ _IN_CMAKE = (
 COMMENT, STRING, NUMBER, KEYWORD, DIRECTIVE = "c", "s", "n", "k", "p"
 Span = tuple[int, int, str]
 LARGEST = 3_000_000  # characters; a longer text was not written by people and takes too long to read
+_MOST_LEXED = 500_000  # characters that Pygments is given: it reads about as many in a second
+_LEXED = (
+    (DIRECTIVE, "Token.Comment.Preproc"), (COMMENT, "Token.Comment"), (COMMENT, "Token.Literal.String.Doc"),
+    (STRING, "Token.Literal.String"), (NUMBER, "Token.Literal.Number"), (KEYWORD, "Token.Keyword"),
+)  # fmt: skip
+_LEXERS = {  # names that Pygments has for our languages, if they differ
+    "assembly": "gas", "common_lisp": "common-lisp", "standard_ml": "sml", "visual_basic": "vb.net",
+    "webassembly": "wast", "device_tree": "devicetree", "opencl": "c", "metal": "c++",
+}  # fmt: skip
 _PREFIX = re.compile(r"(?<!\w)[rbufRBUF]{1,2}\Z")
 _INCLUDED = re.compile(rb"\s*(<[^>\n]*>)")
 _QUOTED = re.compile(rb"\"(?>[^\"\\\n]+|\\.)*+\"|'(?>[^'\\\n]+|\\.)++'")
@@ -105,7 +114,7 @@ def highlight_spans(text: str, language: str, begin: int = 0, end: int = LARGEST
     if language in C_FAMILY and rules is not None:
         return _c_family(text, language, rules, begin, end)
     if language not in readers():
-        return list(_by_expressions(text, rules, begin, end)) if rules is not None else []
+        return list(_by_expressions(text, rules, begin, end)) if rules is not None else list(_by_lexer(text, language))
     if rules is not None and rules.holes:
         return list(_by_expressions(text, rules, begin, end))
     source = Source(text, language)
@@ -116,6 +125,36 @@ def highlight_spans(text: str, language: str, begin: int = 0, end: int = LARGEST
     if grammar is not None:
         return _in_points(source, _flatten(_by_grammar(source, grammar)))
     return _by_reader(source, rules)
+
+
+def _by_lexer(text: str, language: str) -> Iterator[Span]:
+    """Yield the spans that Pygments finds in a language that has no reader here."""
+    if len(text) > _MOST_LEXED or is_analysed(language):
+        return
+    # Loaded only here: it takes longer than most pages to render.
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        lexer = get_lexer_by_name(_LEXERS.get(language, language))
+    except ClassNotFound:
+        return
+    kinds: dict[str, str] = {}
+    last: Span = (0, 0, "")
+    for at, token, value in lexer.get_tokens_unprocessed(text):
+        name = str(token)
+        if name not in kinds:
+            kinds[name] = next((kind for kind, prefix in _LEXED if name.startswith(prefix)), "")
+        if not kinds[name] or at < last[1] or not value.strip():
+            continue
+        if at == last[1] and kinds[name] == last[2]:  # the quotation mark before a string is a token of its own
+            last = (last[0], at + len(value), last[2])
+            continue
+        if last[2]:
+            yield last
+        last = (at, at + len(value), kinds[name])
+    if last[2]:
+        yield last
 
 
 def _never(_: Source) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concordance.base.model import Import, Origin, Target
+from concordance.query.absence import not_analysed
 from concordance.query.answers import Answer, AnswerPage, Row, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.references import import_target
@@ -24,8 +25,8 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per imported name or imported module."""
     file = index.open_file(index.file(argument).path)
     rows = [_row(file.path, row, target, import_target(index, target, named)) for row, target, named in file.imports]
-    note = "" if rows else f"no imports found in {file.path}: {file.file.lines:,} lines searched"
-    return paginate(rows, _COLUMNS, page)._replace(note=note)
+    none = not_analysed(file.file) or f"no imports found in {file.path}: {file.file.lines:,} lines searched"
+    return paginate(rows, _COLUMNS, page)._replace(note="" if rows else none)
 
 
 def _row(path: str, row: Import, target: Target | None, imported: str) -> Row:

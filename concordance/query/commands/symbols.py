@@ -7,6 +7,7 @@ are listed only on request.
 from __future__ import annotations
 
 from concordance.extract.registry import language_of
+from concordance.query.absence import not_analysed
 from concordance.query.answers import Answer, AnswerPage, Option, Row, paginate, qualified
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import public_name
@@ -50,5 +51,6 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     if file.skip:
         note = f"{file.path} was not read: {file.note or file.skip.replace('_', ' ')}"
     elif not symbols:
-        note = f"no definitions in {file.path}" if file.language else f"{file.path} is in no language that is read"
+        none = f"no definitions in {file.path}" if file.language else f"{file.path} is in no language that is read"
+        note = not_analysed(file) or none
     return paginate(rows, ("path", "line", "called", "kind", "signature"), page)._replace(note=note)

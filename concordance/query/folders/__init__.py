@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
 from concordance.base.paths import parent_folders
-from concordance.extract.registry import is_prose, language_of
+from concordance.extract.registry import is_analysed, is_prose, language_of
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, incremental, memoised, shared_until, unrecorded_copy
 from concordance.query.index.ledger import Ledger, ledger
@@ -28,6 +28,8 @@ _MAX_TYPES = 400  # most used types kept for the whole repository
 _MAX_CENTRAL_FILES = 12  # most central files kept per folder and category
 _MAX_DEFINITIONS = 40  # most used definitions kept per folder
 _PROSE = frozenset(("html", "jupyter"))  # languages of documents without a reader
+
+UNREAD = " (recognised, not analysed)"  # after the name of a language without a reader, in tables
 
 
 class Folder:
@@ -136,6 +138,7 @@ def _own_totals(index: Index, path: str) -> Folder:
         folder.size += file.size
         folder.tests += ledger(index).tests[name]
         title = language_of(file.language).title if file.language and not file.skip else ""
+        title = title if is_analysed(file.language) else f"{title}{UNREAD}"
         if title and title != "Plain text":
             folder.languages[title] += 1
             folder.language_lines[title] += file.lines

@@ -18,6 +18,7 @@ from concordance.base.errors import UserError
 from concordance.base.model import ONLY_DEFINITION, Bridge, File, Kind, Skip, SymbolRelation, Trust, unpack_column
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
+from concordance.query.absence import unread_languages
 from concordance.query.answers import category_rank, separator_of, split_key
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
@@ -345,7 +346,8 @@ def _unknown(index: Index, question: str) -> UnknownName:
         return UnknownName(f"no definition of {question} found", f"{last} is defined: {listed}{more}")
     near = similar_names(index, last)
     hint = f"Nearest: {', '.join(near)}" if near else f"{index.facts.symbol_count():,} definitions searched"
-    return UnknownName(f"no definition of {question} found", hint)
+    unread = unread_languages(index)
+    return UnknownName(f"no definition of {question} found" + (f"; {unread}" if unread else ""), hint)
 
 
 def similar_names(index: Index, name: str) -> list[str]:

@@ -30,6 +30,7 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import FileHistory, Skip
 from concordance.extract.registry import language_of
+from concordance.query.absence import not_analysed
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.ledger import is_empty
@@ -234,6 +235,8 @@ def _no_structure(one: FileModel) -> str:
         return f"{file.type}: definitions are not extracted."
     if not file.lines:
         return "Empty."
+    if not_analysed(file):  # the overview says so
+        return "Definitions are not extracted."
     if one.facts.imports:
         return f"Imports only: {count_noun(len(one.facts.imports), 'import')}, no definitions."
     return f"{count_noun(file.lines, 'line')} of {file.type}, without definitions."

@@ -35,6 +35,7 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Kind, Skip, Term
 from concordance.facts.updates.reads import memoised_in_object
+from concordance.query.absence import not_analysed
 from concordance.query.index.file_model import FileModel, model_of
 from concordance.query.index.open_file import innermost_symbol
 from concordance.query.index.repository import Index
@@ -112,6 +113,8 @@ def _no_keywords(one: FileModel) -> str:
         return f"{file.type}, {count_noun(file.size, 'byte')}, not read as text{note}."
     if not file.size:
         return "The file is empty."
+    if not_analysed(file):
+        return f"{not_analysed(file)} No distinctive words found."
     return f"{file.type}, {count_noun(file.lines, 'line')}: no definitions, imports, names or distinctive words found."
 
 

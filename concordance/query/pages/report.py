@@ -32,7 +32,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import File, Origin, Skip, Trust, unpack_column
-from concordance.extract.registry import language_of
+from concordance.extract.registry import is_analysed, language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, ANYTHING, WHOLE_TABLE, shared_until
@@ -130,7 +130,7 @@ def _languages(files: Sequence[File]) -> Table:
         types.setdefault(file.language, file.type)
     for name, times in sorted(names.items(), key=lambda row: (-lines[row[0]], row[0])):
         is_text = language_of(name).name == "text"
-        shown = types[name] if is_text else language_of(name).title
+        shown = types[name] if is_text and is_analysed(name) else language_of(name).title
         rows.append([[shown], [f"{times:,}"], [f"{lines[name]:,}"], ["words" if is_text else "words and definitions"]])
     return Table(["Language", "Files", "Lines", "Extracted"], rows)
 

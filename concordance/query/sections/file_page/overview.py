@@ -23,6 +23,7 @@ from concordance.base.blocks import (
 from concordance.base.kinds import Section
 from concordance.base.model import Category, Kind, Skip
 from concordance.extract.registry import language_of, readers
+from concordance.query.absence import not_analysed
 from concordance.query.descriptions.documentation_pages import documentation_page
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
@@ -64,7 +65,7 @@ def _nothing_found(one: FileModel) -> str:
     if not one.file.size:
         return "Empty."
     is_read = one.file.skip == Skip.NONE and one.file.language in ("", "text", *readers())
-    return "No definitions found." if is_read else f"{one.file.type}: not analysed."
+    return "No definitions found." if is_read else not_analysed(one.file) or f"{one.file.type}: not analysed."
 
 
 def _definitions(one: FileModel, rows: list[CentralDefinition]) -> list[Block]:

@@ -17,6 +17,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.kinds import Section
 from concordance.base.model import PatternPlace, Skip
+from concordance.query.absence import not_analysed
 from concordance.query.index.file_model import FileModel
 
 TITLE = Section.PATTERNS.value
@@ -31,7 +32,7 @@ _FIRST_PLACES = 3
 def blocks(one: FileModel) -> list[Block]:
     """Return the patterns, each with the lines that show it."""
     rows = _patterns(one)
-    shown: Block = Text(["No patterns found."])
+    shown: Block = Text(["Not searched." if not_analysed(one.file) else "No patterns found."])
     if rows:
         shown = Items([_pattern_item(one, name, places) for name, places in rows.items()])
     return [Heading(3, ["Common Patterns"]), shown]

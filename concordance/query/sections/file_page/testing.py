@@ -26,6 +26,7 @@ from concordance.base.kinds import Section
 from concordance.base.model import EXECUTABLE_KINDS, Category, Skip
 from concordance.extract.registry import language_of
 from concordance.link.languages import loading_languages
+from concordance.query.absence import not_analysed
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.reachability import STEPS
@@ -116,7 +117,7 @@ def _own_tests(one: FileModel) -> Iterator[Block]:
 def _named_by_tests(one: FileModel) -> Iterator[Block]:
     """Yield the tests that name or import a file that none of them was found to run, or that have its name."""
     index = one.index
-    if one.file.skip != Skip.NONE or not one.opened.flow.op:
+    if not not_analysed(one.file) and (one.file.skip != Skip.NONE or not one.opened.flow.op):
         yield Text(["No executable code found in it."])
         return
     tests = page_subject(one).direct()
@@ -136,6 +137,8 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
 
 def _no_caller(one: FileModel, is_used: bool) -> str:
     """Return what is known of a file into which no call from a test was found; `is_used` if tests name it."""
+    if not_analysed(one.file):
+        return "Test files that name it:" if is_used else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
         is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
         said = "Defines no named functions" + (": its code runs when it is imported." if is_module else ".")
@@ -166,6 +169,8 @@ def _usage(one: FileModel) -> list[Block]:
 
 
 def _no_examples(one: FileModel) -> str:
+    if not_analysed(one.file):
+        return "Not searched."
     users = {one.index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
     used_by = count_noun(len(users), "file that uses it", "files that use it")
     return f"No usage example found in the {used_by}." if users else "No usage example found."
