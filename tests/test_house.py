@@ -32,7 +32,7 @@ FENCES = {  # module: the packages that may import it
     "socket": ("serve",),
     "asyncio": ("serve",),
 }
-BROAD = ("extract/engine.py", "workflow/workers/pool.py", "workflow/workers/forked.py", "workflow/pipeline.py",
+BROAD = ("extract/engine.py", "serve/mcp_server.py", "workflow/workers/pool.py", "workflow/workers/forked.py", "workflow/pipeline.py",
          "workflow/watch/watch.py", "serve/server.py", "serve/reader.py", "cli.py")  # fmt: skip
 HIDING = ("cli.py", "api.py", "__init__.py")  # what a question need not load is imported in functions there, and in tasks
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)

@@ -6,11 +6,10 @@ The code that makes pages is loaded only in the processes that make them, so the
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ import click
 from concordance.base import forks
 from concordance.base.characters import escape_hidden
 from concordance.base.config import Book, core_count, site_book
-from concordance.base.errors import ConcordanceError, StoreBroken
+from concordance.base.errors import StoreBroken
 from concordance.collect.walk import find_root
 from concordance.facts.store import Store
 from concordance.serve import front_page, server
@@ -30,8 +29,6 @@ from concordance.workflow.store_location import check_store, store_path, use_sto
 if TYPE_CHECKING:
     from concordance.query.answers import Row
     from concordance.query.index.repository import Index
-
-_GRACE = 10.0  # seconds that the updating process may take to end
 
 
 @click.command("serve")
@@ -124,44 +121,13 @@ def _show(root: str, index: Index, subject: str) -> list[Row]:
         index.book = before
 
 
-@contextmanager
-def _updating(root: str, watch: bool, socket: End, no_update: bool) -> Iterator[None]:
-    """Keep the store up to date in another process, as a build forks workers of its own; not with `no_update`."""
+def _updating(root: str, watch: bool, socket: End, no_update: bool) -> AbstractContextManager[None]:
+    """Keep the store up to date in another process; not with `no_update`."""
     if no_update:
-        yield
-        return
-    process = forks.Process(target=_keep_current, args=(root, watch, socket))
-    try:
-        process.start()
-        yield
-    finally:
-        for end in (process.terminate, process.kill):
-            if process.is_alive():
-                end()
-                process.join(_GRACE)
+        return nullcontext()
+    from concordance.workflow.watch.background import updating
 
-
-def _keep_current(root: str, watch: bool, socket: End) -> None:
-    """Update the store once, or with `watch` again and again. Errors are reported, and the existing store is served."""
-    from concordance.workflow import store_update
-    from concordance.workflow.watch.watch import CurrentBook, Watch
-
-    def progress(step: str, done: int, total: int, message: str) -> None:
-        if step == "say":
-            _log(message)
-
-    socket.close()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # sent by the server to end this process
-    os.nice(5)  # readers have priority: somebody waits for their pages
-    try:
-        if watch:
-            Watch(CurrentBook(root, None, None, None, progress), False, lambda update: None).run()
-        else:
-            store_update.build(root, None, progress)
-    except (ConcordanceError, OSError) as error:
-        _log(f"{str(error).rstrip('.')}. Serving the existing store")
-    except KeyboardInterrupt:  # the server is ending
-        pass
+    return updating(root, watch, _log, socket.close)
 
 
 def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -123,6 +123,11 @@ class OpenFile:
         offset = self.starts[line - 1] + col - 1
         place = bisect_right(self._offsets, offset) - 1
         return place if place >= 0 and offset < self._offsets[place] + len(self.row(place).name) else None
+
+    def places_on(self, first: int, last: int) -> range:
+        """Return the numbers of the occurrences on some lines."""
+        begin, end = (self.starts[min(line, len(self.starts) - 1)] for line in (first - 1, last))
+        return range(bisect_left(self._offsets, begin), bisect_left(self._offsets, end))
 
     def position_of(self, place: int) -> NamePlace:
         """Return where an occurrence is in the text."""

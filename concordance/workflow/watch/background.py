@@ -1,0 +1,65 @@
+"""Keeps the store of a repository up to date in another process while a server answers from it.
+
+In: a repository. Out: a store that follows the work tree. A build forks workers of its own, which a process with
+threads must not do, so it has a process to itself. Errors are reported, and the existing store is served.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from concordance.base import forks
+from concordance.base.errors import ConcordanceError
+from concordance.base.progress import ignore_progress
+from concordance.workflow import store_update
+from concordance.workflow.store_location import check_store
+from concordance.workflow.watch.watch import CurrentBook, Watch
+
+_GRACE = 10.0  # seconds that the updating process may take to end
+
+Log = Callable[[str], None]
+
+
+def following(root: str, updates: bool, log: Log) -> AbstractContextManager[None]:
+    """Make sure that there is a store and, if it is to be updated, let it follow the work tree from now on."""
+    folder = check_store(root)
+    if not os.path.exists(os.path.join(folder, "index.db")):
+        log(f"reading {root} for the first time; its store is {folder}")
+        store_update.build(root, None, ignore_progress)
+    return updating(root, True, log) if updates else nullcontext()
+
+
+@contextmanager
+def updating(root: str, watch: bool, log: Log, begin: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Update the store once, or with `watch` again and again; `begin` is called first in the other process."""
+    process = forks.Process(target=_keep_current, args=(root, watch, log, begin))
+    try:
+        process.start()
+        yield
+    finally:
+        for end in (process.terminate, process.kill):
+            if process.is_alive():
+                end()
+                process.join(_GRACE)
+
+
+def _keep_current(root: str, watch: bool, log: Log, begin: Callable[[], None]) -> None:
+    def progress(step: str, done: int, total: int, message: str) -> None:
+        if step == "say":
+            log(message)
+
+    begin()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # sent by the server to end this process
+    os.nice(5)  # the server has priority: somebody waits for its answers
+    try:
+        if watch:
+            Watch(CurrentBook(root, None, None, None, progress), False, lambda update: None).run()
+        else:
+            store_update.build(root, None, progress)
+    except (ConcordanceError, OSError) as error:
+        log(f"{str(error).rstrip('.')}. Serving the existing store")
+    except KeyboardInterrupt:  # the server is ending
+        pass

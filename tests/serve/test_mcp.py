@@ -1,0 +1,244 @@
+"""`concord mcp`: the six tools, asked by the SDK's own client, in the process, over standard input, and over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concordance.base.config import Book
+from concordance.base.errors import UserError
+from concordance.serve.agent_tools import TOOLS, AgentTools, count_tokens
+from concordance.serve.current_index import CurrentIndex
+from concordance.workflow import show
+from concordance.workflow.store_location import store_path
+from tests.support import program
+from tests.support.program import TREE, build, wait_for
+
+anyio = pytest.importorskip("anyio")
+mcp = pytest.importorskip("mcp")
+from mcp.client.stdio import StdioServerParameters  # noqa: E402
+
+from concordance import serve  # noqa: E402
+from concordance.serve import mcp_server  # noqa: E402
+from concordance.tasks import mcp as mcp_task  # noqa: E402
+
+Ask = Callable[[str, dict[str, Any]], Any]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample repository, with a store."""
+    folder = tmp_path_factory.mktemp("sample") / "repo"
+    shutil.copytree(TREE / "tests" / "sample", folder)
+    program.sample(folder, {})
+    build(folder)
+    return folder
+
+
+@pytest.fixture
+def tools(root: Path) -> Iterator[AgentTools]:
+    folder = store_path(str(root))
+    index = CurrentIndex(str(root), folder, Book, 0.0)
+    yield AgentTools(index, lambda one, subject: show.render_pages(one, subject, f"{folder}/book"))
+    index().facts.close()
+
+
+# --- what agents see
+
+
+def test_six_tools_within_1500_tokens() -> None:
+    described = json.dumps([{"name": t.name, "description": t.description, "inputSchema": t.schema} for t in TOOLS])
+    assert len(TOOLS) == 6
+    assert count_tokens(described) <= 1500  # an upper estimate of o200k_base
+
+
+CALLS = {
+    "find": {"query": "ledger"},
+    "read": {"target": "abacus.Ledger"},
+    "explain": {"target": "abacus/ledger.py"},
+    "references": {"target": "abacus.Ledger", "kind": "uses"},
+    "path": {"from": "test_adds", "to": "native/src/sum.cpp"},
+    "impact": {"target": "abacus.Ledger"},
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("budget", [200, 400, 2000])
+def test_every_answer_fits_its_budget(tools: AgentTools, name: str, budget: int) -> None:
+    answer = tools.call(name, {**CALLS[name], "max_tokens": budget})
+    least = 200  # one row is always shown
+    assert count_tokens(answer.text) <= budget + least * (budget < 400)
+    assert answer.structured["current"] is True
+    assert len(answer.structured["commit"]) == 12
+    assert answer.structured["commit"] in answer.text
+
+
+def test_what_is_dropped_is_said_and_can_be_had(tools: AgentTools) -> None:
+    asked = {"target": "abacus.Ledger", "kind": "uses"}
+    whole = tools.call("references", {**asked, "max_tokens": 20_000}).structured["rows"]
+    found, cursor = [], ""
+    for _ in range(len(whole)):
+        answer = tools.call("references", {**asked, "max_tokens": 400, **({"cursor": cursor} if cursor else {})})
+        found += answer.structured["rows"]
+        if "more" not in answer.structured:
+            break
+        assert answer.structured["more"] in answer.text
+        cursor = answer.structured["more"].partition('cursor="')[2].partition('"')[0]
+    assert found == whole
+    assert len(whole) > 3
+
+
+def test_trust_and_where_nothing_is_found(tools: AgentTools) -> None:
+    assert tools.call("references", {"target": "abacus.Ledger", "kind": "callers"}).structured["trust"] in ("exact", "via_import", "unique_name")
+    nothing = tools.call("find", {"query": "zyxwvutsrq"})
+    assert nothing.structured["rows"] == []
+    assert "searched" in nothing.structured["note"]
+    assert "searched" in nothing.text
+
+
+def test_find_takes_reports_too(tools: AgentTools) -> None:
+    report = 'It fails:\nTraceback (most recent call last):\n  File "/x/abacus/ledger.py", line 40, in add\nValueError\n'
+    answer = tools.call("find", {"query": report})
+    assert answer.structured["rows"][0]["path"] == "abacus/ledger.py"
+    assert any("frame" in reason for reason in answer.structured["rows"][0]["reasons"])
+
+
+def test_read_gives_lines_and_links(tools: AgentTools) -> None:
+    whole = tools.call("read", {"target": "abacus.Ledger"}).structured
+    assert "class Ledger" in whole["source"]
+    part = tools.call("read", {"target": "abacus/ledger.py", "start": 1, "end": 3}).structured
+    assert (part["start"], part["end"]) == (1, 3)
+    assert part["source"] == "\n".join((TREE / "tests/sample/abacus/ledger.py").read_text().split("\n")[:3])
+    links = tools.call("read", {"target": "tests/test_ledger.py"}).structured["links"]
+    assert any(link["path"] == "abacus/ledger.py" for link in links)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("look", {}, "Use one of: find"),
+        ("find", {}, "needs the argument query"),
+        ("find", {"query": 3}, "must be of type string"),
+        ("find", {"query": "x", "limit": 3}, "Its arguments: query"),
+        ("find", {"query": "x", "max_tokens": 5}, "from 200"),
+        ("find", {"query": "x", "cursor": "there"}, "of a previous answer"),
+        ("references", {"target": "Ledger", "kind": "friends"}, "Use one of: definitions"),
+        ("references", {"target": "Leger", "kind": "uses"}, "Ledger"),
+        ("read", {"target": "abacus/nothing.py"}, "no file"),
+    ],
+)
+def test_a_wrong_argument_says_what_to_do(tools: AgentTools, name: str, arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        tools.call(name, arguments)
+
+
+# --- the SDK's client
+
+
+def run(server: Any, talk: Callable[[Any], Awaitable[None]]) -> None:
+    async def main() -> None:
+        with anyio.fail_after(120):
+            async with mcp.Client(server) as client:
+                await talk(client)
+
+    anyio.run(main)
+
+
+def test_a_session_in_the_process(tools: AgentTools) -> None:
+    async def talk(client: Any) -> None:
+        listed = (await client.list_tools()).tools
+        assert [tool.name for tool in listed] == list(CALLS)
+        for name, arguments in CALLS.items():
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error
+            assert result.content[0].text
+            assert result.structured_content["current"] is True
+        wrong = await client.call_tool("references", {"target": "Leger", "kind": "uses"})
+        assert wrong.is_error
+        assert "Ledger" in wrong.content[0].text
+        page = await client.read_resource("concord://page/abacus/ledger.py")
+        assert "Ledger" in page.contents[0].text
+
+    run(mcp_server.make_server(tools), talk)
+
+
+def test_over_standard_input_an_edit_is_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    program.sample(folder)
+
+    async def talk(client: Any) -> None:
+        before = await client.call_tool("read", {"target": "a.py"})
+        assert "class Tree" in before.structured_content["source"]
+        (folder / "a.py").write_text("class Bush:\n    pass\n")
+        for _ in range(20):  # the machine may be busy
+            after = await client.call_tool("read", {"target": "a.py"})
+            if "class Bush" in (after.structured_content or {}).get("source", ""):
+                return
+        pytest.fail(after.content[0].text)
+
+    environment = program.environment()
+    run(StdioServerParameters(command=program.CONCORD, args=["mcp", str(folder)], env=environment), talk)
+
+
+def test_over_http_host_origin_and_token_are_checked(root: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = program.started("mcp", root, "--port", str(port), "--no-update")
+    try:
+        address = f"http://127.0.0.1:{port}/mcp"
+        wait_for(lambda: _answers(port))
+
+        async def talk(client: Any) -> None:
+            result = await client.call_tool("find", {"query": "ledger"})
+            assert result.structured_content["rows"]
+
+        run(address, talk)
+        for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("POST", "/mcp", b"{}", {"Content-Type": "application/json", **headers})
+            assert connection.getresponse().status in (403, 421)
+            connection.close()
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_beyond_loopback_a_token_is_needed(tools: AgentTools) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def main(given: bytes) -> None:
+        app = mcp_server.http_app(tools, "10.0.0.1", 8000, "secret")
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        headers = [(b"authorization", given)] if given else []
+        await app({"type": "http", "headers": headers}, None, send)
+
+    for given in (b"", b"Bearer wrong"):
+        anyio.run(main, given)
+        assert sent[0]["status"] == 401
+        sent.clear()
+
+
+def test_a_missing_extra_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    monkeypatch.delitem(sys.modules, "concordance.serve.mcp_server")
+    monkeypatch.delattr(serve, "mcp_server")
+    with pytest.raises(UserError, match=r"pip install 'repo-concordance\[mcp\]'"):
+        mcp_task.command.main([str(root)], standalone_mode=False)
