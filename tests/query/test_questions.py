@@ -583,3 +583,18 @@ def test_a_path_between_a_class_and_its_member(repository: Repository) -> None:
     assert repository.ask("path", "Tree Tree.climb").note == "Tree contains Tree.climb"
     assert repository.ask("path", "Tree.climb Tree").note == "Tree contains Tree.climb"
     assert repository.ask("path", "Tree Tree").note == "Tree and Tree are the same"
+
+
+def test_an_inherited_member_is_named_by_its_class_and_no_test_is_on_the_way(tmp_path: Path) -> None:
+    files = {
+        "src/web/__init__.py": "from .app import Web\n",
+        "src/web/app.py": "from .base import Base\n\n\nclass Web(Base):\n    pass\n",
+        "src/web/base.py": "class Base:\n    def route(self):\n        pass\n",
+        "tests/apps/web.py": "from web import Web\n\nother = Web()\n",
+    }
+    write(tmp_path, files)
+    with concordance.open(tmp_path) as repository:
+        for name in ("Web.route", "web.Web.route"):
+            (row,) = repository.define(name)
+            assert (row["path"], row["line"]) == ("src/web/base.py", 2), name
+            assert not [hop for hop in row["via"] if hop["path"].startswith("tests/")]

@@ -68,6 +68,21 @@ def ask(index: Index, command: str, asked: str, **options: object) -> list[dict[
         return repository.ask(command, asked, **options).rows
 
 
+def test_an_operator_answers_where_a_source_names_it_as_it_does_by_name(tmp_path: Path) -> None:
+    used = "import torch\nimport torch.nn as nn\n\ntorch.twice(1)\ntorch.missing()\n"
+    index = made(tmp_path, FILES | {"use.py": used})
+    by_name = ask(index, "define", "torch.twice")
+    assert [(row["path"], row["line"]) for row in by_name] == [("ops.yaml", 1), ("ops.yaml", 7)]
+    assert ask(index, "define", "use.py:4:7") == by_name
+    assert ask(index, "define", "use.py:5:7") == []
+
+
+def test_a_search_finds_the_operator_before_the_rows_of_its_table(index: Index) -> None:
+    rows = ask(index, "search", "torch.twice")
+    assert (rows[0]["symbol"], rows[0]["kind"], rows[0]["path"]) == ("aten::twice", "operator", "ops.yaml")
+    assert not [row for row in rows if row["kind"] == "key"]
+
+
 def test_every_operator_has_a_page_and_every_overload_a_row(index: Index) -> None:
     assert names(index) == ["aten::four", "aten::twice"]
     assert pages.subjects(index) == ["", "aten::four", "aten::twice"]

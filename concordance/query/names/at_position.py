@@ -170,6 +170,12 @@ def _explain_unresolved(index: Index, file: OpenFile, row: Occurrence, expressio
     return f"no definition of {row.name} was found in this repository by the rules of {title}"
 
 
+def name_written_at(index: Index, position: str) -> str:
+    """Return the dotted name that the name at a position stands for through its imports; "" if it is not imported."""
+    file, _, place = _name_at(index, position)
+    return ImportOrigins(file).dotted_name(file.expression(place)) if place >= 0 else ""
+
+
 class ImportOrigins:
     """Explains from where a file imports names that it does not define."""
 
@@ -184,6 +190,26 @@ class ImportOrigins:
         for row, variable in enumerate(unpack_column(self.file.flow.bound_variable)):
             found.setdefault(variable, row)
         return found
+
+    def dotted_name(self, expression: int) -> str:
+        """Return the name of a member of an import, from the module on; "" if it is none."""
+        parts: list[str] = []
+        right = unpack_column(self.file.flow.right)
+        while 0 <= expression < len(self._op):
+            op, left = self._op[expression], self._left[expression]
+            if op == Op.MEMBER:
+                parts.append(self.file.flow.names[right[expression]])
+                expression = left
+            elif op == Op.NAME:
+                bound = self._first.get(left, -1)
+                expression = self._values[bound] if bound >= 0 else -1
+            elif op in (Op.IMPORT, Op.PACKAGE):
+                row, _, _ = self.file.imports[left]
+                module = ".".join(row.module.split(".")[: right[expression]]) if op == Op.PACKAGE else row.module
+                return ".".join(filter(None, (module, row.name if op == Op.IMPORT else "", *reversed(parts))))
+            else:
+                break
+        return ""
 
     def of(self, expression: int) -> str:
         """Return a sentence about the import that an expression comes from; "" if there is none."""

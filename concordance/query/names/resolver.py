@@ -15,14 +15,30 @@ from typing import NamedTuple
 
 from concordance.base import plugins
 from concordance.base.errors import UserError
-from concordance.base.model import ONLY_DEFINITION, Bridge, File, Kind, Skip, SymbolRelation, Trust, unpack_column
+from concordance.base.model import (
+    ONLY_DEFINITION,
+    TYPE_KINDS,
+    Bridge,
+    File,
+    Kind,
+    Skip,
+    SymbolRelation,
+    Trust,
+    unpack_column,
+)
 from concordance.facts.read import SymbolPlace
 from concordance.facts.updates.reads import ANY_UPDATE, shared_until
 from concordance.query.absence import unread_languages
 from concordance.query.answers import category_rank, separator_of, split_key
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index, UnknownPath
-from concordance.query.names.at_position import POSITION, Resolution, ResolvedQuestion, resolve_position
+from concordance.query.names.at_position import (
+    POSITION,
+    Resolution,
+    ResolvedQuestion,
+    name_written_at,
+    resolve_position,
+)
 from concordance.query.names.display_names import public_names
 from concordance.query.names.import_trail import Hop, TrailFinder
 from concordance.query.search.entities import ENTITIES, DefinitionRole
@@ -79,7 +95,10 @@ def resolve_question(index: Index, question: str) -> ResolvedQuestion:
     if not question.strip():
         raise UnknownName("the question is empty", "Give a NAME or PATH:LINE:COL")
     if POSITION.fullmatch(question):
-        return resolve_position(index, question)
+        said = resolve_position(index, question)
+        written = "" if said.resolutions else name_written_at(index, question)
+        across = list(_of_entities(index, written)) if written else []
+        return ResolvedQuestion(across) if across else said
     try:
         question.encode()
     except UnicodeEncodeError:
@@ -157,7 +176,8 @@ def _by_name(index: Index, question: str) -> list[_Match]:
     separator = "::" if "::" in question else "."
     matches = whole + _by_end(index, parts) + _by_module(index, parts, separator)
     matches = _with_public_names(index, parts, matches) if separator == "." else matches
-    matches = matches or _below(index, parts) or _modules(index, parts, separator)
+    matches = matches or _inherited(index, parts, separator) or _below(index, parts)
+    matches = matches or _modules(index, parts, separator)
     best: dict[int, _Match] = {}
     for match in matches:
         had = best.get(match.place.id)
@@ -233,7 +253,8 @@ def _with_public_names(index: Index, parts: list[str], matches: list[_Match]) ->
         places.update((place.id, place) for place in found)
     if not places:
         return matches
-    best = {match.place.id: match for match in matches if match.place.id in places and match.group == 0}
+    ways = [match for match in matches if match.place.id in places and match.group == 0]
+    best = {match.place.id: match for match in reversed(ways)}  # of several ways to a symbol, the first is the best
     others = [match._replace(group=max(1, match.group)) for match in matches if match.place.id not in places]
     return [best.get(one, _Match(place, 0)) for one, place in places.items()] + others
 
@@ -291,6 +312,15 @@ def _member(index: Index, holder: SymbolPlace, name: str, seen: set[int]) -> Sym
                 if found is not None:
                     return found
     return None
+
+
+def _inherited(index: Index, parts: list[str], separator: str) -> list[_Match]:
+    """Return the member that the best class of the name before it inherits: `Flask.route` is defined in a base."""
+    for holder in _by_name(index, separator.join(parts[:-1])):
+        if holder.place.kind in TYPE_KINDS:
+            found = _member(index, holder.place, parts[-1], set())
+            return [_Match(found, holder.group % 10)] if found is not None else []
+    return []
 
 
 def _below(index: Index, parts: list[str]) -> list[_Match]:

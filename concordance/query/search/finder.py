@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from difflib import SequenceMatcher
 from itertools import islice
@@ -69,7 +69,7 @@ def find_results(index: Index, wish: SearchRequest) -> Findings:
     found += _by_qualified_name(index, wish)
     found += _by_path(index, wish)
     corrected = "" if found else correct_spelling(index, wish.question)
-    found += _by_words(index, wish._replace(question=corrected or wish.question))
+    found += _by_words(index, wish._replace(question=corrected or wish.question), {one.path for one in found})
     return Findings(_without_repetition(index, found, wish.limit), corrected if found else "")
 
 
@@ -226,8 +226,8 @@ def _most_similar(index: Index, word: str) -> str:
 # --- by words
 
 
-def _by_words(index: Index, wish: SearchRequest) -> list[SearchResult]:
-    """Return what the words name and the files that fit them, best first."""
+def _by_words(index: Index, wish: SearchRequest, listed: Container[str] = ()) -> list[SearchResult]:
+    """Return what the words name, and the files that fit them and are not listed yet, best first."""
     asked = ranking.parse_question(wish.question, wish.folder, index.words)
     # A build that finishes meanwhile may have added files to the text index that this store does not know.
     ranked = ranking.rank_files(index.text_shards, asked, index.ranks, max(wish.limit, _HITS))
@@ -247,7 +247,7 @@ def _by_words(index: Index, wish: SearchRequest) -> list[SearchResult]:
         rows += [row._replace(score=text[row.path]) for row in _of_kind(index, hits, asked, wish.kinds)]
         return sorted(rows, key=lambda row: (-row.score, row.path))
     known = {row.path for row in rows}
-    rest = [hit for hit in hits if hit.path not in known]
+    rest = [hit for hit in hits if hit.path not in known and hit.path not in listed]
     rows += [SearchResult(hit.path, hit.line, "", FILE, text[hit.path], "") for hit in rest]
     rows.sort(key=lambda row: (-row.score, row.path))
     lines = {hit.path: hit for hit in rest}
