@@ -16,6 +16,7 @@ from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 Place = tuple[LoadedFlow, int]  # a symbol of a file; -1 is the file itself
 PackageKey = Callable[[str], str]  # what the folders of one package have in common
+_MAX_MACROS = 1000  # macros of one name that are looked at
 _MAX_ANCESTORS = 24  # ancestors of a class that are searched
 # kinds of questions: an expression's target, its type, a file's export, a class's bases
 _PLACE, _TYPE, _EXPORTED, _BASES = range(4)
@@ -46,11 +47,14 @@ class SimpleResolver:
 
     def __init__(
         self, world: LinkWorld, languages: tuple[str, ...], package: PackageKey | None = None, whole: bool = False,
-        rebinds: bool = False,
+        rebinds: bool = False, macros: Callable[[str, str], bool] | None = None,
     ) -> None:  # fmt: skip
         """`package`: files of folders with an equal result see one another's names; `whole`: an import makes all of a
-        file visible; `rebinds`: a name may be bound again in its scope, to a value of another type."""
+        file visible; `rebinds`: a name may be bound again in its scope, to a value of another type;
+        `macros`: True if a file may use the macros of another, by their paths."""
         self.world, self.languages, self.whole, self.rebinds = world, languages, whole, rebinds
+        self.macros = macros
+        self._macros_by_name: dict[str, list[Place]] | None = None
         self._package = package
         self._packages: dict[str, list[int]] = {}
         for number, row in enumerate(world.files if package is not None else ()):
@@ -111,6 +115,8 @@ class SimpleResolver:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.LOOKUP:
             name = file.names[left]
+            if right and self.macros:
+                return self._macro(file, name)
             return (self._inherited(file, right, name) if right else None) or self._look_up_outside(file, name)
         if op == Op.MEMBER:
             return self._member(file, left, file.names[right])
@@ -159,7 +165,15 @@ class SimpleResolver:
                     found = self._exported(other, name) if other.number != file.number else None
                     if found is not None:
                         return found
-        return None
+        return self._passed_on(file, name)
+
+    def _passed_on(self, file: LoadedFlow, name: str) -> Place | None:
+        """Return what a file exports that it imports or calls otherwise: `import * as z …; export { z, a as b }`."""
+        word = file.name_index.get(name)
+        if word is None or name not in (file.flow.exports or ()) or (0, word) not in file.variables:
+            return None
+        places = (self.place(file, value) for value in file.values[file.variables[0, word]])
+        return next((place for place in places if place is not None), None)
 
     def _top_level_symbol(self, file: LoadedFlow, name: str) -> Place | None:
         """Return the symbol of a name at the top level of a file, or directly in one of its namespaces."""
@@ -173,6 +187,25 @@ class SimpleResolver:
             if file.kind(symbol) == Kind.NAMESPACE and word in file.members.get(symbol, {}):
                 return file, file.members[symbol][word][0]
         return None
+
+    def _macro(self, file: LoadedFlow, name: str) -> Place | None:
+        """Return the macro of a name that no other has: macros are seen by the order of text, not by imports."""
+        places = self._macros_named(name, file.language)
+        seen = [place for place in places if self.macros is not None and self.macros(file.path, place[0].path)]
+        return seen[0] if len(seen) == 1 else self._look_up_outside(file, name)
+
+    def _macros_named(self, name: str, language: str) -> list[Place]:
+        by_name = self.world.symbols_by_name
+        if by_name is not None:
+            return [self.world.owner(identity) for identity in by_name(name, language, (Kind.MACRO,), _MAX_MACROS)]
+        if self._macros_by_name is None:
+            self._macros_by_name = {}
+            for number, row in enumerate(self.world.files):
+                file = self.world.load(number) if row.language in self.languages and row.size else None
+                for symbol in range(len(file.symbol_kind)) if file is not None else ():
+                    if file is not None and file.kind(symbol) == Kind.MACRO:
+                        self._macros_by_name.setdefault(file.names[file.symbol_name[symbol]], []).append((file, symbol))
+        return self._macros_by_name.get(name, [])
 
     def _inherited(self, file: LoadedFlow, scope: int, name: str) -> Place | None:
         """Return the member that a bare name refers to: one of the classes around it, or of their bases."""

@@ -119,6 +119,7 @@ NAMES = """
 (program (expression_statement (assignment_expression left: (member_expression) right: (object)) @object))
 (import_statement) @import.statement
 [(call_expression) (new_expression)] @value.call
+(export_statement !source (export_clause (export_specifier name: (_) alias: (_)) @value.alias))
 (variable_declarator name: (identifier) value: (_)) @value.bind
 (export_statement) @export
 ((variable_declarator value: (call_expression function: (identifier) @_require

@@ -500,7 +500,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found, rebinds=True))
+    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found, rebinds=True, macros=True))
     return draft
 
 

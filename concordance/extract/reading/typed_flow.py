@@ -42,6 +42,8 @@ def build_typed_flow(draft: Draft, woven: FlowBuilder, syntax: ValueSyntax | Non
         return syntax.receiver(woven, data, names.starts[place], around) if syntax is not None else 0
 
     woven.weave(receiver, nested=draft.sees_members)
+    if syntax is not None and syntax.macros:
+        _mark_macros(data, woven)
     woven.define()
     woven.bring_in()
     _imports(draft, woven)
@@ -49,6 +51,15 @@ def build_typed_flow(draft: Draft, woven: FlowBuilder, syntax: ValueSyntax | Non
     if syntax is not None:
         _values(len(data), woven, syntax)
     _bases(draft, woven)
+
+
+def _mark_macros(data: bytes, woven: FlowBuilder) -> None:
+    """Tell names of macros that the file does not bind (`name!(…)`) from other names."""
+    names = woven.names
+    for place, end in enumerate(names.ends):
+        is_macro = data[end : end + 1] == b"!" and data[end + 1 : end + 2] in (b"(", b"[", b"{", b" ")
+        if is_macro and not names.bound[place] and not names.hangs[place]:
+            woven.use[place] = woven.expression(Op.LOOKUP, names.name[place], 1)
 
 
 def _values(length: int, woven: FlowBuilder, syntax: ValueSyntax) -> None:
@@ -76,6 +87,8 @@ def _values(length: int, woven: FlowBuilder, syntax: ValueSyntax) -> None:
         if place is not None and names.bound[place] and not names.hangs[place]:
             value = typed_value(woven, _class_around(woven, names.scope[place]), typed)
             woven.bind(names.bound[place] - 1, names.name[place], value)
+    for alias, name in syntax.aliases():
+        woven.bind(0, woven.name_index((alias.text or b"").decode("utf-8", "replace")), woven.ending(name.end_byte))
     for name, typed in syntax.results():
         symbol = woven.defined.get(name.start_byte)
         if symbol is not None:

@@ -52,14 +52,16 @@ _REACH = 200  # bytes before a member in which its joint is looked for
 class ValueSyntax:
     """The values of one file, by the text."""
 
-    def __init__(self, found: dict[str, list[Node]], rebinds: bool = False) -> None:
-        """`rebinds`: a name may be bound again in the same scope, to a value of another type."""
-        self.rebinds = rebinds
+    def __init__(self, found: dict[str, list[Node]], rebinds: bool = False, macros: bool = False) -> None:
+        """`rebinds`: a name may be bound again in the same scope, to a value of another type; `macros`: `name!` is a
+        macro."""
+        self.rebinds, self.macros = rebinds, macros
         self._calls = {node.end_byte: node for node in found.get("value.call", ())}
         self._binds = found.get("value.bind", [])
         self._results = found.get("value.result", [])
         self._typed = found.get("value.typed", [])
         self._ranges = found.get("value.range", [])
+        self._aliases = found.get("value.alias", [])
 
     def receiver(self, woven: FlowBuilder, data: bytes, start: int, around: int) -> int:
         """Return the value whose member starts at an offset: what a call returns; 0 if unknown."""
@@ -99,6 +101,13 @@ class ValueSyntax:
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is not None and right is not None and left.named_child_count == 2:
                 yield left.named_children[1], right
+
+    def aliases(self) -> Iterator[tuple[Node, Node]]:
+        """Yield each name under which a file exports something of its own, and the name that this has in the file."""
+        for node in self._aliases:
+            alias, name = node.child_by_field_name("alias"), node.child_by_field_name("name")
+            if alias is not None and name is not None:
+                yield alias, name
 
     def typed(self) -> Iterator[tuple[Node, Node]]:
         """Yield each name with a type that has others inside, and the type."""

@@ -25,6 +25,7 @@ _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 _STANDALONE = re.compile(r"(?:(?:tests|examples|benches|src/bin)/(?:[^/]+\.rs|[^/]+/main\.rs)|build\.rs)$")
 _PATH = r'#\[path\s*=\s*"([^"]+)"\s*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+%s\s*;'
 LANGUAGES = ("rust",)
+_TARGET = re.compile(r"^((?:.*?/)?(?:src|tests|examples|benches)/).*$")  # the folder of a library, a program or tests
 
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
@@ -51,7 +52,12 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def names(world: LinkWorld) -> SimpleResolver:
     """Return the name resolver."""
-    return SimpleResolver(world, LANGUAGES, rebinds=True)
+    return SimpleResolver(world, LANGUAGES, rebinds=True, macros=_sees_macros)
+
+
+def _sees_macros(path: str, other: str) -> bool:
+    """True if a file may use the macros of another: both are in one crate's sources, or both among its tests."""
+    return _TARGET.sub(r"\1", path) == _TARGET.sub(r"\1", other)
 
 
 @dataclass
