@@ -24,7 +24,8 @@ def plot(block: Plot) -> str:
     step = min(_WIDEST, (WIDTH - _LEFT) / len(block.bars))
     title = escape(escape_hidden(block.title))
     out = [
-        f'<figure class="plot"><div class="drawing"><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
+        '<figure class="plot"><div class="drawing" role="group" aria-label="Bar chart" tabindex="0">'
+        f'<svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
         f'aria-label="{title}: {len(block.bars)} bars, at most {most:,}; the numbers are in the table below">\n'
     ]
     base = HEIGHT - _BELOW

@@ -144,7 +144,7 @@ class HtmlWriter:
         elif isinstance(blocks[0], Heading) and plain(blocks[0].text) == _FOLDED:
             place = " side" if self._level == 1 else ""  # before all else that the page says
             self.out.append(f'<details class="metadata{place}"><summary>')
-            self.heading(blocks[0])
+            self.heading(blocks[0], linked=False)
             self.out.append("</summary>")
             self.blocks(blocks[1:])
             self.out.append("</details>\n")
@@ -153,8 +153,8 @@ class HtmlWriter:
 
     # --- blocks
 
-    def heading(self, heading: Heading) -> None:
-        """Write a heading with a link to itself; the page's own heading has no such link."""
+    def heading(self, heading: Heading, linked: bool = True) -> None:
+        """Write a heading with a link to itself, unless it is the page's own or part of a control."""
         text = plain(heading.text)
         name = self._named(text, heading.anchor)
         level = self._level = min(heading.level, self._level + 1)
@@ -162,7 +162,7 @@ class HtmlWriter:
             self.outline.append(OutlineHeading(heading.level, name, text))
         self.out.append(f'<h{level} id="{escape(name)}">')
         self.pieces(heading.text)
-        if level > 1:
+        if level > 1 and linked:
             self.out.append(f' <a class="permalink" href="#{escape(name)}" aria-label="Link to this section">¶</a>')
         self.out.append(f"</h{level}>\n")
 
