@@ -229,7 +229,7 @@ def test_a_bridge(tmp_path: Path) -> None:
     toy = Extension(tmp_path, {**LANGUAGE_FILES, **BRIDGE_FILES})
     toy.build()
     assert [row["name"] for row in toy.ask("callees", "cook")] == ["pancake"]
-    assert "It orders:\n\n- `pancake`: [`pancake`](cakes.recipe_docs.md#sce7hc) L5\n" in toy.page("app.py_docs.md")
+    assert "It orders:\n\n- `pancake`: [`pancake`](cakes.recipe_docs.md#def-pancake) [L5](../../app.py#L5)\n" in toy.page("app.py_docs.md")
     assert "It is ordered by:\n" in toy.page("cakes.recipe_docs.md")
 
 
@@ -262,7 +262,7 @@ def test_a_section_of_a_files_page(tmp_path: Path) -> None:
     toy = Extension(tmp_path, {"query/sections/file_page/orders.py": SECTION})
     toy.build()
     page = toy.page("app.py_docs.md")
-    assert page.index("\n## Dependencies\n") < page.index("\n## Orders\n\n- `pancake` by `cook` L5\n\n") < page.index("\n## Code Patterns")
+    assert page.index("\n## Dependencies\n") < page.index("\n## Orders\n\n- `pancake` by `cook` [L5](../../app.py#L5)\n\n") < page.index("\n## Code Patterns")
     assert "- **Orders**: `cook`\n" in toy.page("app.py_kw.md")
     assert "## Orders" not in toy.page("README.md_docs.md")
     concord("verify", "--repo", toy.repository, env=toy.env)

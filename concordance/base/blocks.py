@@ -203,7 +203,6 @@ class Page(NamedTuple):
     ref: Ref
     title: Pieces
     blocks: Sequence[Block]
-    copied: str = ""  # the file whose whole text is on the page
 
 
 def parse_code_spans(text: str) -> list[Piece]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from base64 import b32encode
 from collections.abc import Iterable
 from hashlib import blake2b
 from urllib.parse import quote
@@ -32,7 +31,6 @@ _LONG_PATHS = "book/far"  # among the chapters, where no folder of a repository 
 _AT_ROOT = (*_IN_FOLDER, FRONT, MANIFEST, REPORT, LETTERS, "keywords", "book")
 _LONGEST = 200  # bytes of a name; prefixes and suffixes may bring it up to 255
 _MAX_PATH_BYTES = 3000  # bytes of a path in the book; with the path of the book itself it must stay below 4096
-ANCHOR_LENGTH = 6  # of 32 letters: two of the 10,000 definitions of a very large file collide once in 20 such files
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is used as its own anchor; a longer one is shortened
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _SLUG = re.compile(r"[^\w\- ]")
@@ -169,12 +167,7 @@ class Addresses:
         return path in self._plain
 
     def _anchor(self, ref: Ref) -> str:
-        return slug(STRUCTURE) if ref.path in self._plain else self.anchor(ref.at)
-
-    def anchor(self, key: str) -> str:
-        """Return the anchor of a definition on its page. It depends on the key alone, so that links from other pages
-        stay valid, and is short, because a book has about four links for each definition."""
-        return b32encode(blake2b(_encoded(key), digest_size=5).digest()).decode("ascii")[:ANCHOR_LENGTH].lower()
+        return slug(STRUCTURE) if ref.path in self._plain else anchor(ref.at)
 
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
         """Return the address of a file of the repository, or of some of its lines."""
@@ -204,8 +197,8 @@ def claims_of(page: str) -> str:
     return f"{folder}/{CLAIMS}/{name}.json" if folder else f"{CLAIMS}/{name}.json"
 
 
-def readable_anchor(key: str) -> str:
-    """Return the anchor of a definition on the pages of a site, where it is also the name of the definition's page."""
+def anchor(key: str) -> str:
+    """Return the anchor of a definition on its page."""
     if _PLAIN.fullmatch(key):
         return f"def-{key}"
     last = _ODD.sub("", key.rpartition(".")[2])[:16]

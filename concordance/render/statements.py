@@ -6,8 +6,8 @@ therefore also in a page that is rendered anew, shows here. What is checked:
 
 - size, digest, number of lines and of blank lines;
 - the copy of the source, line by line;
-- each definition: its name is on the line that is given for it, as far as the signature tells which word that is, and
-  the words of its signature are in the file, unless a macro may make them.
+- each definition: its name is on the line that is given for it, and the words of its signature are in the file, unless
+  a macro may make them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _DIGEST = re.compile(r"- \*\*Digest\*\*: `([0-9a-f]+)`")
 _METADATA, _SOURCE = "## File Metadata", "## Original Source"
 _FENCE = re.compile(r"`{3,}")
 _DEFINITION = re.compile(
-    r'<a id="\w+"></a>(?:[a-z ]+ )?'  # the anchor, and the kind where the signature does not tell it
-    r"(`+)(.+?)\1(?!`) "  # the signature
+    r'<a id="def-([^"]*)"></a>(?:[a-z ]+ )?'  # the anchor, and the kind where the signature does not tell it
+    r"(`+)(.+?)\2(?!`) "  # the signature
     r"(?:\[L(\d+)\]\([^)]*\)|L(\d+))"  # the line
 )
 _WORD = re.compile(r"[^\W\d]\w*")
-_NAMED = re.compile(r"(?:[a-z]+ )*(?:def|func|fn|function) ([^\W\d]\w*)\(")
+_SUFFIX = re.compile(r"\+\d+$")  # of the second definition with one key
 _DIRECTIVE = re.compile(r"\s*#\s*(?:define|include)\b")  # a file with these may use macros
 _MACRO = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
 _ESCAPE = re.compile(r"\\u[0-9a-f]{4}|\\U[0-9a-f]{8}")  # of a hidden character
@@ -64,7 +64,7 @@ def check_statements(page: Sequence[str], source: SourceText) -> Iterator[tuple[
         elif section == _SOURCE and not after_copy and (fence := _FENCE.match(line)):
             after_copy = next((end for end in range(number, len(page)) if page[end] == fence[0]), len(page)) + 1
             yield from _check_copy(page[number : after_copy - 1], number + 1, source)
-        if '<a id="' in line:
+        if 'id="def-' in line:
             yield from _check_definitions(number, line, words)
 
 
@@ -96,24 +96,17 @@ def _number(text: str) -> int:
 
 
 def _check_definitions(number: int, line: str, words: _FileWords) -> Iterator[tuple[int, str]]:
-    for _, shown, linked, plain in _DEFINITION.findall(line):
+    for key, _, signature, linked, plain in _DEFINITION.findall(line):
         at = int(linked or plain)
         text = words.lines[at - 1] if at <= len(words.lines) else ""
-        signature = _ESCAPE.sub(" ", shown)
-        names = _possible_names(signature)
-        if names and not any(name in text or words.may_be_made_by_macro(name, text) for name in names):
-            yield number, f"line {at:,} of the file does not name {' or '.join(names[:3])}"
+        name = _SUFFIX.sub("", key).rpartition(".")[2]
+        if name.isidentifier() and name not in text and not words.may_be_made_by_macro(name, text):
+            yield number, f"line {at:,} of the file does not name {name}"
             continue
-        for word in _WORD.findall(signature):
+        for word in _WORD.findall(_ESCAPE.sub(" ", signature)):
             if word not in text and word not in words.all and not words.may_be_made_by_macro(word, text):
                 yield number, f"the signature has the word {word}, which is not in the file"
                 break
-
-
-def _possible_names(signature: str) -> list[str]:
-    """Return the words of a signature of which one is the name: the one after `def` and the like, or else all."""
-    named = _NAMED.match(signature)
-    return [named[1]] if named else _WORD.findall(signature)
 
 
 class _FileWords:

@@ -431,11 +431,3 @@ def test_an_address_that_occurs_often_is_written_once() -> None:
     text = markdown.render(page, addresses).text
     assert "\n[`a.py`][1] [`b`](b.py_docs.md) [`the same`][1]\n" in text
     assert text.count("far/away/deep/a.py_docs.md") == 1 and text.endswith("\n[1]: far/away/deep/a.py_docs.md\n")
-
-
-def test_lines_of_a_file_are_linked_where_its_text_is_not_on_the_page() -> None:
-    addresses = Addresses(["a.py", "b.py"], "/r", "/r/book")
-    blocks = [Text([Line("a.py", 3), " ", Line("b.py", 4)])]
-    copied = markdown.render(Page(Ref(To.FILE, "a.py"), ["A"], blocks, "a.py"), addresses)
-    assert "\nL3 [L4](../b.py#L4)\n" in copied.text and [claim.first for claim in copied.claims] == [3, 4]
-    assert "[L3](../a.py#L3)" in markdown.render(Page(Ref(To.FILE, "a.py"), ["A"], blocks), addresses).text

@@ -23,7 +23,7 @@ from concordance.workflow import builds
 from tests.support import golden_files
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-OUR_TAG = re.compile(r'<a id="[a-z2-7]{6}">|</a>')
+OUR_TAG = re.compile(r'<a id="def-[^"<>]*">|</a>')
 
 
 def copied(folder: Path) -> Path:

@@ -19,8 +19,8 @@ from concordance.render.output.manifest import ManifestPage, digest
 
 Lines = list[str]
 _NUMBER = re.compile(r"(?<![\w.#/\-\[])\d+(?![\w.\])/])")
-_DEFINED = re.compile(r'(<a id="\w+"></a>[^`]*`[^`]+` \[?L)(\d+)')
-_SIGNATURE = re.compile(r'(<a id="\w+"></a>[^`]*`[^`]*?\w\()([^`]*\)[^`]*`)')
+_DEFINED = re.compile(r'(id="def-[^"]*"></a>[^`]*`[^`]+` \[?L)(\d+)')
+_SIGNATURE = re.compile(r'(id="def-[^"]*"></a>[^`]*`[^`]*?\w\()([^`]*\)[^`]*`)')
 _NAME = re.compile(r"(?<=`)([A-Za-z]\w{2,})(?=`)")
 _TARGET = re.compile(r"\]\((\.?\.?/?[\w./]+\.md)(#[\w.\-]+)?\)|^\[[^\]]+\]: (\S+)")
 _ARROW = re.compile(r"^  (n\d+)( -->| -- \"[\d,]+\" -->) (n\d+)$")

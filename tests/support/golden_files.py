@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 from concordance.base.config import Book, Config
@@ -15,7 +14,6 @@ from concordance.base.model import File, FileFacts, Role, Trust, unpack_column
 from concordance.extract.registry import language_of
 from concordance.facts.read import Facts
 from concordance.query.answers import qualified
-from concordance.render.addresses import Addresses
 from concordance.render.output import manifest
 from concordance.workflow import builds
 from concordance.workflow.pipeline import Build
@@ -105,19 +103,11 @@ def book(root: Path) -> str:
     assert not written.failed
     listed = sorted(manifest.read(str(out)).pages)
     shown = []
-    with Facts(str(root / FOLDER)) as store:
-        keys = [symbol.key for file in store.files() for symbol in store.of(file.path).symbols]
     for page in PAGES:
         text = (out / page).read_text() if page in listed else "not there\n"
         text = re.sub(r"^(## Original Source\n\n)(`{3,})\w*\n.*?^\2\n", r"\1(the source)\n", text, flags=re.M | re.S)
-        shown.append(f"{'=' * 20} {page}\n\n{spelled_out(text, keys)}\n")
+        shown.append(f"{'=' * 20} {page}\n\n{text}\n")
     return "".join(shown) + f"{'=' * 20} all pages\n\n" + "\n".join(listed) + "\n"
-
-
-def spelled_out(text: str, keys: Iterable[str]) -> str:
-    """A page with the anchors of definitions replaced by their keys, so that a person can read where links lead."""
-    by_anchor = {Addresses([], "", "").anchor(key): key for key in keys}
-    return re.sub(r'(?<=#)[a-z2-7]{6}\b|(?<=<a id=")[a-z2-7]{6}(?=")', lambda found: by_anchor.get(found[0], found[0]), text)
 
 
 def figures() -> str:

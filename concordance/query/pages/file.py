@@ -68,8 +68,7 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     # Links to tests and to bridges are made where the number of other further pages is not known.
     first = BRIDGES_PART + len(links) if links else TESTS_PART + 1 if tests else TESTS_PART
     blocks = _blocks(one, text, range(first, first + len(parts)))
-    copied = subject if text and index.book.source else ""
-    yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], blocks, copied)
+    yield Page(Ref(To.FILE, subject), ["Documentation: ", Mono(subject)], blocks)
     if tests:
         yield tests
     for number, blocks in enumerate(links):

@@ -3,7 +3,7 @@
 In: a page and the addresses. Out: its text, and for each line of the page the source lines that it cites. Text from the
 repository is escaped; source code is put in a fence longer than any inside it. Addresses are long, so a link that
 occurs several times is written as a reference if that is shorter, and its address is listed once at the end of the
-page. The lines of a file whose text is on the page are not linked: the page links to the file once.
+page.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.characters import escape_hidden
 from concordance.base.version import VERSION
-from concordance.render.addresses import MARKDOWN, Addresses
+from concordance.render.addresses import MARKDOWN, Addresses, anchor
 from concordance.render.formats import CitedLine, RenderedPage
 
 ENDING = MARKDOWN
@@ -60,13 +60,12 @@ class _Writer:
     """Writes one page as a list of strings; the links among them are filled in at the end."""
 
     def __init__(self, addresses: Addresses, page: str) -> None:
-        self.addresses, self.page, self.copied = addresses, page, ""
+        self.addresses, self.page = addresses, page
         self.out: list[str] = []
         self.links: list[tuple[int, Ref]] = []  # index in `out` of each link
         self.cites: list[tuple[int, str, int, int]] = []
 
     def written(self, page: Page) -> RenderedPage:
-        self.copied = page.copied
         self._heading(Heading(1, page.title))
         self._blocks(page.blocks, "")
         self._rule()
@@ -111,7 +110,7 @@ class _Writer:
     def _heading(self, heading: Heading) -> None:
         self.out.append("#" * heading.level + " ")
         if heading.anchor:
-            self.out.append(f'<a id="{self.addresses.anchor(heading.anchor)}"></a>')
+            self.out.append(f'<a id="{anchor(heading.anchor)}"></a>')
         self._pieces(heading.text)
         self.out.append("\n")
 
@@ -128,7 +127,7 @@ class _Writer:
     def _item(self, item: Item, indent: str, mark: str) -> None:
         self.out.append(indent + mark)
         if item.anchor:
-            self.out.append(f'<a id="{self.addresses.anchor(item.anchor)}"></a>')
+            self.out.append(f'<a id="{anchor(item.anchor)}"></a>')
         self._pieces(item.text, starts=True)
         self.out.append("\n")
         inner = indent + " " * len(mark)
@@ -194,7 +193,7 @@ class _Writer:
             elif kind is Line:
                 self._line(piece)  # type: ignore[arg-type]
             elif kind is Anchor:
-                out.append(f'<a id="{self.addresses.anchor(piece)}"></a>')  # type: ignore[arg-type]
+                out.append(f'<a id="{anchor(piece)}"></a>')  # type: ignore[arg-type]
             elif kind is Strong:
                 out.append(f"**{escape_markdown(piece)}**")  # type: ignore[arg-type]
             else:
@@ -210,10 +209,7 @@ class _Writer:
             f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}"
         )
         self.cites.append((len(self.out), line.path, line.first, max(line.first, line.last)))
-        if line.path == self.copied:
-            self.out.append(label)
-        else:
-            self.out.append(f"[{label}]({self.addresses.source(self.page, line.path, line.first, line.last)})")
+        self.out.append(f"[{label}]({self.addresses.source(self.page, line.path, line.first, line.last)})")
 
     def _cite(self, cite: Cite) -> None:
         self.cites.append((len(self.out), cite.path, cite.first, max(cite.first, cite.last)))
@@ -249,11 +245,6 @@ class _Writer:
             place = at
             found.append(CitedLine(line, path, first, last))
         return list(dict.fromkeys(found))
-
-
-def _shown(ref: Ref, table: bool) -> str:
-    """Return the text of a link."""
-    return code_span(ref.label or ref.path, table) if ref.code else escape_markdown(ref.label or ref.path)
 
 
 def _as_table(block: Treemap | Plot) -> Table:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from copy import copy
 
 from concordance.base.blocks import Ref, To
-from concordance.render.addresses import MARKDOWN, Addresses, lines_at, readable_anchor
+from concordance.render.addresses import MARKDOWN, Addresses, anchor, lines_at
 
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
 # Pages of each folder that the book does not have.
@@ -45,16 +45,12 @@ class SiteAddresses(Addresses):
         if ref.to == To.SOURCE:
             return _part(self.stem(ref.path) + SOURCE, ref.part)
         if ref.to == To.DEFINITION:
-            return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{self.anchor(ref.at)}.html", ref.part)
+            return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
         return self._inside(ref.path, _OF_FOLDER[ref.to]) if ref.to in _OF_FOLDER else super().page(ref)
 
     def link(self, page: str, ref: Ref) -> str:
         """Return the address of a link's target, relative to a page."""
         return self.to(page, self.page(ref)) if ref.to == To.DEFINITION else super().link(page, ref)
-
-    def anchor(self, key: str) -> str:
-        """Return the anchor of a definition on its page."""
-        return readable_anchor(key)
 
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
         """Return the address of a file's source page, or of some of its lines."""

@@ -30,7 +30,7 @@ from concordance.query.names.hover_cards import cards
 from concordance.query.pages import PAGES, kinds, listed_kinds
 from concordance.query.sections.listing import blame_lines, build_listing, page_count
 from concordance.query.sections.structure import plain_files
-from concordance.render.addresses import Addresses, readable_anchor
+from concordance.render.addresses import Addresses, anchor
 from concordance.render.formats import markdown
 from concordance.render.site import html, openapi, page_frame, search_files
 from concordance.render.site import source_listing as listings
@@ -217,7 +217,7 @@ class Site:
             }
             if card.page:
                 row["page"] = self.addresses.to("", self.addresses.page(Ref(To.DEFINITION, path, card.key)))
-            rows[readable_anchor(card.key)] = row
+            rows[anchor(card.key)] = row
         return SiteFile(_bytes(script(f"cards:{self.addresses.stem(path)}", rows)), SCRIPT)
 
     def _blame(self, path: str) -> SiteFile:

@@ -39,7 +39,7 @@ from concordance.base.blocks import (
     Treemap,
 )
 from concordance.base.characters import escape_hidden
-from concordance.render.addresses import readable_anchor, slug
+from concordance.render.addresses import anchor, slug
 from concordance.render.author_markdown import doc_to_html, render_code
 from concordance.render.diagrams.bar_chart import plot
 from concordance.render.diagrams.svg import svg
@@ -171,7 +171,7 @@ class HtmlWriter:
         bare = slug(text) or "section"
         times = self._slugs.get(bare, 0)
         self._slugs[bare] = times + 1
-        name = readable_anchor(own) if own else f"{bare}-{times}" if times else bare
+        name = anchor(own) if own else f"{bare}-{times}" if times else bare
         while name in self._ids:  # taken by another heading whose text has this slug
             times += 1
             name = f"{bare}-{times}"
@@ -182,7 +182,7 @@ class HtmlWriter:
         """Return an `id` attribute, or "" if the name is already taken: links then find the first one."""
         if not name:
             return ""
-        found = readable_anchor(name)
+        found = anchor(name)
         if found in self._ids:
             return ""
         self._ids.add(found)

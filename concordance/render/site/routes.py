@@ -16,7 +16,7 @@ from concordance.base import plugins
 from concordance.base.blocks import Ref, To
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES, kinds, kinds_per_path
-from concordance.render.addresses import readable_anchor
+from concordance.render.addresses import anchor
 from concordance.render.site.addresses import BLAME, CARDS, DEFINITIONS, IMAGES, SOURCE, TREE, SiteAddresses
 from concordance.render.site.page_frame import SEARCH
 
@@ -114,7 +114,7 @@ class SiteRoutes:
         if match is None or path is None or DEFINITION not in plugins.names(SITE_PAGES):
             return None
         for row in self.index.facts.symbols_of(path):
-            if readable_anchor(row[1]) == match[2]:
+            if anchor(row[1]) == match[2]:
                 return Route(DEFINITION, f"{path}#{row[1]}")
         return None
 

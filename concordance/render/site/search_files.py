@@ -28,7 +28,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.display_names import public_name
 from concordance.query.pages import kinds_with
 from concordance.query.search.request import FOLDER as FOLDER_KIND
-from concordance.render.addresses import readable_anchor
+from concordance.render.addresses import anchor
 from concordance.render.site.addresses import SiteAddresses
 
 FOLDER = "search"
@@ -134,7 +134,7 @@ def _of_symbols(index: Index) -> tuple[list[Name], list[Name]]:
         for one in best[:_ROWS]:
             path, key = index.path_of(one), index.keys[one]
             home = public_name(index, path, key).rpartition(".")[0] or ".".join(split_key(key)[:-1])
-            page = readable_anchor(key) if has_page(index, one) else ""
+            page = anchor(key) if has_page(index, one) else ""
             rows.append(NameTargetRow(index.kinds[one], path, lines.of(one, path), home, page))
         entry = Name(name, scores[best[0]], len(ids), rows)
         (words if all(KINDS[index.kinds[one]] in _WORDS for one in best) else code).append(entry)

@@ -26,7 +26,7 @@ from concordance.base.blocks import Ref, To, count_noun
 from concordance.base.characters import escape_hidden, has_hidden_characters
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Trust
 from concordance.query.sections.listing import LineRemark, LinkTarget, Listing
-from concordance.render.addresses import readable_anchor
+from concordance.render.addresses import anchor
 from concordance.render.site.addresses import LINES, SiteAddresses
 from concordance.render.site.html import Body
 
@@ -165,9 +165,9 @@ class _Tags:
             return f'<b class="{letter}">', "</b>"
         if goal.own:
             there = self._addresses.link(self._page, Ref(To.DEFINITION, goal.path, goal.key))
-            return f'<a class="d {letter}" href="{escape(there)}" data-c="{escape(readable_anchor(goal.key))}">', "</a>"
+            return f'<a class="d {letter}" href="{escape(there)}" data-c="{escape(anchor(goal.key))}">', "</a>"
         there = self._addresses.source(self._page, goal.path, goal.line if goal.key or goal.kind != "file" else 0)
-        more = f' data-c="{escape(readable_anchor(goal.key))}"' if goal.key else ""
+        more = f' data-c="{escape(anchor(goal.key))}"' if goal.key else ""
         if goal.trust != Trust.EXACT:
             more += f' data-t="{goal.trust.name.lower()}"'
         if goal.by:
