@@ -71,7 +71,7 @@ _DEFINED = frozenset(
 )  # fmt: skip
 _SUMMARY = frozenset(("autosummary", "hlist"))
 _FILES = frozenset(("toctree", "include", "literalinclude", "image", "figure"))  # resolved in documents
-_TOC_ENTRY = re.compile(r"(?:(?P<title>.*?)\s*)?<(?P<target>[^<>]+)>\Z")
+_TOC_ENTRY = re.compile(r"(?P<title>[^<>]*)<(?P<target>[^<>]+)>\Z")
 _MAX_DEPTH = 8  # levels of nesting that are parsed; deeper text becomes a paragraph
 _FENCE = re.compile(r"(`{3,}|~{3,})[ ]*(?:\{?\.?([\w+#-]*)[^`]*)?$")
 _BULLET = re.compile(r"[-*+•‣][ ]+(?=\S)")
@@ -522,14 +522,13 @@ def _file_blocks(
     items = []
     for line in filter(str.strip, targets):
         entry = _TOC_ENTRY.match(line.strip())
-        target = entry["target"] if entry else line.strip()
+        target, title = (entry["target"], entry["title"].rstrip()) if entry else (line.strip(), "")
         found = documents.document(target)
         if found is not None:
             ref = found[0] if name == "toctree" else found[0]._replace(label=found[1], code=True)
-            title = (entry and entry["title"]) or ref.label
-            items.append([MarkdownBlock("text", words.reference(ref._replace(label=title)))])
-        elif entry and (entry["title"] or _is_web(target)):
-            items.append([MarkdownBlock("text", link_text(entry["title"] or target, target))])
+            items.append([MarkdownBlock("text", words.reference(ref._replace(label=title or ref.label)))])
+        elif entry and (title or _is_web(target)):
+            items.append([MarkdownBlock("text", link_text(title or target, target))])
     return list_block(items) if name == "toctree" else [block for item in items for block in item]
 
 
