@@ -31,6 +31,7 @@ _PALE = frozenset(("section", "scope", "by", "via"))
 _NUMBERS = frozenset(("uses", "distance", "score", "count", "chain"))
 _LABELLED = frozenset((*_NUMBERS, "via", "alias"))  # whose values do not say what they are without a heading
 _LOCATION = ("path", "line", "col")
+_HEADINGS = {"called": "name"}  # where a field of the answer has another name than a reader would give it
 _SOURCE = frozenset(("signature", "text", "snippet"))  # a line of source
 _GAP, _INDENT = "  ", "    "
 _LEAST_SOURCE = 30  # columns below which a line of source gets a line of its own
@@ -72,7 +73,7 @@ def layout(answer: Answer, width: int, colours: bool = False, root: str = "") ->
     place = [column for column in _LOCATION if column in answer.columns]
     results = [_result(row, place, columns, source) for row in answer.rows]
     pen = _Pen(colours, root)
-    headings = [":".join(place), *columns]
+    headings = [":".join(place), *(_HEADINGS.get(column, column) for column in columns)]
     widths = [len(heading) for heading in headings]
     for one in results:
         widths = [max(size, _width(text)) for size, text in zip(widths, (one.location, *one.fields), strict=True)]

@@ -41,7 +41,7 @@ def test_nothing_but_a_long_word_is_wider_than_the_terminal(width: int) -> None:
 
 def test_the_source_is_cut_with_an_ellipsis_or_has_its_own_line() -> None:
     wide, narrow = list(layout(ANSWER, 200)), list(layout(ANSWER, 80))
-    assert wide[0].split() == ["path:line:col", "called", "uses", "text"]
+    assert wide[0].split() == ["path:line:col", "name", "uses", "text"]
     assert wide[1].endswith("xxx…")
     assert narrow[:3] == [f"{LONG}:1203:21", "    outer::Holder::apply  uses 3", "    " + "x" * 75 + "…"]
 
