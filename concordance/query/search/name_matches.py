@@ -95,7 +95,8 @@ class QuestionWords:
     """The words of a question, and how well names contain them."""
 
     def __init__(self, question: str) -> None:
-        every = [word for word in re.findall(r"\w+", question) if len(word) > 1 or word.isupper()]
+        every = re.findall(r"\w+", question)
+        every = [word for word in every if len(word) > 1 or word.isupper()] or every
         self.typed = [word for word in every if word.lower() not in _FILLERS] or every
         self.is_asking = bool(_HOW.match(question))
         self.wants_tests = "test" in question.lower()
