@@ -63,6 +63,8 @@ def render_document(window: Window, root: str = "") -> str:
     own = [name for name, kind in (("lines", "source"), ("map", "map")) if kind == window.kind]
     scripts = [*_SCRIPTS, *own, *(["live"] if window.live else [])]
     loaded = "\n".join(f'<script defer src="{up}assets/{name}.js"></script>' for name in scripts)
+    if window.kind != "source":
+        loaded = f'<link rel="stylesheet" href="{up}assets/drawings.css">\n{loaded}'
     if f'<table class="{SORTS}' in window.main:
         loaded += f'\n<link rel="stylesheet" href="{up}assets/sorting.css">'
         loaded += f'\n<script defer src="{up}assets/sorting.js"></script>'
@@ -79,7 +81,6 @@ def render_document(window: Window, root: str = "") -> str:
 <link rel="icon" type="image/svg+xml" href="{up}assets/icon.svg">
 <link rel="stylesheet" href="{up}assets/site.css">
 <link rel="stylesheet" href="{up}assets/page.css">
-<link rel="stylesheet" href="{up}assets/drawings.css">
 <script src="{up}assets/theme.js"></script>
 {loaded}
 </head>
