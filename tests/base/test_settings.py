@@ -463,8 +463,8 @@ text = "Nobody knows."
     pages = built(woods, text)
     page = pages["lib/woods/tree.py_docs.md"]
     _, _, rest = page.partition("## Owners' Notes\n\n")
-    assert rest.startswith("The owners' own words, from [`concordance.toml`][], [L4–10](")
-    assert "\n[`concordance.toml`]: ../../concordance.toml_docs.md\n" in page
+    assert rest.startswith("The owners' own words, from [`concordance.toml`][1], [L4–10](")
+    assert "\n[1]: ../../concordance.toml_docs.md\n" in page
     assert "> Ask **Ada** before you touch `grow`." in rest and "## File Purpose" in rest
     assert books.is_safe(page) == []
     assert re.findall(r"^#+ .*$", page, re.M).count("# A heading") == 0

@@ -228,7 +228,7 @@ def test_a_server_says_it_beside_the_source(made: Path) -> None:
     page = served.answer("sub/a.py_source.html")
     assert page is not None
     assert f'data-of="{digest}"' in page.data.decode()
-    assert 'data-does="history" data-from="./a.py_blame.js"' in page.data.decode()
+    assert 'data-does="history" data-from="a.py_blame.js"' in page.data.decode()
     assert answer(served, "new.py_blame.js")[:3] == ["the file is not committed yet", [], []]
     assert served.answer("none.py_blame.js") is None
     write(made, {"sub/a.py": "one\nTWO\nthree\nfour\nfive\nSIX\n"})

@@ -125,7 +125,7 @@ def test_the_map_counts_every_line(grown: Path) -> None:
     inside = next(tile for tile in by_size.tiles if tile.label == "pkg/").tiles
     assert {tile.label for tile in inside} == {"b", "in/"}
     read = webpages.Read(html.render(page, addresses).html)
-    assert not read.wrong and {"./a_docs.html", "pkg/map.html"} <= set(read.hrefs)
+    assert not read.wrong and {"a_docs.html", "pkg/map.html"} <= set(read.hrefs)
     text = markdown.render(page, SiteAddresses([row[1] for row in index.file_rows], str(grown), str(grown / "x")).in_markdown()).text
     assert "[`pkg/`]" in text and "| 10 lines |" in text
     index.facts.close()

@@ -192,6 +192,7 @@ def test_names_of_files_stay_text(server: Server) -> None:
 
 QUESTIONS = {
     "op": "tally",
+    "locate": "README.md",
     "path": "abacus/ledger.py abacus/rounding.py",
     "search": "Ledger", "define": "Ledger", "refs": "Ledger", "callers": "Ledger.add", "callees": "Ledger.add",
     "symbols": "abacus/ledger.py", "imports": "abacus/ledger.py", "importers": "abacus/ledger.py", "keywords": "abacus/ledger.py",
