@@ -215,10 +215,10 @@ class Neighbours:
             there = self.paths[other]
             if not (self._are_linked(me, other) or _last_folder(path) == _last_folder(there)):
                 continue
-            is_test = _name(path) != stem or _name(there) != stem
+            mine, theirs = is_named_as_test(path), is_named_as_test(there)
             shared = len(_folders(path) & _folders(there)) / (1 + max(len(_folders(path)), len(_folders(there))))
-            reason = Reason(Relation.TEST if is_test else Relation.NAMED)
-            yield other, (0.5 if is_test else 0.4) * (0.4 + 0.6 * shared), reason
+            reason = Reason(Relation.TEST if theirs and not mine else Relation.NAMED)
+            yield other, (0.5 if mine or theirs else 0.4) * (0.4 + 0.6 * shared), reason
 
     def with_stem_of(self, path: str) -> list[str]:
         """Return the files whose names are equal, apart from endings and what marks a test, in the order of paths."""
@@ -232,11 +232,12 @@ class Neighbours:
     def _defined(self, me: int, path: str) -> Iterator[tuple[int, float, Reason]]:
         """Both define the same names, which few other files do: at least two names, or one uses the other."""
         self.reads.note(Aspect.TEXT, path)
-        symbols = [one for one in self.facts.symbols_in(path) if one.kind in _DEFINES and not one.parent_key]
+        symbols = [one for one in self.facts.symbols_in(path)
+                   if one.kind in _DEFINES and not one.parent_key and not one.declaration]  # fmt: skip
         shared: dict[int, list[str]] = {}
         for name in dict.fromkeys(one.name for one in symbols[:_NAMES] if len(one.name) > 3):
             self.reads.note(Aspect.SYMBOLS_NAMED, name)
-            files = {place.path for place in self.facts.named(name)}
+            files = {place.path for place in self.facts.named(name) if not place.declaration}
             for there in files if 1 < len(files) <= _RARE else ():
                 shared.setdefault(self._ids[there], []).append(name)
         for other, names in shared.items():
@@ -268,6 +269,11 @@ def _name(path: str) -> str:
 def stem_of(path: str) -> str:
     """Return the name of a file without its ending and without what marks it as a test."""
     return _TEST.sub("", _name(path)) or _name(path)
+
+
+def is_named_as_test(path: str) -> bool:
+    """True if the name of a file marks it as a test."""
+    return _name(path) != stem_of(path)
 
 
 def _last_folder(path: str) -> str:

@@ -21,7 +21,7 @@ from concordance.query.answers import split_key
 from concordance.query.index.graphs.device_code import device_words, selects_device
 from concordance.query.index.graphs.reachability import with_members
 from concordance.query.index.repository import Index
-from concordance.query.search.related_files import may_test, stem_of
+from concordance.query.search.related_files import is_named_as_test, may_test, stem_of
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_NAME = 3  # letters of a name that a test can be named after
@@ -117,10 +117,15 @@ def file_words(path: str) -> str:
 
 
 def same_name_tests(index: Index, path: str) -> list[str]:
-    """Return the test file of a file's name, if there is no other file of this name in its language."""
+    """Return the test file of a file's name, if there is no other file of this name in its language.
+
+    Files among the tests often share a name without testing one another: there, the name must be that of a test.
+    """
     language = index.language_of(path)
     same = [one for one in index.neighbours.with_stem_of(path) if one != path and index.language_of(one) == language]
-    return same if len(same) == 1 and index.category_of(same[0]) == Category.TEST else []
+    if len(same) != 1 or index.category_of(same[0]) != Category.TEST:
+        return []
+    return same if index.category_of(path) != Category.TEST or is_named_as_test(same[0]) else []
 
 
 def is_stub(path: str) -> bool:

@@ -23,12 +23,13 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import EXECUTABLE_KINDS, Category, Skip
+from concordance.base.model import EXECUTABLE_KINDS, Category, Skip, Trust
 from concordance.extract.registry import language_of
 from concordance.link.languages import loading_languages
 from concordance.query.absence import not_analysed
 from concordance.query.answers import separator_of, split_key
 from concordance.query.index.file_model import FileModel, ref_of
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.graphs.reachability import STEPS
 from concordance.query.index.graphs.test_directness import NOT_FOLLOWED, is_stub, loading_package, same_name_tests
 from concordance.query.index.repository import Index
@@ -78,7 +79,7 @@ def _testing(one: FileModel) -> list[Block]:
     if len(shown) < len(by_file):
         more = [Ref(To.FILE, one.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
     if found.farther and not subject.devices:
-        more.append(f"{count_noun(found.farther, 'other test')} may reach it in up to {STEPS} steps.")
+        more.append(f"{count_noun(found.farther, 'other test')} may reach it through other code, up to {STEPS} calls away.")
     blocks += [Text(more)] if more else []
     commands = test_commands(index, named)
     return [*blocks, Code("".join(f"{command}\n" for command in commands), "bash")] if commands else blocks
@@ -118,11 +119,12 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     """Yield the tests that name or import a file that none of them was found to run, or that have its name."""
     index = one.index
     if not not_analysed(one.file) and (one.file.skip != Skip.NONE or not one.opened.flow.op):
-        yield Text(["No executable code found in it."])
+        yield Text([_no_code(one)])
         return
     tests = page_subject(one).direct()
     by_file = group_by_file(index, tests)
     users = {index.path_of(use.id) for uses in one.users.values() for use in uses} - {one.path}
+    users |= {index.path_of(row.source) for row in bridges_of(index).into(one.path) if row.trust > Trust.CANDIDATE}
     others = sorted(path for path in users - by_file.keys() if index.category_of(path) == Category.TEST)
     same = [path for path in same_name_tests(index, one.path) if path not in users]
     items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
@@ -135,13 +137,21 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
         yield Items([*items[:MAX_TEST_FILES], *cut])
 
 
+def _no_code(one: FileModel) -> str:
+    """Return what is known of a file of which no calls and no statements were recorded."""
+    language = language_of(one.file.language)
+    is_read = language.tests.find is not None or language.tests.whole_files  # else it may have code that was not read
+    is_data = language.is_markup or language.is_keyed or one.file.skip != Skip.NONE
+    return "No executable code found in it." if is_read or is_data else "Calls are not extracted."
+
+
 def _no_caller(one: FileModel, is_used: bool) -> str:
     """Return what is known of a file into which no call from a test was found; `is_used` if tests name it."""
     if not_analysed(one.file):
         return "Test files that name it:" if is_used else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
         is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
-        said = "Defines no named functions" + (": its code runs when it is imported." if is_module else ".")
+        said = "It defines no functions" + (": its code runs when it is imported." if is_module else ".")
         return f"{said} Test files that name it:" if is_used else said
     if is_used:
         return f"Test files that name it; which of their tests run it is not known, because {NOT_FOLLOWED}:"
