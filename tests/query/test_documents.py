@@ -178,6 +178,7 @@ def test_nothing_in_a_document_becomes_markup_of_the_page(tmp_path: Path) -> Non
         ("**Docs**: [https://e.org](https://e.org)\n\n[English](a.md) | [Chinese](b.md)\n\nTool finds it.\n", "Tool finds it."),
         ("Please consider donating to us today.\n\nTool finds things.\n", "Tool finds things."),
         ("Tool is a [W] tool.\n\n[W]: https://w.org\n", "Tool is a [W](https://w.org) tool."),
+        ("# T 2.1\n\n*February 11, 2019*\n\nTool 2.1 finds more.\n", "Tool 2.1 finds more."),
         ("# Only a title\n", None),
     ],
 )

@@ -287,6 +287,7 @@ def test_no_doc_takes_long() -> None:
         ("plant_tree() - puts a tree somewhere", "c", "puts a tree somewhere"),
         ("@size: how large it is", "c", "how large it is"),
         ("\\brief Grows. \\param x y", "cpp", "Grows."),
+        ("\\rst\nGrows a *tree*.\n\\endrst", "cpp", "Grows a tree."),
         ("@file oak.h\n@brief All about oaks.\n", "cpp", "All about oaks."),
         ("Returns a {@link Tree#grow grown one}. More.", "java", "Returns a grown one."),
         ("The <b>big</b> <code>Tree</code>.\n<p>More.", "java", "The big Tree."),

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from concordance.extract.documents.legal_text import descriptive_paragraphs, is_legal
 from concordance.extract.text.source_text import Source
 
-_BLOCK = re.compile(r"(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[)")
+_BLOCK = re.compile(r"(?:/\*+!?|\(\*+|<!--+|\{-|#\[=*\[(?:\.rst:?$)?)", re.M)
 _LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*<?|#+!?:?|--+|;+|%+|\.\.|rem\b)[ \t]?", re.I | re.M)
 _STAR = re.compile(r"^[ \t]*\*(?!/)[ \t]?", re.M)
 _RULE = re.compile(r"^[ \t]*[-=*#~/_+.]{3,}[ \t]*$", re.M)
@@ -30,6 +30,7 @@ _CODE_LINE = re.compile(
     r"(?:import|from) [\w.]+(?: import\b|;?$)|(?:def|class|fn|func|var|let|const|return|if|for|while)\b.*[({:;=]$|"
     r".*[;{}]$|[\w.\[\]]+ ?[-+*/|&]?= ?\S+$"
 )
+_SCRIPT_METADATA = re.compile(r"^/// [\w-]+$.*", re.M | re.S)  # dependencies of a Python script; its end is a ruler
 _WORD = re.compile(r"[^\W\d_][\w'’-]*[.,:;!?]*$")
 _RULER = re.compile(r"[-=*#~/_+]{4,}")
 _SECTION = re.compile(  # the title of a part of a file
@@ -105,7 +106,7 @@ def _without_closing(text: str) -> str:
     if bare.endswith("-}"):
         return bare[:-2]
     if bare.endswith("]") and bare[:-1].rstrip("=").endswith("]"):
-        return bare[:-1].rstrip("=")[:-1]
+        return bare[:-1].rstrip("=")[:-1].removesuffix("#")  # many write `#]]`, to mirror the start
     return text
 
 
@@ -187,7 +188,7 @@ class Comments:
         blank lines above the first definition.
         """
         said: list[str] = []
-        at = 0
+        at = int(bool(self.spans) and self.source.data.startswith(b"#!") and self.spans[0][0] == 0)
         while at < len(self.spans) and self.stands_alone(at):
             between = self.source.data[self.spans[at - 1][1] if at else 0 : self.spans[at][0]]
             if not _PREAMBLE.fullmatch(between):
@@ -223,7 +224,7 @@ class Comments:
 
     def _about_file(self, first: int, last: int, defined: Collection[int]) -> str:
         """Return the words of a group of comments, without legal text; "" if they do not describe the file."""
-        header = _without_tool_lines(self._words(first, last))
+        header = _SCRIPT_METADATA.sub("", _without_tool_lines(self._words(first, last))).strip()
         states_rights = is_legal(header)  # no definition has a licence of its own
         if self.ends[last] + 1 in defined and not states_rights:
             return ""

@@ -43,6 +43,7 @@ _ASIDE = re.compile(
     r"see|read|visit|check out|view|browse|join|follow|star|click|note that|for (?:more|full|detailed|the latest))\b)",
     re.I,
 )
+_DATE = re.compile(r"\W*(?:[A-Z][a-z]+\.? )?(?:\d{1,2}(?:st|nd|rd|th)?,? )?(?:[A-Z][a-z]+\.? )?\d{4}(?:-\d\d){0,2}\W*")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|<https?:[^<>]*>")
 _SENTENCE_END = re.compile(r"[.:!?…][)\"'”*_`]*\s*\Z|[。：！？]\s*\Z")
 
@@ -109,7 +110,7 @@ def _plain(part: DocumentPart) -> str:
 
 def _describes(words: str) -> bool:
     """True if a paragraph may say what something is: it has words of its own beside links, and is not an aside."""
-    return is_statement(_LINK.sub("", words)) and not _ASIDE.match(words)
+    return is_statement(_LINK.sub("", words)) and not _ASIDE.match(words) and not _DATE.fullmatch(words.strip())
 
 
 def _first_paragraphs(words: str) -> str:

@@ -55,7 +55,7 @@ _STOP_COMMAND = re.compile(
     r"example|type|template|property|retval|pre|post|verbatim|li|par|section|callback|default)\b"
 )
 _BRIEF = re.compile(
-    r"[@\\](?:brief|short|summary|desc|description|details?|fileoverview|overview|abstract)\b:?\s*", re.I
+    r"[@\\](?:brief|short|summary|desc|description|details?|fileoverview|overview|abstract|rst|rststar)\b:?\s*", re.I
 )
 _PLACES = re.compile(
     r"[@\\](?:file|class|struct|union|fn|def|var|ingroup|addtogroup|defgroup|namespace|module|package|name|internal|typedef|"

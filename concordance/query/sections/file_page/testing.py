@@ -79,7 +79,8 @@ def _testing(one: FileModel) -> list[Block]:
     if len(shown) < len(by_file):
         more = [Ref(To.FILE, one.path, "", f"All {len(by_file):,} test files", False, TESTS_PART), ". "]
     if found.farther and not subject.devices:
-        more.append(f"{count_noun(found.farther, 'other test')} may reach it through other code, up to {STEPS} calls away.")
+        farther = count_noun(found.farther, "other test")
+        more.append(f"{farther} may reach it through other code, up to {STEPS} calls away.")
     blocks += [Text(more)] if more else []
     commands = test_commands(index, named)
     return [*blocks, Code("".join(f"{command}\n" for command in commands), "bash")] if commands else blocks
