@@ -52,7 +52,8 @@ _INSTANTIATION = re.compile(rb"(template)\s+(?:class|struct|union)\b[^;{}()]*;")
 BLANK = "b"  # expands to nothing, attributes or specifiers: can be removed
 ATTRIBUTE = "a"  # the same, with arguments
 DECLARES = "d"  # with arguments, ends in ";" or "}" itself: its use has no ";"
-OPENS = "n"  # opens a namespace, whose name follows the letter
+OPENS = "n"  # opens a namespace, whose name follows the letter; "$" stands for the macro's argument
+VALUE = "v"  # stands for the name of a namespace, which follows the letter
 CLOSES = "c"  # closes what another macro opened
 PASSES = "p"  # expands to its argument, apart from attributes
 TYPE = "t"  # with arguments, expands to a type
@@ -84,6 +85,8 @@ _CALLED = re.compile(rb"([A-Za-z_]\w*)\s*" + _NESTED)
 _QUOTING = re.compile(rb"(?<!#)#\s*__VA_ARGS__")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _OPENING = re.compile(rb"(?:inline\s+)?namespace(?:\s+" + rb"([A-Za-z_][\w:]*))?\s*\{|extern\s+\"C(?:\+\+)?\"\s*\{")
+_AROUND_OPENING = re.compile(rb"[A-Z][A-Z0-9_]*")  # of other macros: those that suppress warnings
+_CLOSING = re.compile(rb"(?:[A-Z][A-Z0-9_]*\s+)*[}\s;]+(?:\s*[A-Z][A-Z0-9_]*)*")
 _VALUE = re.compile(rb"\s*(?:[-+~!(]*\s*)?(?:[0-9.\"']|L\"|L')")
 
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".hip", ".m", ".mm")
@@ -129,9 +132,10 @@ def _form(body: bytes, parameters: bytes | None) -> str:
         return "e"
     if b"{" in body or b"}" in body:
         opened = _OPENING.findall(body)
-        if opened and not _OPENING.sub(b"", body).strip():
-            return OPENS + "::".join(name.decode("ascii", "replace") for name in opened if name)
-        if not body.strip(b"} \t;"):
+        if opened and all(map(_AROUND_OPENING.fullmatch, _OPENING.sub(b"", body).split())):
+            names = (b"$" if parameters and name == parameters.strip(b"() \t") else name for name in opened if name)
+            return OPENS + "::".join(name.decode("ascii", "replace") for name in names)
+        if _CLOSING.fullmatch(body):
             return CLOSES
     if arguments and b"__VA_ARGS__" in body and b"__VA_ARGS__" not in _QUOTING.sub(b"", body):
         return QUOTES
@@ -160,7 +164,10 @@ def merge(learned: Iterable[MacroDefinitions]) -> Macros:
 
 def _roles(forms: dict[bytes, set[str]], blank: set[bytes]) -> Macros:
     blank, doubtful = _resolve(forms, blank)
-    roles = {name: _role(forms[name], name in blank, name in doubtful) for name in sorted(forms)}
+    roles = {
+        name: _role(forms[name], name in blank, name in doubtful) or _namespace_value(name, forms[name])
+        for name in sorted(forms)
+    }
     return {name: role for name, role in roles.items() if role}
 
 
@@ -188,7 +195,7 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
     if opened:
         return max(opened, key=len) if firsts <= {OPENS, "w", "e"} else ""
     if CLOSES in firsts:
-        return CLOSES if firsts <= {CLOSES, "w", "e"} and not arguments else ""
+        return CLOSES if firsts <= {CLOSES, "w", "e"} else ""
     if blank:
         sure = firsts <= {"w", "e"} and not doubtful
         if not arguments:
@@ -199,6 +206,12 @@ def _role(found: set[str], blank: bool, doubtful: bool) -> str:
         if role in firsts and firsts <= {role, "e", "w"}:
             return role
     return DECLARES if DECLARES in firsts and arguments else ""
+
+
+def _namespace_value(name: bytes, found: set[str]) -> str:
+    """Return the role of a macro that is called a namespace and always stands for the same name; else ""."""
+    words = next(iter(found))[1:].split() if len(found) == 1 and next(iter(found)).startswith("w") else []
+    return VALUE + words[0] if b"NAMESPACE" in name and len(words) == 1 else ""
 
 
 def macros_in(data: bytes, macros: Macros) -> Macros:
@@ -279,9 +292,9 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
     marks: list[tuple[int, int, str]] = []
     opening = any(role[:1] == OPENS for role in macros.values())
     for name, role in macros.items():
-        if role != MAYBE and (role != CLOSES or opening):
+        if role != MAYBE and role[:1] != VALUE and (role != CLOSES or opening):
             for at in _uses(lines, name):
-                _take(lines, result, at, at + len(name), role, marks)
+                _take(lines, result, at, at + len(name), role, marks, macros)
     for match in _CLASS_HEAD.finditer(result.data):
         if lines.in_code(match.start()) and (not match.start() or result.data[match.start() - 1] not in _WORD_BYTES):
             result.erase(*match.span(1))
@@ -330,7 +343,13 @@ def next_token(data: bytes | bytearray, at: int) -> int:
 
 
 def _take(
-    lines: ScannedLines, result: Blanked, at: int, end: int, role: str, marks: list[tuple[int, int, str]]
+    lines: ScannedLines,
+    result: Blanked,
+    at: int,
+    end: int,
+    role: str,
+    marks: list[tuple[int, int, str]],
+    macros: Macros,
 ) -> None:
     data = lines.data
     if role == BLANK:
@@ -339,9 +358,12 @@ def _take(
             result.specifiers[end] = at
     elif role[:1] in (OPENS, CLOSES):
         after = next_token(data, end)
-        if role[:1] == OPENS and data[after : after + 1] == b"(":
+        if data[after : after + 1] == b"(":
             end = max(end, closing_paren(lines, after))
         result.erase(at, end)
+        if "$" in role:
+            argument = data[after + 1 : end - 1].strip()
+            role = role.replace("$", macros.get(argument, VALUE + argument.decode("ascii", "replace"))[1:])
         marks.append((at, end, role))
     else:
         after = next_token(data, end)
