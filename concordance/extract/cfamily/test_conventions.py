@@ -27,7 +27,10 @@ Command = tuple[str, list[str]]
 _CMAKE = "CMakeLists.txt"
 _BAZEL = ("BUILD", "BUILD.bazel")
 _MAX_CMAKE_FILES = 400  # CMake files that are searched for the use of a variable
-_MACRO = re.compile(r"(?:[A-Z]+_)*TEST(?:_[A-Z]+)*\s*\(|(?:SCENARIO|SUBCASE)\s*\(")
+# What follows "TEST" is as in a framework: other macros, as `TEST_SUBMODULE`, may define anything.
+_MACRO = re.compile(
+    r"(?:[A-Z0-9]+_)*TEST(?:_(?:[A-Z]|CASE(?:_[A-Z_]+)?|METHOD|FIXTURE))?\s*\(|(?:SCENARIO(?:_METHOD)?|SUBCASE)\s*\("
+)
 _GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
 

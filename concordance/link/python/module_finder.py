@@ -36,6 +36,12 @@ _EXTENSION = re.compile(
     r"Python3?_add_library)\s*\(\s*([\w.]+)",
     re.I,
 )
+# In a loop over the names: `pybind11_add_module(${name} ${name}.cpp)`.
+_EXTENSIONS_IN_LOOP = re.compile(
+    r"\b(?:pybind11_add_module|nanobind_add_module|python_add_module|Python3?_add_library)\s*\(\s*"
+    r"(\$\{\w+\})[^()]*\s\1(\.\w+)\b",
+    re.I,
+)
 
 # fmt: off
 _OTHER_VERSIONS = frozenset((  # in Python 2.7 and 3.8 to 3.14
@@ -423,8 +429,17 @@ class GeneratedModules:
         found = {name for project in self._projects.values() for name in project.extensions}
         for base in ("meson.build", "CMakeLists.txt"):
             for path in self._tree.by_name.get(base, ()):
-                found.update(one or other for one, other in _EXTENSION.findall(self._tree.text(path)))
+                text = self._tree.text(path)
+                found.update(one or other for one, other in _EXTENSION.findall(text))
+                for _, ending in _EXTENSIONS_IN_LOOP.findall(text):
+                    found.update(self._stems_in(path.rpartition("/")[0], ending))
         return frozenset(found)
+
+    def _stems_in(self, folder: str, ending: str) -> Iterator[str]:
+        """Yield the names of the files in a folder with an ending, without it."""
+        for path in self._tree.paths:
+            if path.endswith(ending) and path.rpartition("/")[0] == folder:
+                yield path.rpartition("/")[2].removesuffix(ending)
 
     @cached_property
     def _build_outputs(self) -> frozenset[str]:
@@ -446,6 +461,9 @@ class GeneratedModules:
         name = dotted.lstrip(".")
         if name in self._extensions or (in_package and name.rpartition(".")[2] in self._extensions):
             return Target(Origin.GENERATED, package=name, by="compiled extension")
+        head = name.partition(".")[0]
+        if not in_package and head in self._extensions:
+            return Target(Origin.GENERATED, package=name, by=f"inside compiled {head}")
         for path in (f"{at}.py", f"{at}/__init__.py", f"{at}.pyi") if in_package else ():
             ignored = self._git_ignore.ignored_by(path)
             if ignored:
