@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Protocol
 
 from concordance.base.blocks import Picture, Ref
@@ -75,17 +76,13 @@ _INTRA = (
 _URL = r"(?<=h)(?<!\wh)(?P<url>ttps?://[^\s<>`\"\\|]{1,1000})"
 
 
-def _token_pattern(*, rest: bool, commands: bool, intra: bool, url: bool) -> re.Pattern[str]:
+@cache  # compiled when needed: few repositories use all of the 16, which take as long as importing ten modules
+def _token_pattern(rest: bool, commands: bool, intra: bool, url: bool) -> re.Pattern[str]:
     signs = "`*<\\[:" + ("\\\\|" if rest else "") + ("{@\\\\%&" if commands else "") + ("h" if url else "")
     kinds = [*_COMMON, *(_REST if rest else ()), *(_COMMANDS if commands else ()), *(_INTRA if intra else ())]
     kinds += [_URL] if url else []
     return re.compile(f"[{signs}](?:{'|'.join(kinds)})", re.S)
 
-
-_TOKENS = {
-    (rest, commands, intra, url): _token_pattern(rest=rest, commands=commands, intra=intra, url=url)
-    for rest in (False, True) for commands in (False, True) for intra in (False, True) for url in (False, True)
-}  # fmt: skip
 
 _PLAIN_ROLES = frozenset(
     ("sup", "sub", "superscript", "subscript", "abbr", "title", "title-reference", "t", "emphasis")
@@ -117,7 +114,7 @@ class InlineReader:
         """Convert a paragraph, or a part of one."""
         if not _SPECIAL.search(text):
             return text
-        pattern = _TOKENS[self.rest, self.commands, self.intra, "://" in text]
+        pattern = _token_pattern(self.rest, self.commands, self.intra, "://" in text)
         made = []
         at = 0
         for match in pattern.finditer(text):
