@@ -11,6 +11,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -33,9 +35,19 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Path]]:
+    """Folders that are not there yet: pytest would look through all of a run's folders to make one more. What several
+    tests share is built with a cache that they share."""
+    home = tmp_path_factory.mktemp("caches")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCORDANCE_CACHE", str(home / "shared"))
+        yield (home / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _own_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
+def _own_surroundings(_caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(next(_caches)))
     monkeypatch.setattr(forks, "_tasks", lambda: [task for task in _TASKS() if task not in _OF_THE_RUNNER])
     for name, value in program.GIT.items():
         monkeypatch.setenv(name, value)

@@ -387,12 +387,12 @@ assert "did not finish" in blocked.reason and "did not finish" in endless.reason
 
 def test_what_earlier_items_left_does_not_count_against_an_item() -> None:
     """A worker that has read much runs out of memory at an item that another worker reads, so how the work is split
-    decided which files were given up. The pages of these arrays are never touched, so they cost nothing."""
+    decided which files were given up. `bytes` of zeros are never touched (a `bytearray` is), so they cost nothing."""
     script("""
 from concordance.base.config import Config
 most, hoard = Config().memory, []
 def fill(shared, items):
-    hoard.extend(bytearray(int(most * part)) for part in items)
+    hoard.extend(bytes(int(most * part)) for part in items)
     return items
 def here(item): return fill(None, [item])
 parts = [[0.3] for _ in range(8)]

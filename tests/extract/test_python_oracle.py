@@ -8,8 +8,8 @@ import pytest
 
 from tests.support import python
 
-LIBRARY = python.python_files(os.path.dirname(os.__file__))[::4]  # all of it takes longer than it tells more: the bench reads it
-PARTS = 4
+LIBRARY = python.python_files(os.path.dirname(os.__file__))[::8]  # all of it takes longer than it tells more: the bench reads it
+PARTS = 2
 
 
 @pytest.mark.parametrize("part", range(PARTS))

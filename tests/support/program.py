@@ -10,20 +10,25 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from concordance.base.model import ListedFile
 from concordance.facts.integrity import checksums
 from concordance.facts.read import Facts
 from concordance.facts.records import ExtractedFile
 from concordance.workflow.stages import extract
+from tests.support.starter import Starter
 from tests.support.stored import dump as dump
 
 TREE = Path(__file__).parents[2]
 CONCORD = str(Path(sys.executable).parent / "concord")
+_STARTER = Starter()
+_STARTED_ALIKE = frozenset(("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONPATH", "PYTHONUTF8"))  # which Python reads first
+_SECONDS = 120.0  # that a run may take
 GIT = {
     "GIT_AUTHOR_NAME": "Ada",
     "GIT_AUTHOR_EMAIL": "ada@example.org",
@@ -51,15 +56,33 @@ def environment(**more: str) -> dict[str, str]:
 def concord(
     *args: str | Path, cwd: Path | None = None, code: int | None = 0, env: Mapping[str, str] | None = None, **run: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the program to its end. Whatever it meets, it shows no traceback."""
-    done = subprocess.run(
+    """Runs the program to its end; with settings of `subprocess.run`, in a process that imports it anew. Whatever it
+    meets, it shows no traceback."""
+    done = _forked(args, cwd, env or {}) if not run and _STARTED_ALIKE.isdisjoint(env or ()) else None
+    done = done or subprocess.run(
         [CONCORD, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, errors="surrogateescape",
-        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **run},
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": _SECONDS, **run},
     )  # fmt: skip
     said = f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in said, said
     assert code is None or done.returncode == code, said
     return done
+
+
+def _forked(args: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
+    """Runs the program without importing it anew; None if that is not possible."""
+    words = [str(one) for one in args]
+    with _written() as out, _written() as errors:
+        code = _STARTER.run(words, os.path.abspath(cwd or "."), environment(**env), out, errors, _SECONDS)
+        if code is None:
+            return None
+        out.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess([CONCORD, *words], code, out.read(), errors.read())
+
+
+def _written() -> IO[str]:
+    return tempfile.TemporaryFile("w+", errors="surrogateescape")
 
 
 def started(

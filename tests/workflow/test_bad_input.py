@@ -194,7 +194,7 @@ def test_a_hundred_thousand_brackets(folder: Path) -> None:
             write(folder, {f"open{place}{extension}": opening * many})
             write(folder, {f"shut{place}{extension}": opening * many + closing * many})
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    summary = build(folder)
+    summary = build(folder, timeout=240)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert summary["files"] == summary["read"] == 6 * (len(extensions) + 1)
     assert summary["failed"] == []
@@ -262,7 +262,7 @@ def reads_or_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "reason"),
     [
         ("deadly.py", "its reader was killed"),
-        ("endless.py", "its reader did not finish within 5 s"),
+        ("endless.py", "its reader did not finish within 2 s"),
         ("faulty.py", "its reader failed: RuntimeError: a fault in the program"),
     ],
 )
@@ -275,7 +275,7 @@ def test_a_file_that_kills_its_reader(folder: Path, name: str, reason: str) -> N
     def hear(step: str, done: int, total: int, word: str) -> None:
         said.extend([word] if step == "say" else [])
 
-    summary = Build(str(folder), Config(jobs=2, patience=5.0 if name == "endless.py" else 60.0), hear).run()
+    summary = Build(str(folder), Config(jobs=2, patience=2.0 if name == "endless.py" else 60.0), hear).run()
     assert sorted(summary.failed) == [(name, reason), (f"more/{name}", reason)]
     assert summary.skipped == {"unreadable": 2}
     found = ledger(folder)
