@@ -19,12 +19,11 @@ from concordance.base import forks
 from concordance.base.characters import escape_hidden
 from concordance.base.config import Book, core_count, site_book
 from concordance.base.errors import StoreBroken
-from concordance.collect.walk import find_root
 from concordance.facts.store import Store
 from concordance.serve import front_page, server
 from concordance.serve.reader_pool import End
-from concordance.workflow import store_location
-from concordance.workflow.store_location import check_store, store_path, use_store
+from concordance.workflow.store_location import check_store, store_path
+from concordance.workflow.watch import service
 
 if TYPE_CHECKING:
     from concordance.query.answers import Row
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.argument("repo", required=False, type=click.Path(readable=False))
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -47,17 +45,10 @@ if TYPE_CHECKING:
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option("--watch", is_flag=True, help="Keep the pages up to date while files change.")
-@click.option("--no-update", is_flag=True, help="Serve the store without updating it.")
 @click.option(
     "--readers", type=click.IntRange(1, 64), metavar="N", help="Number of processes that render pages (default: 2)."
 )
-@click.option(
-    "--store",
-    type=click.Path(),
-    metavar="DIR",
-    help="The folder of the store (default: .concordance in the repository, or CONCORDANCE_STORE).",
-)
-@click.option("--yes", "-y", is_flag=True, help="Read a folder even if it is neither a repository nor indexed.")
+@service.with_service_options
 def command(
     repo: str | None, port: int | None, host: str, no_browser: bool, watch: bool, no_update: bool, readers: int | None,
     store: str | None, yes: bool,
@@ -71,10 +62,7 @@ def command(
     concord serve
     concord serve ~/src/pytorch --port 8000 --watch
     """
-    use_store(store)
-    root = os.path.abspath(repo) if repo is not None else find_root(".")
-    if repo is None:
-        store_location.ask_first(root, yes)
+    root = service.find_repository(repo, store, yes)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
     socket = server.open_socket(host, port)
@@ -82,7 +70,7 @@ def command(
     with closing(socket), _updating(root, watch, socket, no_update):
         number = readers or min(2, core_count())
         web = server.Server(
-            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch), number, host, watch, _log
+            root, os.path.join(folder, "index.db"), partial(_run_reader, root, watch), number, host, watch, service.log
         )
         version = front_page.version_of(root, meta, watch)
         web.set_front_page(version, front_page.cached_front_page(root, version, watch))
@@ -112,13 +100,9 @@ def site_settings(root: str) -> Book:
 
 
 def _show(root: str, index: Index, subject: str) -> list[Row]:
-    from concordance.workflow import show
+    from concordance.workflow.show import show_pages
 
-    before = index.book
-    try:
-        return show.render_pages(index, subject, os.path.join(store_path(root), "book"))
-    finally:
-        index.book = before
+    return show_pages(root, index, subject)
 
 
 def _updating(root: str, watch: bool, socket: End, no_update: bool) -> AbstractContextManager[None]:
@@ -127,7 +111,7 @@ def _updating(root: str, watch: bool, socket: End, no_update: bool) -> AbstractC
         return nullcontext()
     from concordance.workflow.watch.background import updating
 
-    return updating(root, watch, _log, socket.close)
+    return updating(root, watch, service.log, socket.close)
 
 
 def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
@@ -144,7 +128,3 @@ def _meta(root: str, folder: str, no_update: bool) -> dict[str, str]:
         store_update.build(root, None, bar.show)
     with Store(folder) as known:
         return known.meta()
-
-
-def _log(message: str) -> None:
-    click.echo(f"concord: {escape_hidden(message)}", err=True)

@@ -23,19 +23,28 @@ from concordance.query.pages import PAGES
 from concordance.query.sections.structure import Structure, plain_files
 from concordance.render.addresses import Addresses
 from concordance.render.formats import markdown
+from concordance.workflow.store_location import store_path
 
 _MAX_DEFINITIONS = 20  # most definitions of one name that are shown
 
 
+def show_pages(root: str, index: Index, subject: str) -> list[Row]:
+    """Return the requested pages with links as in the book that is in the store's folder."""
+    return render_pages(index, subject, os.path.join(store_path(root), "book"))
+
+
 def render_pages(index: Index, subject: str, out: str) -> list[Row]:
     """Return the requested pages: path, address and text of each."""
-    index.book = replace(index.book, source=False)
-    addresses = Addresses([row[1] for row in index.file_rows], index.root, out, plain_files(index))
-    rows: list[Row] = []
-    for page in _requested_pages(index, subject, addresses):
-        text = markdown.render(page, addresses).text
-        rows.append({"path": page.ref.path, "page": addresses.page(page.ref), "text": text})
-    return rows
+    before, index.book = index.book, replace(index.book, source=False)
+    try:
+        addresses = Addresses([row[1] for row in index.file_rows], index.root, out, plain_files(index))
+        rows: list[Row] = []
+        for page in _requested_pages(index, subject, addresses):
+            text = markdown.render(page, addresses).text
+            rows.append({"path": page.ref.path, "page": addresses.page(page.ref), "text": text})
+        return rows
+    finally:
+        index.book = before
 
 
 def _requested_pages(index: Index, subject: str, addresses: Addresses) -> Iterator[Page]:

@@ -6,7 +6,6 @@ import http.client
 import json
 import shutil
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,7 @@ anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp")
 from mcp.client.stdio import StdioServerParameters  # noqa: E402
 
-from concordance import serve  # noqa: E402
 from concordance.serve import mcp_server  # noqa: E402
-from concordance.tasks import mcp as mcp_task  # noqa: E402
 
 Ask = Callable[[str, dict[str, Any]], Any]
 
@@ -234,11 +231,3 @@ def test_beyond_loopback_a_token_is_needed(tools: AgentTools) -> None:
         anyio.run(main, given)
         assert sent[0]["status"] == 401
         sent.clear()
-
-
-def test_a_missing_extra_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mcp_types", None)
-    monkeypatch.delitem(sys.modules, "concordance.serve.mcp_server")
-    monkeypatch.delattr(serve, "mcp_server")
-    with pytest.raises(UserError, match=r"pip install 'repo-concordance\[mcp\]'"):
-        mcp_task.command.main([str(root)], standalone_mode=False)

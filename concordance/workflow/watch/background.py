@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from concordance.base import forks
 from concordance.base.errors import ConcordanceError
 from concordance.base.progress import ignore_progress
+from concordance.serve.current_index import CurrentIndex
 from concordance.workflow import store_update
 from concordance.workflow.store_location import check_store
 from concordance.workflow.watch.watch import CurrentBook, Watch
@@ -30,6 +31,15 @@ def following(root: str, updates: bool, log: Log) -> AbstractContextManager[None
         log(f"reading {root} for the first time; its store is {folder}")
         store_update.build(root, None, ignore_progress)
     return updating(root, True, log) if updates else nullcontext()
+
+
+@contextmanager
+def current_index(root: str, updates: bool, patience: float, log: Log) -> Iterator[CurrentIndex]:
+    """Open the index of a repository, which with `updates` follows the work tree; a question waits for `patience`
+    seconds until an edit is indexed."""
+    with following(root, updates, log):
+        os.chdir(root)  # paths in questions are relative to the repository
+        yield CurrentIndex(root, check_store(root), lambda: store_update.read_settings(root).book, patience)
 
 
 @contextmanager
