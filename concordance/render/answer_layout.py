@@ -73,8 +73,8 @@ def layout(answer: Answer, width: int, colours: bool = False, root: str = "") ->
     place = [column for column in _LOCATION if column in answer.columns]
     results = [_result(row, place, columns, source) for row in answer.rows]
     pen = _Pen(colours, root)
-    headings = [":".join(place), *(_HEADINGS.get(column, column) for column in columns)]
-    widths = [len(heading) for heading in headings]
+    headings = [":".join(place), *map(heading, columns)]
+    widths = [len(title) for title in headings]
     for one in results:
         widths = [max(size, _width(text)) for size, text in zip(widths, (one.location, *one.fields), strict=True)]
     room = width - sum(widths) - len(_GAP) * (len(widths) - 1)  # for the source and the gap before it
@@ -83,6 +83,11 @@ def layout(answer: Answer, width: int, colours: bool = False, root: str = "") ->
         yield from _table(results, [*headings, source], widths, room - len(_GAP), pen)
     else:
         yield from _stacked(results, columns, width, pen)
+
+
+def heading(column: str) -> str:
+    """Return the heading of a column, on a terminal and in tab-separated lines."""
+    return _HEADINGS.get(column, column)
 
 
 def _result(row: Row, place: list[str], columns: list[str], source: str) -> _Result:
@@ -105,7 +110,7 @@ def _style(column: str, row: Row) -> str:
 
 def _table(results: list[_Result], headings: list[str], widths: list[int], room: int, pen: _Pen) -> Iterator[str]:
     """Yield a table: a heading for each column, numbers aligned on the right, the source cut to what room is left."""
-    right = [heading in _NUMBERS for heading in headings]
+    right = [title in _NUMBERS for title in headings]
     aligned = list(zip(widths, right, strict=False))
     titles = [_pad(pen.paint(text, _BOLD), text, *size) for text, size in zip(headings, aligned, strict=False)]
     yield _GAP.join([*titles, pen.paint(headings[-1], _BOLD)]).rstrip()

@@ -241,6 +241,6 @@ def print_answer(answer: Answer, root: str) -> None:
         for line in answer_layout.layout(answer, width, colours, "" if is_dumb else root):
             click.echo(line, color=True)
     else:
-        click.echo("\t".join(answer.columns))
+        click.echo("\t".join(map(answer_layout.heading, answer.columns)))
         for row in answer.rows:
             click.echo("\t".join(" ".join(answer_layout.cell(row[column]).split()) for column in answer.columns))

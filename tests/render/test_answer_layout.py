@@ -11,6 +11,7 @@ import pytest
 
 from concordance.query.answers import Answer, Row
 from concordance.render.answer_layout import layout
+from concordance.workflow import terminal
 from tests.support import program, screens
 
 LONG = "third_party/a_folder_with_a_long_name/another_one/and_the_file_itself.cpp"
@@ -44,6 +45,11 @@ def test_the_source_is_cut_with_an_ellipsis_or_has_its_own_line() -> None:
     assert wide[0].split() == ["path:line:col", "name", "uses", "text"]
     assert wide[1].endswith("xxx…")
     assert narrow[:3] == [f"{LONG}:1203:21", "    outer::Holder::apply  uses 3", "    " + "x" * 75 + "…"]
+
+
+def test_columns_have_the_same_headings_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.print_answer(ANSWER, "")
+    assert capsys.readouterr().out.splitlines()[0] == "path\tline\tcol\tname\tuses\ttext"
 
 
 def test_results_of_two_files_are_set_apart() -> None:
