@@ -28,7 +28,6 @@ lint: .venv/ready-dev
 
 golden: .venv/ready-dev
 	CONCORDANCE_GOLDEN=write $(BIN)/pytest tests/test_golden.py tests/test_docs.py
-	PYTHONPATH=. $(BIN)/python tests/support/picture.py
 	git diff --stat tests/golden docs
 
 bench: .venv/ready-dev

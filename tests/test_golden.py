@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import golden_files, screens
+from tests.support import golden_files, picture, screens
 
 
 def _check(path: Path, text: str) -> None:
@@ -17,12 +17,22 @@ def _check(path: Path, text: str) -> None:
     assert text == path.read_text(), f"{path.name} differs: `make golden` rewrites it, then read the difference"
 
 
-def test_facts(tmp_path: Path) -> None:
-    _check(golden_files.GOLDEN / "facts.txt", golden_files.facts(golden_files.built(tmp_path)))
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return golden_files.built(tmp_path_factory.mktemp("golden"))
 
 
-def test_links(tmp_path: Path) -> None:
-    _check(golden_files.GOLDEN / "links.txt", golden_files.links(golden_files.built(tmp_path)))
+def test_facts(sample: Path) -> None:
+    _check(golden_files.GOLDEN / "facts.txt", golden_files.facts(sample))
+
+
+def test_links(sample: Path) -> None:
+    _check(golden_files.GOLDEN / "links.txt", golden_files.links(sample))
+
+
+def test_picture(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    _check(picture.PICTURE, picture.draw(sample))
 
 
 def test_book(tmp_path: Path) -> None:
