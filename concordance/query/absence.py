@@ -60,6 +60,11 @@ def no_users(one: FileModel) -> list[Piece]:
         return [*_listed(headers), f" {declare} names that it defines; {other}"]
     if one.path.endswith("/__init__.py"):
         return [f"No direct reference to it was found{_limits(one.file)}; imports from its package run it."]
+    package = f"{one.path.rpartition('/')[0]}/__init__.py"
+    others, is_sure = _referring_files(one.index, [package] if one.path.endswith(".py") else [])
+    if is_sure:
+        names = "names" if len(others) == 1 else "name"
+        return ["No import or use of its names was found; ", *_listed(others), f" {names} its package."]
     if any(identity in one.index.tests for identity in one.ids):
         return [f"No reference to it was found{_limits(one.file)}; test runners find tests by themselves."]
     return [f"No reference to it was found{_limits(one.file)}."]

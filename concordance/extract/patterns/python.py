@@ -477,7 +477,7 @@ _PYTHON: tuple[tuple[str, Finder], ...] = (
     ("Property with setter", _setter), ("Cache", _cached), ("Iterator", _iterator), ("Generator", _generator),
     ("Container", _container), ("Callable object", _callable), ("Operator overloading", _operators),
     ("Dynamic attributes", _dynamic), ("Lazy module", _lazy_module), ("Overloads", _overload), ("Slots", _slots),
-    ("Pickling", pickling_methods), ("Coroutines", coroutines), ("Locks", locks),
+    ("Pickling", pickling_methods), ("Coroutines", coroutines), ("Locks and events", locks),
     ("Optional dependency", optional_imports), ("Deferred import", deferred_imports),
     ("Imports for types only", typing_only), ("Monkey patch", monkey_patches), ("Deprecated", deprecations),
     ("Test case", unittest_classes), ("Parametrised tests", parametrised_tests), ("Fixtures", fixtures),

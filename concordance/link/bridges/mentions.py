@@ -5,7 +5,7 @@ file that contains it, then from the root, then by its end, because templates, t
 folders that only a program knows; a label names the build file of its package; a web address that ends with a whole
 path, folders included, may lead to that file in a copy of the repository. If several files have the end, each is
 a candidate; if many have it, the word names none in particular. A shader or a template may be named by a macro's
-argument, without its extension.
+argument, without its extension, in code near it: elsewhere, the word is as likely the name of what the shader computes.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class _FilesByEnd:
         """Return the files that a word names, and how."""
         word, how = one.end.text, dict(one.end.more)["how"]
         if how == "macro":
-            return self._unlinked.get(word, []), "the name without its extension"
+            near = [path for path in self._unlinked.get(word, ()) if _are_near(one.file.path, path)]
+            return near, "the name without its extension"
         if how == "label":
             return [path for name in _BUILD_FILES if (path := f"{word}/{name}") in self._paths][:1], "path"
         if how == "dotted":
@@ -107,6 +108,11 @@ class _FilesByEnd:
     def _ending(paths: list[str] | tuple[()], word: str) -> list[str]:
         """Return the paths that end with `word`, with or without the extension; a package file counts as its folder."""
         return [path for path in paths if f"/{path}".endswith(f"/{word}") or f"/{_bare(path)}".endswith(f"/{word}")]
+
+
+def _are_near(user: str, path: str) -> bool:
+    """True if the folder of a file, or the one around it, contains the other."""
+    return user.startswith(path.rpartition("/")[0].rpartition("/")[0])
 
 
 def _bare(path: str) -> str:

@@ -238,4 +238,4 @@ def _no_structure(one: FileModel) -> str:
         return "Definitions are not extracted."
     if one.facts.imports:
         return f"Imports only: {count_noun(len(one.facts.imports), 'import')}, no definitions."
-    return f"{count_noun(file.lines, 'line')} of {file.type}, without definitions."
+    return f"{count_noun(file.lines, 'line')}; no definitions found."

@@ -193,12 +193,13 @@ def _note_blocks(one: FileModel) -> list[Block]:
     rows = [row for row in bridges_of(one.index).out_of(one.path) if row.bridge == _NOTES]
     found: list[Block] = [Heading(3, ["Notes"])] if rows else []
     for says, some in _by_relation(rows).items():
-        labels: dict[Piece, list[Piece]] = {}
+        labels: dict[Piece, set[int]] = {}
         for row in some:
-            line = Line(one.path, bridges_of(one.index).line(row))
-            lines = labels.setdefault(_bridge_label(one, row), [])
-            lines += [", ", line] if lines else [line]
-        items = [Item([name, " ", *lines]) for name, lines in labels.items()]
+            labels.setdefault(_bridge_label(one, row), set()).add(bridges_of(one.index).line(row))
+        items = [
+            Item([name, " ", *join_in_sentence([Line(one.path, line) for line in sorted(lines)])])
+            for name, lines in labels.items()
+        ]
         found += [Text(["Explained here:" if says == "explains" else "Referred to:"]), Items(items)]
     return found
 
@@ -305,7 +306,7 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
         names += [count_noun(more, "other name")] if more > 0 else []
         own = ref_of(one.index, target, short=True)
         told: list[Piece] = [Mono(own.label) if target == one.ids.file else own, ": ", *join_in_sentence(names)]
-        yield Item([*told, ", " if names else "", *sources])
+        yield Item([*told, ", " if names and sources else "", *sources])
 
 
 def _bridge_label(one: FileModel, row: Bridge) -> Piece:

@@ -28,6 +28,7 @@ from concordance.query.descriptions.documentation_pages import documentation_pag
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.bridges import bridges_of
+from concordance.query.index.graphs.test_directness import file_words
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.markup import first_sentence
 from concordance.query.search.related_files import may_test, stem_of
@@ -149,9 +150,9 @@ def _places(one: FileModel) -> Iterator[list[Piece]]:
     twin = _twin(one)
     if twin:
         yield twin
-    test = _main_test(one)
+    test, label = _main_test(one)
     if test:
-        yield [Strong("Main test"), ": ", Ref(To.FILE, test, "", test)]
+        yield [Strong(label), ": ", Ref(To.FILE, test, "", test)]
 
 
 def _twin(one: FileModel) -> list[Piece]:
@@ -168,21 +169,22 @@ def _twin(one: FileModel) -> list[Piece]:
     return [Strong(label), ": ", Ref(To.FILE, path, "", path)]
 
 
-def _main_test(one: FileModel) -> str:
-    """Return the test that uses the file and has its name, or else the one that uses it most; "" if none uses it."""
+def _main_test(one: FileModel) -> tuple[str, str]:
+    """Return the test that uses the file and has its name, or else the one that uses it most, and what that is."""
     index = one.index
     if one.file.category == Category.TEST:
-        return ""
+        return "", ""
     users = index.neighbours.users.get(one.ids.file, {})
     rows = [(index.path_of_file(user), times) for user, times in users.items()]
     tests = [row for row in rows if index.category_of(row[0]) == Category.TEST]
-    stem = stem_of(one.path).lower()
+    name = file_words(one.path)
 
     def is_namesake(path: str) -> bool:
-        return stem_of(path).lower() == stem and may_test(path, one.path)
+        return file_words(path) == name and may_test(path, one.path)
 
     tests.sort(key=lambda row: (not is_namesake(row[0]), -row[1], row[0]))
-    return next((path for path, _ in tests if outline(index, path) and ledger(index).tests[path]), "")
+    path = next((path for path, _ in tests if outline(index, path) and ledger(index).tests[path]), "")
+    return path, "Main test" if is_namesake(path) else "Test that uses it most"
 
 
 def _users(one: FileModel) -> list[Piece]:
