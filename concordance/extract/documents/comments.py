@@ -51,6 +51,7 @@ _OF_FILE = re.compile(
     r"(?:this|the|an?) (?:\w+ ){0,2}(?:file|module|script|header|package|folder|workflow|template|program|library)\b",
     re.I,
 )
+_ABOUT_CODE_BELOW = re.compile(r"\b(?:below|these|those|following|moved)\b", re.I)
 _PREAMBLE = re.compile(rb"\s*+(?:<\?[^>]*\?>|#![^\r\n]*+|#pragma once)?+\s*+")
 _OPENING_LINE = re.compile(  # what may follow the comment that describes a file without a blank line between them
     rb"\s*+(?:#\s*+(?:include|import|pragma|(?:ifndef|define)\s++\w*(?:_H|_HH|_HPP|_HXX|_INC|INCLUDED|GUARD)_*+\b)|import\b|from\b|package\b|use\b|using\b|module\b|"
@@ -208,7 +209,9 @@ class Comments:
             at_margin = self.spans[at][0] == self.source.line_bytes[self.starts[at] - 1]
             if at_margin and not self._line(self.starts[at] - 1) and not self._line(self.ends[last] + 1):
                 words = self._about_file(at, last, defined)
-                if len(words.split()) >= _MIN_WORDS and reads_like_prose(words.split("\n\n")[0].split("\n")):
+                opening = words.split("\n\n")[0]
+                about_file = _OF_FILE.search(opening) or not _ABOUT_CODE_BELOW.search(opening)
+                if about_file and len(words.split()) >= _MIN_WORDS and reads_like_prose(opening.split("\n")):
                     return words
             at = last + 1
         return ""
