@@ -50,7 +50,7 @@ def no_users(one: FileModel) -> list[Piece]:
     others, is_sure = _referring_files(one.index, [one.path])
     if others:
         refer = "may refer to it" if not is_sure else "refers to it" if len(others) == 1 else "refer to it"
-        linked = "No import or use of its names was found; " if is_linked(one.file) else ""
+        linked = f"No import {_or_use(one.file)}was found; " if is_linked(one.file) else ""
         return [linked, *_listed(others), f" {refer}: see Across Languages."]
     declared = [other for place, other in one.counterparts.items() if not one.symbols[place].declaration]
     headers = sorted({one.index.path_of(other) for other in declared})
@@ -68,6 +68,12 @@ def no_users(one: FileModel) -> list[Piece]:
     if any(identity in one.index.tests for identity in one.ids):
         return [f"No reference to it was found{_limits(one.file)}; test runners find tests by themselves."]
     return [f"No reference to it was found{_limits(one.file)}."]
+
+
+def _or_use(file: File) -> str:
+    """Return a clause on the uses of a file's names, if such uses are linked even without an import of the file."""
+    language = language_of(file.language)
+    return "or use of its names " if language.imports_by_name or language.has_prototypes else "of it "
 
 
 def no_users_of_folder(index: Index, paths: Sequence[str]) -> list[Piece]:

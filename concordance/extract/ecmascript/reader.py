@@ -29,7 +29,7 @@ _ENVIRONMENT = (
 # What JavaScript and TypeScript have in common.
 describe_language = partial(
     Language,
-    unseen="paths made at run time",
+    unseen="paths made at run time, globals of other scripts",
     tests=test_conventions.CONVENTIONS,
     reexports=True,
     doc_markup=DocMarkup.COMMANDS | DocMarkup.MARKDOWN,

@@ -59,6 +59,7 @@ _AROUND = (Kind.NAMESPACE, Kind.MODULE)  # containers that only group others
 _INSIDE = 12  # callers in the same file that are listed one by one
 _MAX_FILES = 8  # other files that are listed one by one
 _FIELD = KINDS.index(Kind.FIELD)
+_NAMESPACE = KINDS.index(Kind.NAMESPACE)
 _MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
 _MAX_KEYS = 400  # keys of data up to which all are listed
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
@@ -335,7 +336,12 @@ class Structure:
 
     def _is_listed_use(self, use: UsePair) -> bool:
         """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
-        return use.roles != IMPORT and use.id != self.about.ids.file
+        return use.roles != IMPORT and not self._is_outside_functions(use)
+
+    def _is_outside_functions(self, use: UsePair) -> bool:
+        """True if a user is this file itself or a namespace in it."""
+        about = self.about
+        return use.id == about.ids.file or (about.is_own(use.id) and about.index.kinds[use.id] == _NAMESPACE)
 
     def _from(self, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
@@ -350,13 +356,19 @@ class Structure:
         return pieces
 
     def _own_user(self, use: UsePair) -> Piece:
-        return "code outside of functions" if use.id == self.about.ids.file else self.about.ref(use.id)
+        return "code outside of functions" if self._is_outside_functions(use) else self.about.ref(use.id)
+
+    def _other_user(self, use: UsePair) -> Piece:
+        """Return a link to a user, or to its file if that is code outside of functions."""
+        index = self.about.index
+        path = index.path_of(use.id)
+        return Ref(To.FILE, path, "", path) if index.kinds[use.id] == _NAMESPACE else self.about.ref(use.id)
 
     def _elsewhere(self, users: list[UsePair]) -> list[Piece]:
         """Return users in other files: by name if there are few, by file if those are few, else by folder."""
         index = self.about.index
         if len(users) <= 3:
-            return join_with_commas(list(dict.fromkeys(self.about.ref(one.id) for one in users)))
+            return join_with_commas(list(dict.fromkeys(map(self._other_user, users))))
         paths = Counter(index.path_of(one.id) for one in users)
         if len(paths) <= _MAX_FILES:
             refs: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in paths]
