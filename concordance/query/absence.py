@@ -123,6 +123,11 @@ def no_imports(one: FileModel) -> str:
     return "No imports."
 
 
+def files_searched(index: Index) -> str:
+    """Return a note on how many files were searched."""
+    return f"{count_noun(len(index.file_rows), 'file')} searched"
+
+
 def searched(index: Index, language: str) -> str:
     """Return a note on how many files of a language were searched, and what the search cannot see."""
     count, unread = count_noun(index.counts[language], f"{language_of(language).title} file"), unread_languages(index)

@@ -18,8 +18,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from concordance.base import characters
+from concordance.base.blocks import count_noun
 
-_SIZE = re.compile(r"- \*\*Size\*\*: ([\d,]+) bytes")
+_SIZE = re.compile(r"- \*\*Size\*\*: ([\d,]+) bytes?\b")
 _LINES = re.compile(r"- \*\*Lines\*\*: ([\d,]+)(?: \((?:.*, )?([\d,]+) blank\))?")
 _DIGEST = re.compile(r"- \*\*Digest\*\*: `([0-9a-f]+)`")
 _METADATA, _SOURCE = "## File Metadata", "## Original Source"
@@ -79,16 +80,16 @@ def _check_copy(lines: Sequence[str], start: int, source: SourceText) -> Iterato
 
 def _check_metadata(number: int, line: str, source: SourceText) -> Iterator[tuple[int, str]]:
     if (size := _SIZE.match(line)) and _number(size[1]) != source.size:
-        yield number, f"the file has {source.size:,} bytes"
+        yield number, f"the file has {count_noun(source.size, 'byte')}"
     if (digest := _DIGEST.match(line)) and digest[1] != source.digest:
         yield number, f"the digest of the file is {source.digest}"
     if source.lines and (lines := _LINES.match(line)):
         own = source.own_lines
         blank = sum(not text.strip(" \t\v\f") for text in own)
         if _number(lines[1]) != len(own):
-            yield number, f"the file has {len(own):,} lines"
+            yield number, f"the file has {count_noun(len(own), 'line')}"
         elif lines[2] and _number(lines[2]) != blank:
-            yield number, f"the file has {blank:,} blank lines"
+            yield number, f"the file has {count_noun(blank, 'blank line')}"
 
 
 def _number(text: str) -> int:

@@ -14,9 +14,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
 from concordance.base.model import File, Trust
 from concordance.collect.blame import quick_head_commit
+from concordance.query.absence import files_searched
 from concordance.query.answers import Answer, Row, full_name
 from concordance.query.commands import ask
 from concordance.query.index.repository import Index
@@ -223,7 +225,7 @@ class _Call:
                 other = known[identity]
                 row = {"path": other.path, "line": other.line, "qualified": full_name(other), "how": how}
                 rows.append({**row, "trust": Trust.UNIQUE_NAME.name.lower(), "by": "inheritance"})
-        note = "" if rows else f"no overrides of {target} found: {len(self.index.file_rows):,} files searched"
+        note = "" if rows else f"no overrides of {target} found: {files_searched(self.index)}"
         return self._of_rows(Answer(rows, ("path", "line", "qualified", "how"), len(rows), "", note), "inheritance")
 
     def _path(self) -> ToolAnswer:
@@ -254,7 +256,7 @@ class _Call:
                 break
             shown.append(lines[number - 1])
         last = start + len(shown) - 1
-        said = f"{end - last:,} more lines: read with start={last + 1}" if last < end else ""
+        said = f"{count_noun(end - last, 'more line')}: read with start={last + 1}" if last < end else ""
         text = "\n".join(f"{number}  {line}" for number, line in enumerate(shown, start))
         named = "\n".join(f"{link['name']} → {link['path']}:{link['line']} ({link['trust']})" for link in links)
         structured = {**head, "end": last, "source": "\n".join(shown), "links": links}
@@ -302,7 +304,7 @@ class _Call:
             shown.append(part)
         dropped = parts[len(shown) :]
         heads = ", ".join(part.partition("\n")[0].strip("# ") for part in dropped[:8])
-        said = f"{len(dropped)} more sections ({heads}): raise max_tokens" if dropped else ""
+        said = f"{count_noun(len(dropped), 'more section')} ({heads}): raise max_tokens" if dropped else ""
         body = cut_to_tokens("\n".join(shown), self.budget)
         return self._finished({"page": body}, body, said, tuple(dict.fromkeys(str(page["path"]) for page in pages)))
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 import click
 
 from concordance.base import config_file
+from concordance.base.blocks import count_noun
 from concordance.base.config import Config
 from concordance.base.errors import NoPermission, UserError
 from concordance.base.kinds import Category
@@ -130,7 +131,7 @@ def fill_template(root: str, entries: list[ListedFile], books: dict[str, int]) -
         out=f"out = {json.dumps(book)}" if book else f"#out = {json.dumps(config_file.BOOK)}",
         jobs=Config().jobs,
         largest=Config.largest,
-        more=f"\n# These are the {MOST_ROOTS} of each kind with the most files; {left:,} more were found."
+        more=f"\n# These are the {MOST_ROOTS} of each kind with the most files; {count_noun(left, 'other')} left out."
         if left
         else "",
         python=json.dumps(python[:MOST_ROOTS], ensure_ascii=False),

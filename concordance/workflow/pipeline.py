@@ -24,6 +24,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+from concordance.base.blocks import count_noun
 from concordance.base.config import Config, cache_folder
 from concordance.base.errors import ConcordanceError, StoreBroken, ToolFailed
 from concordance.base.model import File, Finding, ListedFile
@@ -148,7 +149,7 @@ class Build:
     def _report_lost_workers(self, scratch: str, dead: list[int], items: int) -> None:
         at = ", ".join(filter(None, (extract.last_path(scratch, worker) for worker in dead)))
         what = f"a worker was killed{f' while reading {at}' if at else ''}" if dead else "the workers do not respond"
-        self._report(f"{what}; the {items:,} files in progress are read again, one by one")
+        self._report(f"{what}; reading {count_noun(items, 'file')} in progress again, one by one")
 
     def _delta(self, entries: list[ListedFile], before: LastBuild | None) -> tuple[list[ListedFile], dict[str, File]]:
         """Return the entries that differ from the store, and the ledger rows in which only the times have changed."""

@@ -23,6 +23,7 @@ from itertools import islice
 
 import click
 
+from concordance.base.blocks import count_noun
 from concordance.base.characters import escape_hidden
 from concordance.base.confined_folder import ConfinedFolder, LinkRefused, split_trusted
 from concordance.base.errors import NoPermission, StoreFailed, UserError
@@ -191,5 +192,6 @@ def _estimate(root: str) -> str:
     for entry in islice(folder_files(root), _MAX_FILES_COUNTED):
         number, size = number + 1, size + entry.size
         if time.monotonic() > end:
-            return f"more than {number:,} files, {size / 1e6:,.0f} MB"
-    return f"{number:,} files, {size / 1e3:,.0f} KB" if number < _MAX_FILES_COUNTED else f"more than {number:,} files"
+            return f"more than {count_noun(number, 'file')}, {size / 1e6:,.0f} MB"
+    counted = count_noun(number, "file")
+    return f"{counted}, {size / 1e3:,.0f} KB" if number < _MAX_FILES_COUNTED else f"more than {counted}"

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from concordance.base.blocks import count_noun
 from concordance.base.characters import escape_hidden
 from concordance.base.progress import BuildSummary, Totals
 from concordance.query.answers import Answer
@@ -100,10 +101,6 @@ def _bars() -> Any:
     return Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
-
-
 def _join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number)
 
@@ -130,13 +127,13 @@ def print_summary(
     if summary.broken:
         _line("", None, [f"read with syntax errors: {summary.broken:,}"])
     _line("symbols", totals.symbols, [])
-    missed = [f"{totals.unresolved:,} names not resolved"] if totals.unresolved else []
+    missed = [f"{count_noun(totals.unresolved, 'name')} not resolved"] if totals.unresolved else []
     _line("links", sum(totals.links.values()), [_join_counts(totals.links), *missed])
     _line("findings", sum(totals.findings.values()), [_join_counts(totals.findings)])
     if book is not None:
         did = [f"{book.written:,} written", f"{book.pages - book.written:,} unchanged"]
         did += [f"{book.removed:,} removed"] if book.removed else []
-        did += [f"{book.bytes / 1e6:,.1f} MB", *([f"{book.claims:,} claims"] if book.claims else [])]
+        did += [f"{book.bytes / 1e6:,.1f} MB", *([count_noun(book.claims, "claim")] if book.claims else [])]
         _line("pages", book.pages, did)
     _line("time", None, [f"{seconds:.1f} s"])
     if verbose:
@@ -156,17 +153,18 @@ def print_update(
     repo: str, summary: BuildSummary, book: BookSummary, seconds: float, is_first: bool, verbose: bool
 ) -> None:
     """Print what one update of `concord watch` did."""
-    did = [f"{_count(summary.read, 'file')} read"]
+    did = [f"{count_noun(summary.read, 'file')} read"]
     if summary.removed:
         did.append(f"{summary.removed:,} deleted")
-    did += [f"{_count(summary.named, 'name')} linked", f"{_count(book.written, 'page')} written"]
+    did += [f"{count_noun(summary.named, 'name')} linked", f"{count_noun(book.written, 'page')} written"]
     if book.removed:
         did.append(f"{book.removed:,} removed")
     pages = sorted(book.changed, key=lambda page: (not page.endswith("_docs.md"), page))  # pages of files first
     pages += [f"{page} (removed)" for page in book.gone]
     if is_first:
         root = os.path.realpath(repo)
-        click.echo(f"watching {root}: {_count(summary.files, 'file')}, {_count(book.pages, 'page')}; Ctrl-C stops it")
+        counts = f"{count_noun(summary.files, 'file')}, {count_noun(book.pages, 'page')}"
+        click.echo(f"watching {root}: {counts}; Ctrl-C stops it")
         click.echo(os.path.join(book.out, "index.md"))
         pages = []
     click.echo(f"{time.strftime('%H:%M:%S')}  {', '.join(did)}; {seconds:.2f} s")
@@ -187,10 +185,10 @@ def print_difference(found: BookDifference, repo: str | None, out: str | None) -
         click.echo(f"{found.out} contains no book. To write it: {build}")
         return
     if not found.is_stale:
-        click.echo(f"{found.out} is current: {_count(found.pages, 'page')}")
+        click.echo(f"{found.out} is current: {count_noun(found.pages, 'page')}")
         return
     count = Counter(page.change for page in found.stale)
-    parts = [f"{_count(count[change], 'page')} {word}" for change, word in _CHANGES.items() if count[change]]
+    parts = [f"{count_noun(count[change], 'page')} {word}" for change, word in _CHANGES.items() if count[change]]
     click.echo(f"{found.out} is stale: {', '.join(parts)}")
     for page, change, why in found.stale[:_MAX_STALE_PAGES]:
         click.echo(escape_hidden(f"  {change:<8}  {page}" + (f"  ({why})" if why else "")))
@@ -206,12 +204,11 @@ def print_problems(found: VerifyResult) -> None:
     for page, line, claim, problem, fault in found.problems:
         said = f"{page}:{line}: {fault}: {problem}" + (f" [{claim}]" if claim else "")
         click.echo(escape_hidden(said))
-    number = len(found.problems)
-    count = f"{number:,} {'problem' if number == 1 else 'problems'}"
-    sampled = f" of {found.total:,}" if found.pages < found.total else ""
+    sampled = f"{found.pages:,} of " if found.pages < found.total else ""
+    checked = f"{sampled}{count_noun(max(found.pages, found.total), 'page')}, {count_noun(found.claims, 'claim')}"
     store = "; store compared" if found.store_compared else ""
     click.echo(
-        f"{count}: {found.pages:,}{sampled} pages, {found.claims:,} claims, {found.links:,} links checked{store}"
+        f"{count_noun(len(found.problems), 'problem')}: {checked}, {count_noun(found.links, 'link')} checked{store}"
     )
 
 

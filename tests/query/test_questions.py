@@ -598,3 +598,13 @@ def test_an_inherited_member_is_named_by_its_class_and_no_test_is_on_the_way(tmp
             (row,) = repository.define(name)
             assert (row["path"], row["line"]) == ("src/web/base.py", 2), name
             assert not [hop for hop in row["via"] if hop["path"].startswith("tests/")]
+
+
+def test_one_file_is_not_called_files(folder: Path) -> None:
+    write(folder, {"a.py": "x = 1\n"})
+    with Repository(folder) as repository:
+        asked = {"search": "qwzxv", "locate": "qwzxv", "importers": "a.py", "related": "a.py", "impact": "a.py"}
+        for question, argument in asked.items():
+            note = repository.ask(question, argument).note
+            assert "1 file searched" in note, f"{question}: {note}"
+        assert "1 line searched" in repository.ask("imports", "a.py").note

@@ -161,7 +161,7 @@ def test_a_terminal_asks(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = b""
     while b"[y/N]" not in said:
         said += os.read(ours, 1000)
-    assert b"1 files, 0 KB" in said
+    assert b"1 file, 0 KB" in said
     os.write(ours, b"n\n")
     assert process.communicate(timeout=120)[0] == b"" and process.returncode == 2
     os.close(ours)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from concordance.base.blocks import count_noun
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, paginate, requested_trust
 from concordance.query.index.repository import Index
@@ -49,7 +50,7 @@ def _note(index: Index, symbols: list[SymbolPlace], resolved: int, unknown: Coun
     if unknown:
         most = ", ".join(name for name, _ in unknown.most_common(5))
         count = sum(unknown.values())
-        said.append(f"{count:,} call{'s' if count != 1 else ''} without a known definition in the repository: {most}")
+        said.append(f"{count_noun(count, 'call')} without a known definition in the repository: {most}")
     elif not resolved:
         said.append(f"no calls in {', '.join(display_name(index, one) for one in symbols[:3]) or 'a declaration'}")
     return "; ".join(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concordance.base.blocks import count_noun
 from concordance.base.model import Trust
 from concordance.facts.read import SymbolPlace
 from concordance.query.absence import searched
@@ -41,7 +42,5 @@ def _none(index: Index, symbol: SymbolPlace) -> str:
     above = index.facts.places(target for target, _ in index.facts.overridden(symbol.id))
     for place in above.values():
         count = len(callers(index, [place], Trust.UNIQUE_NAME))
-        parts.append(
-            f"it overrides {display_name(index, place)}, which has {count:,} caller{'s' if count != 1 else ''}"
-        )
+        parts.append(f"it overrides {display_name(index, place)}, which has {count_noun(count, 'caller')}")
     return "; ".join(parts)

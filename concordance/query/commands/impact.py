@@ -15,7 +15,7 @@ from concordance.base.model import EXECUTABLE_KINDS, File
 from concordance.collect.line_diff import changed_lines
 from concordance.facts.links.graph import RUNS, EdgeKind, GraphWalk
 from concordance.facts.read import SymbolPlace
-from concordance.query.absence import unread_languages
+from concordance.query.absence import files_searched, unread_languages
 from concordance.query.answers import Answer, AnswerPage, Row, full_name, page_start
 from concordance.query.index.graphs.reachability import (
     CONTAINER_KINDS,
@@ -160,7 +160,7 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
     ]
     if not found and argument is not None:
         unread = unread_languages(index)
-        note = f"no uses of {argument} found: {len(index.file_rows):,} files searched{unread and f'; {unread}'}"
+        note = f"no uses of {argument} found: {files_searched(index)}{unread and f'; {unread}'}"
     if not walk.whole:
         ended = f"the search stopped after {MAX_EDGES:,} uses: anything farther away is not listed"
         note = f"{note}; {ended}" if note else ended

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concordance.base.model import Role, role_bit
-from concordance.query.absence import not_analysed, unseen
+from concordance.query.absence import files_searched, not_analysed, unseen
 from concordance.query.answers import Answer, AnswerPage, Row, category_rank, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.references import import_target
@@ -29,7 +29,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     rows: list[Row] = []
     for path in sorted(paths, key=lambda path: (category_rank(index.category_of(path)), path)):
         rows += _in_file(index, path, file.path)
-    none = f"no imports of {file.path} found: {len(index.file_rows):,} files searched{unseen(file.language)}"
+    none = f"no imports of {file.path} found: {files_searched(index)}{unseen(file.language)}"
     note = "" if rows else not_analysed(file) or none
     return paginate(rows, ("path", "line", "names"), page)._replace(note=note)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concordance.base.blocks import count_noun
 from concordance.base.model import Import, Origin, Target
 from concordance.query.absence import not_analysed
 from concordance.query.answers import Answer, AnswerPage, Row, paginate
@@ -25,7 +26,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     """Return one row per imported name or imported module."""
     file = index.open_file(index.file(argument).path)
     rows = [_row(file.path, row, target, import_target(index, target, named)) for row, target, named in file.imports]
-    none = not_analysed(file.file) or f"no imports found in {file.path}: {file.file.lines:,} lines searched"
+    none = not_analysed(file.file) or f"no imports found in {file.path}: {count_noun(file.file.lines, 'line')} searched"
     return paginate(rows, _COLUMNS, page)._replace(note="" if rows else none)
 
 

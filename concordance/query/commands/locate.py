@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concordance.base.errors import UserError
+from concordance.query.absence import files_searched
 from concordance.query.answers import Answer, AnswerPage, Option, full_name, paginate
 from concordance.query.index.repository import Index
 from concordance.query.search.suspects import find_suspects
@@ -40,5 +41,5 @@ def answer(index: Index, argument: str | None, page: AnswerPage) -> Answer:
         }
         for one in found
     ]
-    note = "" if rows else f"no match for anything in the report: {len(index.categories):,} files searched"
+    note = "" if rows else f"no match for anything in the report: {files_searched(index)}"
     return paginate(rows, _COLUMNS, page)._replace(note=note)

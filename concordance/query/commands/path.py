@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
 from concordance.base.model import Category, File, Trust
 from concordance.facts.links.graph import RUNS, EdgeKind
@@ -72,7 +73,7 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     note = ""
     if not rows:
         note = _overlap(words, set(begins), set(ends))
-        searched = f"{found.edges_visited:,} uses searched by {found.edge_kinds}"
+        searched = f"{count_noun(found.edges_visited, 'use')} searched by {found.edge_kinds}"
         note = note or f"no chain found from {words[0]} to {words[1]}: {searched}"
         note += "" if found.whole else "; the search stopped early"
     columns = _COLUMNS if len(found.rows) < 2 else ("chain", *_COLUMNS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concordance.query.absence import files_searched
 from concordance.query.answers import Answer, AnswerPage, Row, paginate
 from concordance.query.index.repository import Index
 
@@ -24,5 +25,5 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
         {"path": one.path, "reasons": [reason.describe(name) for reason in one.reasons], "score": one.score}
         for one in index.neighbours.of(file)
     ]
-    note = "" if rows else f"no files related to {file.path} found: {len(index.file_rows):,} files searched"
+    note = "" if rows else f"no files related to {file.path} found: {files_searched(index)}"
     return paginate(rows, ("path", "score", "reasons"), page)._replace(note=note)

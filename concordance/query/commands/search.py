@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concordance.base.errors import UserError
 from concordance.base.model import Kind
+from concordance.query.absence import files_searched
 from concordance.query.answers import Answer, AnswerPage, Option, paginate
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import similar_names
@@ -55,6 +56,6 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
 
 def _no_match_note(index: Index, question: str) -> str:
     """Return a note on what was searched, with the nearest names."""
-    said = f"no matches for {question}: {len(index.categories):,} files searched"
+    said = f"no matches for {question}: {files_searched(index)}"
     near = dict.fromkeys(name for word in question.split()[:5] for name in similar_names(index, word.strip('"')))
     return f"{said}; nearest names: {', '.join(list(near)[:3])}" if near else said

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from concordance.base.blocks import Ref, To
+from concordance.base.blocks import Ref, To, count_noun
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category
 from concordance.query.answers import full_name
 from concordance.query.diff.comparison import Comparison
@@ -119,7 +119,7 @@ class AffectedPages:
 def _reasons(whys: Counter[str]) -> str:
     said = [_times(why, count) for why, count in whys.most_common(_REASONS)]
     more = len(whys) - _REASONS
-    return "; ".join([*said, f"{more:,} more reasons"] if more > 0 else said)
+    return "; ".join([*said, count_noun(more, "more reason")] if more > 0 else said)
 
 
 def _times(why: str, count: int) -> str:

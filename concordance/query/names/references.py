@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from concordance.base.blocks import count_noun
 from concordance.base.model import Target, Trust
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import AnswerPage, WrongCursor, category_rank
@@ -110,7 +111,7 @@ def add_unresolved_note(index: Index, note: str, names: Iterable[str], noun: str
         calls, uses = index.facts.unresolved_count(name)
         count = calls if noun == "calls" else uses
         if count:
-            said = f"{count:,} {noun if count != 1 else noun[:-1]} of the name {name} could not be resolved"
+            said = f"{count_noun(count, noun[:-1])} of the name {name} could not be resolved"
             note = f"{note}; {said}" if note else said
     return note
 

@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from concordance.base import plugins
+from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
 from concordance.base.model import (
     ONLY_DEFINITION,
@@ -375,7 +376,7 @@ def _unknown(index: Index, question: str) -> UnknownName:
         more = f" and {len(there) - 3:,} more" if len(there) > 3 else ""
         return UnknownName(f"no definition of {question} found", f"{last} is defined: {listed}{more}")
     near = similar_names(index, last)
-    hint = f"Nearest: {', '.join(near)}" if near else f"{index.facts.symbol_count():,} definitions searched"
+    hint = f"Nearest: {', '.join(near)}" if near else f"{count_noun(index.facts.symbol_count(), 'definition')} searched"
     unread = unread_languages(index)
     return UnknownName(f"no definition of {question} found" + (f"; {unread}" if unread else ""), hint)
 

@@ -113,7 +113,7 @@ def _metadata(one: FileModel) -> Iterator[Item]:
     name = one.path.rpartition("/")[2]
     dot = name.rfind(".")
     yield _field("Path", Ref(To.SOURCE, one.path, "", one.path))
-    yield _field("Size", Cite(one.path), f"{file.size:,} bytes ({file.size / 1024:.2f} KB)")
+    yield _field("Size", Cite(one.path), f"{count_noun(file.size, 'byte')} ({file.size / 1024:.2f} KB)")
     yield _field("Type", file.type)
     yield _field("Extension", Mono(name[dot:].lower()) if dot > 0 else "none")
     if file.language:

@@ -70,8 +70,8 @@ def _plot(title: str, counts: Counter[str], words: str) -> list[Block]:
     bars = history.fill_months(counts)
     unit = "year" if len(bars[0][0]) == 4 else "month"
     if len(bars) == 1:
-        what = "commits" if title == "Commits" else "files"
-        return [Heading(2, [title]), Text([f"All {bars[0][1]:,} {what} in {bars[0][0]}."])]
+        what = "commit" if title == "Commits" else "file"
+        return [Heading(2, [title]), Text([f"{count_noun(bars[0][1], what)} in {bars[0][0]}."])]
     column = "Commits" if title == "Commits" else "Files"
     return [Heading(2, [title]), Text([f"By {unit}, {words}."]), Plot(title, (unit.capitalize(), column), bars)]
 
