@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.ignored import GitIgnore
@@ -23,16 +24,8 @@ _REPLACEMENT = re.compile(r"^\s*(?:replace\s+)?\"?([^\s\"]+)\"?(?:\s+v\S+)?\s+=>
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of package imports."""
-    modules = _Modules(tree)
-    known: dict[tuple[str, str], Target] = {}
-
-    def resolve(path: str, one: Import) -> Target:
-        key = (path.rpartition("/")[0], one.module)
-        if key not in known:
-            known[key] = modules.find(*key)
-        return known[key]
-
-    return resolve
+    find = cache(_Modules(tree).find)
+    return lambda path, one: find(path.rpartition("/")[0], one.module)
 
 
 def names(world: LinkWorld) -> SimpleResolver:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from concordance.base.model import Import, Origin, Target
 from concordance.link.paths.tree import Tree, shared_prefix_length
@@ -31,16 +32,8 @@ _ANDROID_GENERATED = frozenset(("R", "BuildConfig", "BR"))  # classes that Andro
 
 def imports(tree: Tree) -> Callable[[str, Import], Target]:
     """Return a resolver of class and package imports."""
-    classes = _Classes(tree)
-    known: dict[tuple[str, str, str], Target] = {}
-
-    def resolve(path: str, one: Import) -> Target:
-        key = (path.rpartition("/")[0], one.module, one.name)
-        if key not in known:
-            known[key] = classes.find(*key)
-        return known[key]
-
-    return resolve
+    find = cache(_Classes(tree).find)
+    return lambda path, one: find(path.rpartition("/")[0], one.module, one.name)
 
 
 def names(world: LinkWorld) -> SimpleResolver:

@@ -94,15 +94,6 @@ class ModuleFinder:
 
     # --- Queries
 
-    def module_files(self, importer: str, dotted: str) -> tuple[str, ...]:
-        """Return the files of exactly that module, as seen from a file: best first, empty if there is none."""
-        found = self.repository_target(importer, dotted)
-        return found.paths if found is not None else ()
-
-    def has_module(self, importer: str, dotted: str) -> bool:
-        """True if the repository has a module of that name, including packages without files."""
-        return self.repository_target(importer, dotted) is not None
-
     def submodule(self, package: str, name: str) -> str | None:
         """Return the submodule of a name, given the package's own file."""
         folder, _, base = package.rpartition("/")
