@@ -245,8 +245,9 @@ def much_used(root: Path) -> tuple[str, int, str, list[str]]:
     with Facts(str(root / FOLDER)) as facts:
         index = Index(facts, str(root))
         users: defaultdict[int, set[str]] = defaultdict(set)
-        for user, target in facts.used_pairs():
-            users[target].add(index.path_of(user))
+        for user, targets in facts.used_from_files():
+            for target in targets:
+                users[target].add(index.path_of_file(user))
         many = sorted((abs(len(paths) - _WANTED), target) for target, paths in users.items() if len(paths) > 1)
         names = Counter(place.name for place in facts.symbols(("", "", -1), 10_000_000))
         for _, target in many:

@@ -246,11 +246,11 @@ class StoreWriter:
         """Replace the links of the given files, and delete those of removed files."""
         with self._guarded():
             for file in removed:
+                self.delta.add_foreign_names(links_rows.changed_foreign_names(self._connection, file, b""))
                 had = links_rows.remove(self._connection, file)
                 self.delta.add_links(file, had, links_rows.FileLinks(), self.owner)
             for row in rows:
-                if links_rows.foreign_names_changed(self._connection, row):
-                    self.delta.add(Aspect.FOREIGN_NAMES, [""])
+                self.delta.add_foreign_names(links_rows.changed_foreign_names(self._connection, row.file, row.asks))
                 self.delta.add_links(row.file, *links_rows.replace(self._connection, row), self.owner)
 
     def ids(self, path: str) -> SymbolIds | None:

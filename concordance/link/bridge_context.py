@@ -138,11 +138,23 @@ class BridgeContext:
                 found.setdefault(one.name, []).append(one)
         return found
 
-    @property
-    def foreign_names(self) -> dict[str, list[ForeignName]]:
-        """The dotted Python names that no Python file of the repository defines, with the symbols that request each."""
-        self.reads.note(Aspect.FOREIGN_NAMES, "")
-        return self._foreign_names
+    @cached_property
+    def _foreign_names_by_part(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self._foreign_names:
+            for part in dict.fromkeys(name.split(".")):
+                found.setdefault(part, []).append(name)
+        return found
+
+    def requests(self, name: str) -> list[ForeignName]:
+        """Return the symbols that use a dotted Python name that no Python file of the repository defines."""
+        self.reads.note(Aspect.FOREIGN_NAMES, name)
+        return self._foreign_names.get(name, [])
+
+    def foreign_names_with(self, part: str) -> list[str]:
+        """Return the dotted Python names that no Python file defines and that have a certain part: `C` for `a.C.f`."""
+        self.reads.note(Aspect.FOREIGN_NAMES, f".{part}")
+        return self._foreign_names_by_part.get(part, [])
 
     def symbols_named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
         """Return the symbols of a name, in the given languages or in any; by path, in the order of the text."""

@@ -65,6 +65,11 @@ class OperatorNames:
         return found if len(found) == 1 else []
 
 
+def requested_names(context: BridgeContext) -> list[str]:
+    """Return the names that Python requests from other languages and that may be operators."""
+    return list(dict.fromkeys(name for part in ("torch", "Tensor") for name in context.foreign_names_with(part)))
+
+
 def sort_plainest_first(overloads: list[TableOperator]) -> list[TableOperator]:
     """Sort overloads: the unnamed one first, those that write to an `out` argument last."""
     return sorted(overloads, key=lambda one: (one.schema.is_out, bool(one.schema.overload)))

@@ -13,7 +13,7 @@ from concordance.facts.read import SymbolPlace
 from concordance.link.bridge_context import BridgeContext, BridgeFile, StatedEnd
 from concordance_torch.extract.operator_schema import Schema, parse_schema
 
-_SCHEMA_BRIDGES = ("operators", "registry", "library")  # the bridges with ends that say `schema`
+SCHEMA_BRIDGES = ("operators", "registry", "library")  # the bridges with ends that say `schema`
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Tables:
         self._context = context
         self._symbols: dict[int, list[SymbolPlace]] = {}
         self.operators: list[TableOperator] = []  # in the order of paths and of the text
-        for bridge in _SCHEMA_BRIDGES:
+        for bridge in SCHEMA_BRIDGES:
             for one in context.ends(bridge, "schema"):
                 schema = parse_schema(one.end.text) or _schema_of_name(one.end.name)
                 self.operators.append(TableOperator(one.end.name, self.entry(one), one, schema, dict(one.end.more)))

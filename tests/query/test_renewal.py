@@ -102,8 +102,8 @@ def _differing(index: Index, fresh: Index) -> list[str]:
     for key in {*index.keys} - {""}:
         for declared in (False, True):
             found += [f"namesakes of {key}"] * (index.namesakes(key, declared) != fresh.namesakes(key, declared))
-    ours, theirs = folders(index), folders(fresh)
-    found += ["used types"] * (ours.used_types != theirs.used_types) + ["used in"] * (ours.used_in != theirs.used_in)
+    for folder, there in folders(fresh).all.items():
+        found += [f"folder {folder}"] * (vars(folders(index).all[folder]) != vars(there))
     now, new = table_digests(index, {}, None), table_digests(fresh, {}, None)
     return found + [f"digests of {name}" for name in now.keys() | new.keys() if now.get(name) != new.get(name)]
 

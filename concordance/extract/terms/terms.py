@@ -69,7 +69,7 @@ def extract_terms(facts: FileFacts, comments: list[tuple[int, str]], prose: list
     return index.entries(index.chosen(), stands_for)
 
 
-def weight(times: int, files_with_it: int, files: int) -> float:
+def weight(times: float, files_with_it: int, files: int) -> float:
     """Return how well a term distinguishes a file: frequent in it, rare in other files.
 
     The tenth mention means less than the second, so frequency saturates. A term that every file has means nothing.

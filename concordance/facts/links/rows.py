@@ -138,14 +138,14 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
     return had, new
 
 
-def foreign_names_changed(run: sqlite3.Connection, row: LinkedFile) -> bool:
-    """True if the names that a file looks for in other languages changed, or the symbols in it that do so."""
-    had = run.execute("SELECT packed FROM asks WHERE file = ?", (row.file,)).fetchone()
+def changed_foreign_names(run: sqlite3.Connection, file: int, asks: bytes) -> set[str]:
+    """Return the names that other symbols of a file look for in other languages now than before."""
+    had = run.execute("SELECT packed FROM asks WHERE file = ?", (file,)).fetchone()
     was, now = (
-        [(one.name, one.user, one.roles) for one in unpack_asks(packed)] if packed else []
-        for packed in (had[0] if had else b"", row.asks)
+        {(one.name, one.user, one.roles) for one in unpack_asks(packed)} if packed else set()
+        for packed in (had[0] if had else b"", asks)
     )
-    return was != now
+    return {name for name, _, _ in was ^ now}
 
 
 def remove(run: sqlite3.Connection, file: int) -> FileLinks:

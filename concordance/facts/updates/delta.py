@@ -35,9 +35,10 @@ class Aspect(StrEnum):
     CONCEPT = "concept"  # which files a word is a term of; the key is the word
     BRIDGES_OF_FILE = "bridges of file"  # which bridges start or end in it
     BRIDGES_OF_NAME = "bridges of name"  # which bridges have a name; the key is the name
-    BRIDGES = "bridges"  # any bridge; without a key
+    BRIDGES = "bridges"  # all bridges of a kind; the key is the kind
     ENDS = "ends"  # which ends of a bridge files state; the key is the bridge
-    FOREIGN_NAMES = "foreign"  # the names that files look for in other languages; without a key
+    # Which symbols look for a name in other languages; the key is the name, or a part of it with a dot in front.
+    FOREIGN_NAMES = "foreign"
     HISTORY = "history"
     PATHS = "paths"  # that a file exists, and its language and category
     SETTINGS = "settings"  # the settings files by which imports are resolved; without a key
@@ -106,6 +107,11 @@ class Delta:
         self.files_changed |= previous.form != form_of(after.file) or previous.language != after.file.language
         if previous.is_other({row[7]: (row[1], row[8]) for row in after.symbols}):
             self.tests_changed.add(path)
+
+    def add_foreign_names(self, names: Iterable[str]) -> None:
+        """Record names that other symbols than before look for in other languages."""
+        for name in names:
+            self.add(Aspect.FOREIGN_NAMES, {name, *(f".{part}" for part in name.split("."))})
 
     def compare_file(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
         """Compare a file with its previous state; None if it did not exist, or no longer does."""

@@ -70,8 +70,8 @@ def _join(context: BridgeContext, bridge: str) -> Iterator[Bridge]:
         bound_names.setdefault(name, []).extend(bound)
     for name, bound in _star_imports(context, bound_names).items():
         bound_names.setdefault(name, bound)
-    for name in sorted(bound_names.keys() & context.foreign_names.keys()):
-        for ask in context.foreign_names[name]:
+    for name in sorted(bound_names):
+        for ask in context.requests(name):
             for one in bound_names[name]:
                 yield from _uses(one, name, ask, bridge)
             for constructor in _CONSTRUCTORS if ask.roles & role_bit(Role.CALL) else ():
@@ -181,12 +181,12 @@ def _star_imports(context: BridgeContext, bound_names: dict[str, list[BoundName]
         module = absolute_module(context.module_of(one.file.path), one.file.path, one.end.name)
         if module in modules:
             stars.setdefault(context.module_of(one.file.path), []).append(module)
-    for name in context.foreign_names if stars else ():
-        parts = name.split(".")
-        for place in range(1, len(parts)):
-            for module in stars.get(".".join(parts[:place]), ()):
-                bound = bound_names.get(".".join([module, *parts[place:]]))
-                if bound and not parts[place].startswith("_"):
+    for home, taken in stars.items():
+        for name in context.foreign_names_with(home.rpartition(".")[2]):
+            rest = name.removeprefix(f"{home}.")
+            for module in taken if rest != name and not rest.startswith("_") else ():
+                bound = bound_names.get(f"{module}.{rest}")
+                if bound:
                     found.setdefault(name, bound)
     return found
 

@@ -265,7 +265,7 @@ class Modules:
         name = built_name or name  # CMake only has the last part
         named = {full for full, _ in extensions if full.endswith(f".{name}")}
         stubbed = self._stub_modules.get(name, set())
-        names = named | stubbed | self._imported_modules.get(name, set())
+        names = named | stubbed | self._imported_modules(name)
         if len(names) > 1:
             near = {full: sum(part in file.path.split("/") for part in full.split(".")[:-1]) for full in names}
             most = max(near.values())
@@ -275,12 +275,9 @@ class Modules:
 
     def _is_short(self, module: str) -> bool:
         """True if a module's name is only the last part of one: no package of the repository has that name."""
-        return "." not in module and module not in self._top_level_packages
-
-    @cached_property
-    def _top_level_packages(self) -> frozenset[str]:
-        """The top-level packages of the repository that names are requested from."""
-        return frozenset(name.partition(".")[0] for name in self._context.foreign_names)
+        return "." not in module and not any(
+            name.partition(".")[0] == module for name in self._context.foreign_names_with(module)
+        )
 
     @cached_property
     def _built_extensions(self) -> list[tuple[str, str]]:
@@ -303,16 +300,16 @@ class Modules:
                 found.setdefault(name.rpartition(".")[2], set()).add(name)
         return found
 
-    @cached_property
-    def _imported_modules(self) -> dict[str, set[str]]:
-        """The modules that Python imports, by their last part."""
-        found: dict[str, set[str]] = {}
-        for name in self._context.foreign_names:
+    def _imported_modules(self, last: str) -> set[str]:
+        """Return the modules that Python imports whose name ends in a certain part."""
+        found: set[str] = set()
+        for name in self._context.foreign_names_with(last):
             parts = name.split(".")
             for place in range(1, len(parts)):
                 if ".".join(parts[:place]) in self._files:
                     break  # a module that is one file has attributes, but no submodules
-                found.setdefault(parts[place], set()).add(".".join(parts[: place + 1]))
+                if parts[place] == last:
+                    found.add(".".join(parts[: place + 1]))
         return found
 
     @cached_property

@@ -77,16 +77,15 @@ def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
 def _classes(index: Index) -> Iterator[GlossaryEntry]:
     """Yield the most used classes that have a documentation comment."""
     number = 0
-    for _, one in folders(index).used_types:
-        symbol = symbol_by_id(index, one)
-        path = index.path_of(one)
+    for used in folders(index).all[""].used_types:
+        symbol, path = symbol_by_id(index, used.id), used.path
         if symbol is None or index.category_of(path) == Category.TEST:
             continue
         sentence = first_sentence(symbol.doc, index.language_of(path), symbol.name)
         if is_statement(sentence) and not is_instruction(sentence):
             number += 1
             words = quote_sentence(index, path, sentence, symbol.doc, symbol.start_line)
-            yield GlossaryEntry(symbol.name, words, path, ref_of(index, one, short=True))
+            yield GlossaryEntry(symbol.name, words, path, ref_of(index, used.id, short=True))
         if number == _CLASSES:
             return
 

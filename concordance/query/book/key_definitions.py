@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from concordance.base.blocks import Piece
-from concordance.base.model import TYPE_KINDS
 from concordance.facts.codec import SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
-from concordance.query.folders import Folder, folders
+from concordance.query.folders import Folder
+from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, used_definitions
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 
@@ -47,23 +47,20 @@ def key_definitions_of_folder(index: Index, folder: Folder, limit: int) -> list[
 
 def key_definitions_of_files(index: Index, paths: Iterable[str], limit: int) -> list[KeyDefinition]:
     """Return the definitions in the given files that most files use."""
-    name_of, used = index.census.name_of, folders(index).used_in
-    rows = [row for path in paths for row in used.get(path, ())]
-    rows.sort(key=lambda row: (-row[0], name_of(row[1]), *index.order_of(row[1])))
-    return _rows(index, rows, limit)
+    rows = [row for path in paths for row in used_definitions(index, path) if row.kind in NAMED_KINDS]
+    return _rows(index, sorted(rows), limit)
 
 
-def _rows(index: Index, rows: Iterable[tuple[int, int]], limit: int) -> list[KeyDefinition]:
+def _rows(index: Index, rows: Iterable[UsedDefinition], limit: int) -> list[KeyDefinition]:
     found: dict[str, KeyDefinition] = {}
-    for times, one in rows:
-        symbol = symbol_by_id(index, one)
-        if symbol is None or times < 2 or symbol.name in found or symbol.name == "main":
+    for row in rows:
+        symbol = symbol_by_id(index, row.id)
+        if symbol is None or row.times < 2 or symbol.name in found:
             continue
-        if symbol.declaration and symbol.kind in TYPE_KINDS:
-            continue  # a forward declaration; the type is defined elsewhere
-        path, place = index.order_of(one)
-        words = _words(index, f"{place} {path}")
-        found[symbol.name] = KeyDefinition(one, times, symbol.name, symbol.kind, path, words, symbol.signature)
+        words = _words(index, f"{row.place} {row.path}")
+        found[symbol.name] = KeyDefinition(
+            row.id, row.times, symbol.name, symbol.kind, row.path, words, symbol.signature
+        )
         if len(found) == limit:
             break
     return list(found.values())
@@ -78,7 +75,6 @@ def _words(index: Index, position: str) -> list[Piece]:
     return quote_sentence(index, path, sentence, symbol.doc, symbol.start_line) if is_statement(sentence) else []
 
 
-def most_used_definition(index: Index, path: str) -> tuple[int, int] | None:
-    """Return the number of users and the id of a file's most used definition, None if none is used."""
-    rows = folders(index).used_in.get(path)
-    return rows[0] if rows else None
+def most_used_definition(index: Index, path: str) -> UsedDefinition | None:
+    """Return a file's most used definition, None if none is used."""
+    return next((row for row in used_definitions(index, path) if row.kind in NAMED_KINDS), None)

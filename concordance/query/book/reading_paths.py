@@ -19,6 +19,7 @@ from concordance.facts.updates.reads import memoised
 from concordance.query.book.chapters import Chapter, order_by_use
 from concordance.query.descriptions import describe
 from concordance.query.folders import folders
+from concordance.query.folders.definition_uses import NAMED_KINDS, used_definitions
 from concordance.query.index.ledger import outline
 from concordance.query.index.repository import Index
 
@@ -79,7 +80,7 @@ def files_to_read(index: Index, paths: Sequence[str], limit: int) -> list[str]:
     return sorted(useful or central, key=lambda path: -worth[path])[:limit]
 
 
-@memoised(1 << 16, "used")
+@memoised(1 << 16)
 def _worth(index: Index, path: str) -> float:
     """Return how much a file explains: the square root of the documentation of a definition times its users; -1 if it
     defines no types or functions of its own, or helps tests."""
@@ -87,11 +88,11 @@ def _worth(index: Index, path: str) -> float:
     if helps_tests(path) or _DEFINING.isdisjoint(symbol.kind for symbol in own.values()):
         return -1.0
     found = 0.0
-    for times, one in folders(index).used_in.get(path, ()):
-        symbol = own.get(index.keys[one])
+    for row in used_definitions(index, path):
+        symbol = own.get(index.keys[row.id]) if row.kind in NAMED_KINDS else None
         if symbol is not None:
             words = min(len(symbol.doc), _LONG) + (_TYPE if symbol.kind in TYPE_KINDS else 0)
-            found = max(found, math.sqrt(times * words))
+            found = max(found, math.sqrt(row.times * words))
     return found
 
 

@@ -11,22 +11,21 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from heapq import nsmallest
-from typing import NamedTuple
 
-from concordance.base.model import TYPE_KINDS, Category, File, Kind, Skip
+from concordance.base.model import TYPE_KINDS, Category, File, Skip
 from concordance.base.paths import parent_folders
 from concordance.extract.registry import is_analysed, is_prose, language_of
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import FILE_USES, incremental, memoised, shared_until, unrecorded_copy
+from concordance.query.folders.definition_uses import NAMED_KINDS, UsedDefinition, most_used, used_definitions
+from concordance.query.index.census import CensusFile
 from concordance.query.index.ledger import Ledger, ledger
 from concordance.query.index.repository import Index
 
-NAMED_KINDS = frozenset(
-    (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
-)
-_MAX_TYPES = 400  # most used types kept for the whole repository
+_MAX_TYPES = 400  # most used types kept per folder
 _MAX_CENTRAL_FILES = 12  # most central files kept per folder and category
 _MAX_DEFINITIONS = 40  # most used definitions kept per folder
+MAX_SYMBOLS = 25  # most used symbols kept per folder
 _PROSE = frozenset(("html", "jupyter"))  # languages of documents without a reader
 
 UNREAD = " (recognised, not analysed)"  # after the name of a language without a reader, in tables
@@ -45,7 +44,11 @@ class Folder:
         self.language_lines: Counter[str] = Counter()
         self.categories: Counter[str] = Counter()  # files by category
         self.category_lines: Counter[str] = Counter()
-        self.used_definitions: UsedDefinitions = []
+        self.kinds: Counter[str] = Counter()  # symbols by kind
+        # The most used symbols of any kind; of the kinds that readers look for; and types.
+        self.used_symbols: list[UsedDefinition] = []
+        self.used_definitions: list[UsedDefinition] = []
+        self.used_types: list[UsedDefinition] = []
 
     def add(self, inner: Folder) -> None:
         """Add the totals of a folder inside of this one."""
@@ -58,6 +61,16 @@ class Folder:
         self.language_lines.update(inner.language_lines)
         self.categories.update(inner.categories)
         self.category_lines.update(inner.category_lines)
+        self.kinds.update(inner.kinds)
+        self.add_used(inner.used_symbols, inner.used_definitions, inner.used_types)
+
+    def add_used(
+        self, symbols: list[UsedDefinition], definitions: list[UsedDefinition], types: list[UsedDefinition]
+    ) -> None:
+        """Add definitions that other files use."""
+        self.used_symbols = most_used([*self.used_symbols, *symbols], MAX_SYMBOLS)
+        self.used_definitions = most_used([*self.used_definitions, *definitions], _MAX_DEFINITIONS, NAMED_KINDS)
+        self.used_types = most_used([*self.used_types, *types], _MAX_TYPES, TYPE_KINDS)
 
     @property
     def name(self) -> str:
@@ -67,47 +80,6 @@ class Folder:
     def mostly(self, category: Category) -> bool:
         """True if more than half of its files are of a category."""
         return 2 * self.categories[category] > self.count
-
-
-UsedDefinitions = list[tuple[int, int]]  # the number of files that use a definition, and its id; most used first
-
-
-class _MostUsed(NamedTuple):
-    """The definitions that most files use: types of the whole repository, and definitions by file and by folder."""
-
-    types: UsedDefinitions
-    files: dict[str, UsedDefinitions]
-    folders: dict[str, UsedDefinitions]  # at most `_MAX_DEFINITIONS` each
-
-
-@shared_until(Aspect.USED_BY, Aspect.SYMBOLS_NAMED, Aspect.DISPLAY_NAMES)
-def _most_used(index: Index) -> _MostUsed:
-    """Return the most used definitions of each file and of each folder with everything below it. Uses of a forward
-    declaration count as uses of the definition."""
-    census = index.census
-    kind_of, name_of = census.kind_of, census.name_of
-    times_of = {one: times for one, times in census.used_by.items() if kind_of(one) in NAMED_KINDS}
-    for one in sorted(times_of):
-        if index.declared[one] and kind_of(one) in TYPE_KINDS:
-            times = times_of.pop(one)
-            meant = [other for other in index.namesakes(index.keys[one], False) if kind_of(other) in TYPE_KINDS]
-            if meant:
-                times_of[meant[0]] = max(times, times_of.get(meant[0], 0))
-    order = {one: index.order_of(one) for one in times_of}
-    rows = [(times, one) for one, times in times_of.items() if name_of(one) != "main"]  # no file uses another's `main`
-    rows.sort(key=lambda row: (-row[0], name_of(row[1]), *order[row[1]]))
-    files: dict[str, list[int]] = {}  # positions in `rows`
-    for place, (_, one) in enumerate(rows):
-        files.setdefault(order[one][0], []).append(place)
-    best: dict[str, list[int]] = {folder: [] for folder in index.folders}
-    for path, places in files.items():
-        best[path.rpartition("/")[0]] += places[:_MAX_DEFINITIONS]
-    for folder in sorted(best, key=lambda folder: (not folder, -folder.count("/"))):  # innermost first
-        best[folder] = sorted(best[folder])[:_MAX_DEFINITIONS]
-        if folder:
-            best[folder.rpartition("/")[0]] += best[folder]
-    told = ({key: [rows[place] for place in one] for key, one in some.items()} for some in (files, best))
-    return _MostUsed([row for row in rows if kind_of(row[1]) in TYPE_KINDS][:_MAX_TYPES], *told)
 
 
 @shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
@@ -145,6 +117,9 @@ def _own_totals(index: Index, path: str) -> Folder:
         folder.nouns[noun_of(file)] += 1
         folder.categories[file.category] += 1
         folder.category_lines[file.category] += file.lines
+        used = used_definitions(index, name)
+        folder.add_used(used, used, used)
+        folder.kinds.update(map(index.census.kind_of, index.census.symbols(CensusFile(name, index.file_id(name)))))
     return folder
 
 
@@ -157,8 +132,6 @@ class Folders:
         self._ledger: Ledger = ledger(index)
         # A plain table, which records no reads: folder pages are rebuilt whenever any file below them changes anyway.
         self._files: dict[str, File] = unrecorded_copy(self._ledger.files)
-        self._used_definitions = _most_used(index)
-        self.used_types, self.used_in = self._used_definitions.types, self._used_definitions.files
         self.own = {path: _own_totals(index, path) for path in index.folders}  # the files directly in each
         self._score = _scores(index)
         self._tops: dict[str, dict[str, list[tuple[float, str]]]] = {}
@@ -166,10 +139,8 @@ class Folders:
             self._tops = {path: row for path, row in before._tops.items() if before.own[path] is self.own.get(path)}
         known = before.own if before is not None else {}
         had = before.all if before is not None and known.keys() == self.own.keys() else {}
-        used = self._used_definitions.folders
         stale = {
-            one for path, own in self.own.items()
-            if not had or known[path] is not own or had[path].used_definitions != used[path]
+            one for path, own in self.own.items() if not had or known[path] is not own
             for one in (path, *parent_folders(path))
         }  # fmt: skip
         self.all: dict[str, Folder] = {path: Folder(path) if path in stale else had[path] for path in self.own}
@@ -179,7 +150,6 @@ class Folders:
             folder.folders = had[path].folders if had else sorted(folder.folders, key=lambda inner: f"{inner}/")
             for inner in (self.own[path], *(self.all[one] for one in folder.folders)):
                 folder.add(inner)
-            folder.used_definitions = used[path]
             if path and not had:
                 self.all[path.rpartition("/")[0]].folders.append(path)
 

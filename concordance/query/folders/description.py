@@ -101,9 +101,9 @@ def _workflows(index: Index, folder: Folder) -> str:
 def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
     """Return links to the definitions in a folder that most files use, each name once."""
     found: dict[str, Piece] = {}
-    for times, one in folder.used_definitions:
-        ref = ref_of(index, one, short=True)
-        if times > 1 and len(found) < limit:
+    for one in folder.used_definitions:
+        ref = ref_of(index, one.id, short=True)
+        if one.times > 1 and len(found) < limit:
             found.setdefault(ref.label, ref)
     return list(found.values())
 

@@ -26,7 +26,7 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import TYPE_KINDS, Category, Kind
 from concordance.query.book.chapters import is_code, plan
-from concordance.query.book.key_definitions import key_definitions_of_folder
+from concordance.query.book.key_definitions import key_definitions_of_folder, most_used_definition
 from concordance.query.book.reading_paths import files_to_read, helps_tests
 from concordance.query.descriptions import describe
 from concordance.query.folders import folders
@@ -127,8 +127,8 @@ def parts_table(index: Index) -> list[Block]:
 
 
 def _main_definition(index: Index, path: str) -> list[Piece]:
-    used = folders(index).used_in.get(path)
-    return [ref_of(index, used[0][1], short=True)] if used else []
+    used = most_used_definition(index, path)
+    return [ref_of(index, used.id, short=True)] if used is not None else []
 
 
 def concepts(index: Index) -> list[Block]:

@@ -47,7 +47,7 @@ def root_index(index: Index) -> Iterator[Block]:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
     tests = f" and {count_noun(root.tests, 'test')}" if root.tests else ""
-    symbols = index.census.symbol_counts[""]
+    symbols = folders(index).all[""].kinds.total()
     yield Text(
         [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
          f"They define {count_noun(symbols, 'name')}{tests}."]

@@ -212,9 +212,9 @@ def importance_reason(index: Index, path: str) -> list[Piece]:
         return [count_noun(tests, "test")] if tests else [count_noun(ledger(index).files[path].lines, "line")]
     found: list[Piece] = [f"used by {count_noun(users, 'file')}"] if users else []
     if best is not None:
-        times, one = best
+        times = best.times
         how = "all for " if times >= users > 1 else "for " if times >= users else "most often for "
-        found += [", " if found else "", how, ref_of(index, one, short=True)]
+        found += [", " if found else "", how, ref_of(index, best.id, short=True)]
         found += [f" ({times:,})"] if how == "most often for " else []
     return found
 

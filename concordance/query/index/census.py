@@ -10,12 +10,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
 from concordance.base.model import KINDS, Kind, Term
-from concordance.base.paths import parent_folders
 from concordance.facts.codec import decode_terms, pack_terms
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import IdOwners, SymbolIds
@@ -118,13 +117,6 @@ class Census:
         """Return the kind of a symbol; "" for other ids."""
         return _KIND_WORDS[self._tables.kinds[identity]] if self._tables.keys[identity] else ""
 
-    def count_kinds(self, files: Iterable[CensusFile]) -> Counter[str]:
-        """Return the number of symbols of each kind in some files."""
-        counts: Counter[int] = Counter()
-        for file in files:
-            counts.update(map(self._tables.kinds.__getitem__, self.symbols(file)))
-        return Counter({_KIND_WORDS[kind]: count for kind, count in counts.items()})
-
     @shared_property(Aspect.PATHS)
     def files(self) -> list[CensusFile]:
         """All files, in the order of paths."""
@@ -225,16 +217,6 @@ class Census:
             return self.files
         first, last = (bisect_left(self._paths, folder + sign) for sign in ("/", "0"))  # "0" is the character after "/"
         return self.files[first:last]
-
-    @shared_property()
-    def symbol_counts(self) -> Counter[str]:
-        """The number of symbols below each folder."""
-        found: Counter[str] = Counter()
-        for file in self.files:
-            if count := len(self.symbols(file)):
-                for folder in parent_folders(file.path):
-                    found[folder] += count
-        return found
 
 
 def name_in(key: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from heapq import nlargest, nsmallest
 
 from concordance.base.blocks import Block, Item, Mono, Piece, Ref, Strong, Table, To
 from concordance.base.model import KINDS, TYPE_KINDS, Kind
+from concordance.query.folders.definition_uses import UsedDefinition
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.repository import Index
 from concordance.query.names.display_names import public_name
@@ -93,18 +93,12 @@ _AMBIGUOUS_FILE_NAMES = frozenset(
 )
 
 
-def most_used_table(
-    index: Index, ids: Iterable[int], counts: Counter[int], limit: int, folder: str = ""
-) -> list[Block]:
-    """Return a table of the symbols that most files use; empty if none is used. Paths are relative to the folder."""
-    kind_of, name_of, path_of = index.census.kind_of, index.census.name_of, index.path_of
+def definitions_table(index: Index, definitions: Iterable[UsedDefinition], folder: str = "") -> list[Block]:
+    """Return a table of definitions with the number of files that use each; empty if there are none. Paths are relative
+    to the folder."""
     cut = len(folder) + 1 if folder else 0
-    some = [identity for identity in ids if counts.get(identity) and kind_of(identity)]
-    least = min(nlargest(limit, map(counts.__getitem__, some)), default=0)  # the others are not compared by name
-    rest = [one for one in some if counts[one] >= least]
-    best = nsmallest(limit, rest, key=lambda one: (-counts[one], name_of(one), *index.order_of(one)))
     rows: list[list[list[Piece]]] = [
-        [[_symbol_ref(index, one)], [kind_of(one)], [Mono(path_of(one)[cut:])], [f"{counts[one]:,}"]] for one in best
+        [[_symbol_ref(index, one.id)], [one.kind], [Mono(one.path[cut:])], [f"{one.times:,}"]] for one in definitions
     ]
     return [Table(["Name", "Kind", "File", "Files that use it"], rows)] if rows else []
 

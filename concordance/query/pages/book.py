@@ -199,7 +199,7 @@ def _paths(index: Index) -> list[Block]:
 
 
 def _glossary(index: Index) -> list[Block]:
-    index.reads.note("used", WHOLE_TABLE)
+    index.reads.note("used definitions", WHOLE_TABLE)
     rows = glossary.glossary_entries(index)
     if not rows:
         return [Text(["No definitions of terms found in documents, acronyms and the most used classes."])]
@@ -221,7 +221,7 @@ def _glossary(index: Index) -> list[Block]:
 def _names(index: Index) -> list[Block]:
     """Return the most important names of every chapter, A to Z, each with its chapters."""
     made = plan(index)
-    for what in ("used", "chapters", Aspect.PATHS):
+    for what in ("used definitions", "chapters", Aspect.PATHS):
         index.reads.note(what, WHOLE_TABLE)
     names: dict[str, list[tuple[Ref, Ref]]] = {}
     for chapter in made.ordered:

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import WHOLE_TABLE
+from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.names.file_keywords import GROUPS
-from concordance.query.names.index_entries import EntryWriter, most_used_table
+from concordance.query.names.index_entries import EntryWriter, definitions_table
 from concordance.query.names.shards import DIGITS, OTHER, letter_of
 
 TO = To.LETTERS  # what links to these pages say
@@ -30,7 +31,7 @@ def subjects(index: Index) -> list[str]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the front page, or the pages of one part of the alphabet."""
     if not subject:
-        for what in ("shard", "used", Aspect.SYMBOLS_NAMED, Aspect.CONCEPT):
+        for what in ("shard", "used definitions", Aspect.SYMBOLS_NAMED, Aspect.CONCEPT):
             index.reads.note(what, WHOLE_TABLE)
         yield Page(Ref(To.LETTERS, ""), ["Keywords"], _front(index))
         return
@@ -100,11 +101,12 @@ def _front(index: Index) -> list[Block]:
             pieces += [" · " if pieces else "", Ref(To.LETTERS, part, "", _title(part), False)]
             pieces.append(f" {shards.count(part):,}")
         rows.append([[_title(letter)], pieces])
-    counts = census.count_kinds(census.files)
+    whole = folders(index).all[""]
+    counts = whole.kinds
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]
     ]
-    ranked = most_used_table(index, census.used_by, census.used_by, _MAX_RANKED)
+    ranked = definitions_table(index, whole.used_symbols)
     total = sum(counts.values())
     names, concepts = count_noun(census.name_count, "name"), count_noun(index.alphabet.concepts, "concept")
     told = f"{count_noun(total, 'definition')} of {names}, and {concepts}."

@@ -29,8 +29,7 @@ from concordance.base.blocks import (
     count_noun,
 )
 from concordance.base.model import Bridge
-from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import WHOLE_TABLE, shared_until
+from concordance.facts.updates.reads import memoised
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
@@ -59,14 +58,18 @@ def slug(title: str) -> str:
     return f"{plain[:_MAX_SLUG]}-{crc32(title.lower().encode()):08x}"
 
 
-@shared_until(Aspect.BRIDGES)
-def _notes(index: Index) -> dict[str, list[Bridge]]:
-    """Return all notes, by the slug of the title, in the order of paths and lines."""
-    rows = [row for row in bridges_of(index).rows if row.bridge == "notes" and row.says == "explains"]
+@memoised(1)
+def _notes_of(index: Index, bridge: str) -> dict[str, list[Bridge]]:
+    rows = [row for row in bridges_of(index).of_kind(bridge) if row.says == "explains"]
     found: dict[str, list[Bridge]] = {}
     for row in sorted(rows, key=lambda row: (index.path_of(row.source), row.end)):
         found.setdefault(slug(_title(row)), []).append(row)
     return dict(sorted(found.items()))
+
+
+def _notes(index: Index) -> dict[str, list[Bridge]]:
+    """Return all notes, by the slug of the title, in the order of paths and lines."""
+    return _notes_of(index, "notes")
 
 
 def _title(row: Bridge) -> str:
@@ -85,7 +88,6 @@ def subject_named(index: Index, name: str) -> str:
     found = _NAME.fullmatch(name)
     if found is None:
         return ""
-    index.reads.note(Aspect.BRIDGES_OF_NAME, name)
     return slug(found[1]) if slug(found[1]) in _notes(index) else ""
 
 
@@ -102,7 +104,6 @@ def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
 
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of one note, or the list."""
-    index.reads.note(Aspect.BRIDGES_OF_NAME, WHOLE_TABLE)
     if not subject:
         yield Page(Ref(TO, ""), ["Notes"], _list(index))
     elif subject in _notes(index):

@@ -103,7 +103,7 @@ def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
 
 
 def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Iterator[Item]:
-    symbols = index.census.symbol_counts[""]
+    symbols = folders(index).all[""].kinds.total()
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {count_noun(sum(file.lines for file in read), 'line')}"])
     empty = sum(map(is_empty, read))

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from heapq import nsmallest
-from itertools import chain
+from heapq import nlargest, nsmallest
 from math import log2
 
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
 from concordance.extract.terms.terms import weight
 from concordance.facts.updates.reads import NAMES_BELOW
+from concordance.query.folders import MAX_SYMBOLS, Folder, folders
+from concordance.query.folders.definition_uses import UsedDefinition, most_used
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
 from concordance.query.names.file_keywords import GROUPS, is_characteristic, name_key
-from concordance.query.names.index_entries import most_used_table
+from concordance.query.names.index_entries import definitions_table
 
 TO = To.SUBTREE  # what links to these pages say
 
 _MAX_LISTED_SYMBOLS = 100  # definitions up to which a page lists those of the whole subtree
-_MAX_RANKED = 25  # rows of a ranking
 _MAX_CONCEPTS = 30  # concepts of a ranking
+_VERY_OFTEN = 1e9  # more often than any term occurs
 _MAX_DEFINITIONS = 4_000  # definitions on one part of a page
 
 
@@ -36,18 +37,17 @@ def subjects(index: Index) -> list[str]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the keyword index of a folder, in parts if it is long."""
     index.reads.note(NAMES_BELOW, subject)
-    census = index.census
-    below, count = census.below(subject), census.symbol_counts[subject]
+    folder, below = folders(index).all[subject], index.census.below(subject)
+    count = folder.kinds.total()
     whole = count <= _MAX_LISTED_SYMBOLS
     listed = below if whole else [file for file in below if file.path.rpartition("/")[0] == subject]
     parts = _parts(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
-    blocks: list[Block] = [_summary(index, below, count)]
-    ids = chain.from_iterable(map(census.symbols, below))  # one by one: a large subtree has millions
-    ranked = most_used_table(index, ids, census.used_by, min(_MAX_RANKED, 5 + count // 20), subject)
+    blocks: list[Block] = [_summary(folder)]
+    ranked = definitions_table(index, folder.used_symbols[: _rows_of_ranking(count)], subject)
     blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
     blocks += [Heading(2, ["Defined"])] if count else []
-    blocks += _subfolder_counts(index, subject, below) if not whole else []
+    blocks += _subfolder_counts(index, folder) if not whole else []
     blocks += _contents(subject, parts) if len(parts) > 1 else []
     blocks += [_definitions(index, subject, parts[0])] if len(parts) == 1 else []
     blocks += _used_outside(index, below, count) if subject else []
@@ -109,26 +109,28 @@ def _contents(folder: str, parts: list[list[CensusFile]]) -> list[Block]:
     return [Items(rows)]
 
 
-def _summary(index: Index, below: list[CensusFile], count: int) -> Block:
-    counts = index.census.count_kinds(below)
+def _rows_of_ranking(definitions: int) -> int:
+    return min(MAX_SYMBOLS, 5 + definitions // 20)
+
+
+def _summary(folder: Folder) -> Block:
+    counts = folder.kinds
     told = [f"{counts[kind]:,} {title.lower()}" for kind, title in GROUPS.items() if counts[kind] > 1]
     told += [f"1 {kind}" for kind in GROUPS if counts[kind] == 1]
     return Text(
         [
-            f"{count_noun(len(below), 'file')}, {count_noun(count, 'definition')}{': ' if told else ''}",
+            f"{count_noun(folder.count, 'file')}, {count_noun(counts.total(), 'definition')}{': ' if told else ''}",
             ", ".join(told),
             ".",
         ]
     )
 
 
-def _subfolder_counts(index: Index, folder: str, below: list[CensusFile]) -> list[Block]:
+def _subfolder_counts(index: Index, folder: Folder) -> list[Block]:
     """Return the subfolders, each with its number of definitions."""
-    census = index.census
-    start = len(folder) + 1 if folder else 0
     rows = [
-        Item([Ref(To.SUBTREE, name, "", name[start:]), f": {count_noun(census.symbol_counts[name], 'definition')}"])
-        for name in dict.fromkeys(file.path[: file.path.find("/", start)] for file in below if "/" in file.path[start:])
+        Item([Ref(To.SUBTREE, one.path, "", one.name), f": {count_noun(one.kinds.total(), 'definition')}"])
+        for one in (folders(index).all[path] for path in folder.folders)
     ]
     return [Items(rows)] if rows else []
 
@@ -140,9 +142,15 @@ def _used_outside(index: Index, below: list[CensusFile], count: int) -> list[Blo
     counts: Counter[int] = Counter()
     for file in below:
         counts.update(census.external_uses[file.id])
-    outside = (one for one in counts if owners[one] not in inside)
-    rows = most_used_table(index, outside, counts, min(_MAX_RANKED, 5 + count // 20))
-    return [Heading(2, ["Used"]), *rows] if rows else []
+    outside = [one for one in counts if owners[one] not in inside and census.kind_of(one)]
+    limit = _rows_of_ranking(count)
+    least = min(nlargest(limit, (counts[one] for one in outside)), default=0)  # the others are not compared by name
+    rows = most_used((_used(index, one, counts[one]) for one in outside if counts[one] >= least), limit)
+    return [Heading(2, ["Used"]), *definitions_table(index, rows)] if rows else []
+
+
+def _used(index: Index, one: int, times: int) -> UsedDefinition:
+    return UsedDefinition(-times, index.census.name_of(one), *index.order_of(one), index.census.kind_of(one), one)
 
 
 def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[Block]:
@@ -150,20 +158,28 @@ def _concepts(index: Index, below: list[CensusFile], definitions: int) -> list[B
     census = index.census
     terms = [term for file in below for term in census.terms.get(file.id, ()) if term.kind != "name"]
     files = Counter([term.text for term in terms])
-    times = files.copy()
+    everywhere, band, limit = census.files_per_term, census.file_count_band, min(_MAX_CONCEPTS, 5 + definitions // 10)
+    characteristic = [text for text in files if is_characteristic(everywhere.get(text, 1), band)]
+
+    def value(count: int, spread: int, times: float) -> float:
+        """How good a concept is: it occurs in many files of the subtree and in few others."""
+        spread = max(count, spread)
+        return count / spread * log2(1 + count) * weight(times, spread, max(spread, band))
+
+    # Most terms occur in few files and cannot be among the best, however often they occur there.
+    sample = nlargest(4 * limit, characteristic, key=files.__getitem__)
+    sure = (value(files[text], everywhere.get(text, 1), files[text]) for text in sample)
+    least = min(nlargest(limit, sure), default=0.0) if len(sample) >= limit else 0.0
+    may_be_best = {count for count in set(files.values()) if value(count, 0, _VERY_OFTEN) >= least}
+    times = {text: 0 for text in characteristic if files[text] in may_be_best}
     stands_for: dict[str, str] = {}
-    for text, _, number, _, meaning in [term for term in terms if term.times > 1 or term.stands_for]:
-        times[text] += number - 1
-        if meaning:
-            stands_for.setdefault(text, meaning)
-    weighed, everywhere, band = [], census.files_per_term, census.file_count_band
-    for text, count in files.items():
-        if is_characteristic(everywhere.get(text, 1), band):
-            spread = max(count, everywhere.get(text, 1))
-            telling = weight(times[text], spread, max(spread, band))
-            # A good concept occurs in many files of the subtree and in few others.
-            weighed.append((-count / spread * log2(1 + count) * telling, text))
-    best = [text for _, text in nsmallest(min(_MAX_CONCEPTS, 5 + definitions // 10), weighed)]
+    for text, _, number, _, meaning in terms:
+        if text in times:
+            times[text] += number
+            if meaning:
+                stands_for.setdefault(text, meaning)
+    weighed = [(-value(files[text], everywhere.get(text, 1), often), text) for text, often in times.items()]
+    best = [text for _, text in nsmallest(limit, weighed)]
     if not best:
         return []
     rows = [

@@ -71,10 +71,10 @@ def _join(
     rows = [row for one in joined.values() for row in one.rows]
     if rows != before:
         writer.put_analysis(_ROWS, pack_bridges(rows))
-        delta.add(Aspect.BRIDGES, [""])
     reads = {name: (len(one.rows), one.slots) for name, one in joined.items()}
     writer.put_analysis(_READS, msgspec.msgpack.encode(reads))
     differing = {*before} ^ {*rows}
+    delta.add(Aspect.BRIDGES, {row.bridge for row in differing})
     # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
     delta.add(Aspect.BRIDGES_OF_NAME, {name for row in differing for name in (row.name, row.name.partition(".")[0])})
     ids = {one for row in differing for one in (row.source, row.target) if one}

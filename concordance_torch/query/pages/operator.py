@@ -34,12 +34,12 @@ from concordance.base.blocks import (
 )
 from concordance.base.model import Bridge, Category, Trust
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import WHOLE_TABLE
 from concordance.query.descriptions.quotations import first_sentence, quote_sentence
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.sections.structure import folder_counts
+from concordance_torch.link.operator_tables import SCHEMA_BRIDGES
 from concordance_torch.query.operators import (
     CALLED,
     CALLS,
@@ -94,7 +94,8 @@ def titled(index: Index, question: str) -> Iterator[tuple[str, str, str, int]]:
 def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the page of one operator, or the index."""
     if not subject:
-        index.reads.note(Aspect.BRIDGES_OF_NAME, WHOLE_TABLE)
+        for bridge in SCHEMA_BRIDGES:
+            index.reads.note(Aspect.BRIDGES, bridge)
         yield Page(Ref(TO, ""), ["Operators"], _all(index))
         return
     one = operator(index, subject)

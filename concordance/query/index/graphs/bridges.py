@@ -55,6 +55,11 @@ class Bridges:
     def __init__(self, index: Index, rows: list[Bridge]) -> None:
         self._index, self.rows = index, rows
 
+    def of_kind(self, bridge: str) -> list[Bridge]:
+        """Return all bridges of a kind, in no particular order."""
+        self._index.reads.note(Aspect.BRIDGES, bridge)
+        return [row for row in self.rows if row.bridge == bridge]
+
     def named(self, name: str, bridge: str = "") -> list[Bridge]:
         """Return the bridges with this name, or only those of one kind."""
         self._index.reads.note(Aspect.BRIDGES_OF_NAME, name)

@@ -12,15 +12,13 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from concordance.base.model import Term
-from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, round_to_power
 from concordance.facts.updates.reads import FILE_USES, TouchedKeys, drop_shared, drop_shared_properties, is_computed
-from concordance.query.index.census import Census, CensusFile
+from concordance.query.index.census import Census
 from concordance.query.index.graphs.file_graph import folder_edges, updated_edges
 from concordance.query.index.repository import KIND_NUMBERS, Index, analysis_marks, bare_key
-from concordance.query.index.updates.tables import link_tables
 from concordance.query.search.related_files import Neighbours
 
 _MAX_CHANGED_FILES = 200  # changed files above which the whole index is read again
@@ -40,7 +38,6 @@ def refresh_index(index: Index, facts: Facts) -> bool:
         _remove_symbols(index, file)
     neighbours = _NeighboursUpdate(index) if is_computed(index, "neighbours") else None
     ranked = {name: vars(index)[name] for name in ("ranks", "bands") if is_computed(index, name)}
-    tables = link_tables(index)
 
     index.facts.close()
     index.facts = facts
@@ -61,11 +58,9 @@ def refresh_index(index: Index, facts: Facts) -> bool:
         _add_symbols(index, file)
     if neighbours is not None:
         neighbours.finish(bool(touched[FILE_USES] or touched[Aspect.PATHS]))
-    changed = census.finish(touched) if census is not None else CensusChanges([], None)
+    terms = census.finish(touched) if census is not None else []
     if is_computed(index, "alphabet"):
-        index.alphabet.renew(touched[Aspect.SYMBOLS_NAMED], changed.terms)
-    stale = changed.files_used_differently
-    tables.stale = None if stale is None or tables.stale is None else tables.stale | stale
+        index.alphabet.renew(touched[Aspect.SYMBOLS_NAMED], terms)
     index.reused_letters = None
     return True
 
@@ -175,30 +170,19 @@ class TermChange(NamedTuple):
     after: tuple[Term, ...]
 
 
-class CensusChanges(NamedTuple):
-    """What the update of a census changed."""
-
-    terms: list[TermChange]
-    files_used_differently: set[str] | None  # files with other users or other symbols; None if it may be any
-
-
 class CensusUpdate:
     """Updates one census."""
 
     def __init__(self, census: Census, files: Sequence[ChangedFile]) -> None:
         self._census, self._files = census, files
-        had = [CensusFile(file.path, file.before.file) for file in files if file.before is not None]
-        self._symbols_before = {one.path: len(census.symbols(one)) for one in had} if self._has("symbol_counts") else {}
 
     def _has(self, name: str) -> bool:
         return is_computed(self._census, name)
 
-    def finish(self, touched: TouchedKeys) -> CensusChanges:
-        """Add the new symbols, and update everything else, after the tables of files and symbols."""
+    def finish(self, touched: TouchedKeys) -> list[TermChange]:
+        """Update everything after the tables of files and symbols, and return which terms changed."""
         census, facts = self._census, self._census.facts
         drop_shared_properties(census, touched)
-        for file in self._files if self._has("symbol_counts") else ():
-            self._count(file.path, sum(1 for row in file.symbols if row[1]) - self._symbols_before.get(file.path, 0))
         changed = facts.ids_named(touched[Aspect.SYMBOLS_NAMED]) if self._has("code_symbols") else {}
         for name, ids in changed.items():
             for identity in census.first_code_symbols(ids):
@@ -212,16 +196,9 @@ class CensusUpdate:
             census.files_per_term.update(
                 (one, round_to_power(files)) for one, files in facts.files_with([text]).items()
             )
-        terms = [*self._terms(touched[Aspect.TEXT])] if self._has("terms") else []
-        return CensusChanges(terms, self._uses(touched))
-
-    def _count(self, path: str, more: int) -> None:
-        """Adjust the number of symbols in the folders above a file."""
-        for folder in parent_folders(path):
-            counts = self._census.symbol_counts
-            counts[folder] += more
-            if not counts[folder]:
-                del counts[folder]
+        if self._has("external_uses"):
+            self._count_uses(touched)
+        return [*self._terms(touched[Aspect.TEXT])] if self._has("terms") else []
 
     def _terms(self, paths: Collection[str]) -> Iterable[TermChange]:
         census = self._census
@@ -234,16 +211,11 @@ class CensusUpdate:
                 census.terms[file] = after
             yield TermChange(path, before, after)
 
-    # --- uses
-
-    def _uses(self, touched: TouchedKeys) -> set[str] | None:
-        """Count the uses again; return the files whose symbols have changed users, or None if it may be any."""
-        if not self._has("external_uses"):
-            return None
-        census, other = self._census, set[int]()
+    def _count_uses(self, touched: TouchedKeys) -> None:
+        census = self._census
         for file in self._files:
             if file.now is None and file.before is not None:
-                other |= self._replace_uses(file.before.file, ())
+                self._replace_uses(file.before.file, ())
                 del census.external_uses[file.before.file]
             elif file.before is None and file.now is not None:
                 census.external_uses[file.now.file] = array("I")
@@ -251,20 +223,13 @@ class CensusUpdate:
             ids = census.facts.ids(path)
             if ids.file:
                 used = [one for one in census.facts.used_from(path) if one not in ids]
-                other |= self._replace_uses(ids.file, used)
-        for file in self._files:
-            if file.now is None and file.before is not None:
-                other -= {file.before.file, *file.before}
-        return {file.path for file in self._files} | {census.path_of(one) for one in other}
+                self._replace_uses(ids.file, used)
 
-    def _replace_uses(self, file: int, targets: Iterable[int]) -> set[int]:
-        """Replace what a file uses, and return the ids that are only in the old or only in the new set."""
+    def _replace_uses(self, file: int, targets: Iterable[int]) -> None:
         uses = self._census.external_uses
         before, uses[file] = uses[file], array("I", sorted(targets))
         now = {*uses[file]}
-        other = now.symmetric_difference(before)
-        for one in other if self._has("used_by") else ():
+        for one in now.symmetric_difference(before) if self._has("used_by") else ():
             times = self._census.used_by.pop(one, 0) + (1 if one in now else -1)
             if times:
                 self._census.used_by[one] = times
-        return other

@@ -22,6 +22,7 @@ from concordance.query.answers import split_key
 from concordance.query.book.chapter_sections import dependency_sentences
 from concordance.query.book.chapters import chapter_of, plan
 from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_by_path
+from concordance.query.folders.definition_uses import used_definitions
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.findings import findings_by_rule
 from concordance.query.index.owners import code_owners
@@ -31,10 +32,10 @@ from concordance.query.names.display_names import public_names
 from concordance.query.search.related_files import stem_of
 
 # Tables by path; a change in one of them also makes the pages of the enclosing folders stale.
-_AFFECTING_FOLDERS = frozenset(("ranks", "tests", "uses", "users", "used", "command"))
+_AFFECTING_FOLDERS = frozenset(("ranks", "tests", "uses", "users", "used definitions", "command"))
 _OF_LINKS = (
     "uses", "files used", "users", "fan in", "fan out", "edges", "bands", "ranks", "layers", "cycles", "clusters",
-    "tests", "used",
+    "tests", "used definitions",
 )  # fmt: skip
 
 
@@ -43,7 +44,10 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
     with index.reads.not_recording():
         found = _path_tables(index, before, touched)
         found["passes"] = {**index.marks, "files": _files_mark(index)}
-        same = touched is not None and not touched.get(Aspect.USED_BY) and before.get("passes") == found["passes"]
+        same = (
+            touched is not None and before.get("passes") == found["passes"]
+            and not touched.get(Aspect.USED_BY) and not touched.get(Aspect.SYMBOLS_NAMED)
+        )  # fmt: skip
         found |= {name: before[name] for name in _OF_LINKS} if same else link_tables(index).of(index)
         homes = index.folders
         found["chapter"] = {folder: number(chapter_of(index, folder)) for folder in homes}
@@ -171,7 +175,7 @@ def changed(
             slots.add(slot_of(name, WHOLE_TABLE))
         if name in _AFFECTING_FOLDERS:
             stirred.update(keys)
-        if name == "used":
+        if name == "used definitions":
             named.update(keys)
     slots.update(slot_of(BELOW, folder) for folder in {folder for path in stirred for folder in parent_folders(path)})
     slots.update(
@@ -213,19 +217,15 @@ class LinkTables:
         self._rows: dict[str, Mapping[Any, Any]] = {}  # the rows that each table was computed from last
         self._digests: dict[str, Digests] = {}
         self._neighbours: object = None
-        self.stale: set[str] | None = None  # files whose symbols' users changed since; None if it may be any
 
     def of(self, index: Index) -> dict[str, Digests]:
         """Return all tables. The caller may keep them: a changed table is replaced, never modified."""
         if self._neighbours is not index.neighbours:
             self._neighbours = index.neighbours
             self._digest_analyses(index)
-        if self.stale is None:
-            self._digests["used"] = {}
-        paths = self.stale if self.stale is not None else [row[1] for row in index.file_rows]
-        if paths:
-            self._use(index, paths)
-        self.stale = set()
+        definitions = {path: used_definitions(index, path) for _, path, _, _ in index.file_rows}
+        told = {path: rows for path, rows in definitions.items() if rows}
+        self._update_table("used definitions", told, lambda rows: number([(*row[:2], row.kind) for row in rows]))
         return dict(self._digests)
 
     def _update_table(
@@ -268,18 +268,6 @@ class LinkTables:
         }
         self._update_table("tests", index.tested_rows, _tests(index), path_of)
 
-    def _use(self, index: Index, paths: set[str] | list[str]) -> None:
-        """Compute how often the symbols of the given files are used."""
-        used_by, used = index.census.used_by, dict(self._digests["used"])
-        for path in paths:
-            file = index.ids_by_path.get(path)
-            own = (file, *index.symbol_ids[file]) if file is not None else ()
-            rows = [(index.keys[one], used_by[one]) for one in own if one in used_by]
-            used.pop(path, None)
-            if rows:
-                used[path] = number(rows)
-        self._digests["used"] = used
-
 
 def _tests(index: Index) -> Callable[[tuple[list[tuple[int, bytes]], int]], int]:
     """Return a function that digests a file's tests by path and key, so that mere new ids change nothing."""
@@ -305,7 +293,7 @@ def _digest_once(digests: dict[int, int], row: Any, make: Callable[[Any], int]) 
     return found
 
 
-@shared_until()  # `refresh` sets what is stale in it
+@shared_until()
 def link_tables(index: Index) -> LinkTables:
     """Return the digests of an index, as far as they were computed."""
     return LinkTables()

@@ -1,0 +1,73 @@
+"""How many files use each definition, by the file that has it.
+
+In: an index and a path. Out: the symbols of the file that other files use, most used first. Uses of a forward
+declaration count for the type that it declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from concordance.base.model import TYPE_KINDS, Kind
+from concordance.facts.updates.delta import Aspect
+from concordance.facts.updates.reads import memoised
+from concordance.query.index.repository import Index
+
+NAMED_KINDS = frozenset(
+    (Kind.CLASS, Kind.STRUCT, Kind.INTERFACE, Kind.ENUM, Kind.FUNCTION, Kind.MACRO, Kind.TYPE, Kind.UNION)
+)
+
+
+class UsedDefinition(NamedTuple):
+    """A symbol that other files use. They sort from the most used to the least, and never by id."""
+
+    unused: int  # the number of files that use it, negated
+    name: str
+    path: str
+    place: int  # its position among the symbols of its file
+    kind: str
+    id: int
+
+    @property
+    def times(self) -> int:
+        """The number of files that use it."""
+        return -self.unused
+
+
+@memoised(1 << 20)
+def used_definitions(index: Index, path: str) -> list[UsedDefinition]:
+    """Return the symbols of a file that other files use, of any kind."""
+    index.reads.note(Aspect.WORDS, path)
+    index.reads.note(Aspect.USED_BY, path)
+    census, found = index.census, []
+    has_prototypes = index.language_of(path) in index.prototyped
+    for place, one in enumerate(index.symbol_ids[index.file_id(path)]):
+        kind, times = census.kind_of(one), census.used_by.get(one, 0)
+        if kind in TYPE_KINDS and index.declared[one]:
+            times = 0
+        elif kind in TYPE_KINDS and has_prototypes:
+            times = max(times, _uses_of_forward_declarations(index, one))
+        name = census.name_of(one) if times else ""
+        if name and name != "main":  # no file uses another's `main`
+            found.append(UsedDefinition(-times, name, path, place, kind, one))
+    return sorted(found)
+
+
+def _uses_of_forward_declarations(index: Index, one: int) -> int:
+    """Return how many files use the most used forward declaration of a type; 0 if it declares another definition."""
+    census, key = index.census, index.keys[one]
+    declared = [other for other in index.namesakes(key, True) if census.kind_of(other) in TYPE_KINDS]
+    if not declared:
+        return 0
+    meant = next(other for other in index.namesakes(key, False) if census.kind_of(other) in TYPE_KINDS)
+    for other in declared if meant == one else ():
+        index.reads.note(Aspect.USED_BY, index.path_of(other))
+    return max(census.used_by.get(other, 0) for other in declared) if meant == one else 0
+
+
+def most_used(
+    definitions: Iterable[UsedDefinition], limit: int, kinds: frozenset[Kind] | None = None
+) -> list[UsedDefinition]:
+    """Return the most used definitions, of any kind or of certain kinds."""
+    return sorted(one for one in definitions if kinds is None or one.kind in kinds)[:limit]
