@@ -9,7 +9,6 @@ the book is then that of a clean build.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import random
@@ -183,7 +182,7 @@ class Resident:
         began, before = time.perf_counter(), processor_time()
         done = self.current.update(paths, False)
         took, cpu = time.perf_counter() - began, processor_time() - before
-        gc.collect()  # as `concord watch` does once the update is reported
+        self.current.tidy()  # as `concord watch` does once the update is reported
         assert done is not None, f"no change was seen in {paths}"
         return Took(took, cpu, done.summary.seconds, done.book.written, what)
 

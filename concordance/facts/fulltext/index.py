@@ -47,6 +47,9 @@ _DAMAGED = re.compile("FileDoesNotExist|FileAlreadyExists|[Cc]orrupt|InvalidData
 _ABANDONED = re.compile(r"text\.\d+(?:\.old)?\.new")  # folders left by killed builds
 _DESCRIPTION_FILE = "made"  # the file in which an index describes itself
 _HEAP = 50_000_000  # bytes of memory for a writer
+# tantivy merges an index as soon as it has so many segments of at most so many documents.
+_MERGED_SEGMENTS, _SMALL_SEGMENT = 8, 10_000
+_FILLER = "\0"  # the path of a document that only makes a segment
 _PACKAGE_FILES = ("__init__", "mod", "index", "lib")  # files that are named after their folder
 
 
@@ -247,6 +250,50 @@ class TextWriter:
             remove_tree(self.target)
 
 
+class _Segment(msgspec.Struct):
+    max_doc: int  # the number of its documents, including deleted ones
+
+
+class _IndexMeta(msgspec.Struct):
+    """What is needed of the file in which tantivy lists the segments of an index."""
+
+    segments: list[_Segment]
+
+
+def merge_in_advance(folder: str) -> None:
+    """Merge the segments that the next update would have to merge, which takes a second for some thousand files. To be
+    called while nobody is waiting; the caller holds the lock of the store."""
+    note = _note(folder)
+    place = os.path.join(folder, "text")
+    due = [home for home in _homes(place) if note is not None and _is_merge_due(home[0])]
+    if note is None or not due:
+        return
+    with watch_call(f"the full-text index {place} to be merged"):
+        _write_note(place, note._replace(before=note.after, paths=[]))  # if this is killed, the index is still usable
+        for home, pieces in due:
+            for fill in (True, False):
+                writer = open_index(home, pieces).writer(_HEAP, 1)
+                if fill:
+                    writer.add_document(tantivy.Document(path=_FILLER))
+                else:
+                    writer.delete_documents_by_term("path", _FILLER)
+                writer.commit()
+                writer.wait_merging_threads()
+        checksums.note_files(place, _DESCRIPTION_FILE)
+
+
+def _is_merge_due(home: str) -> bool:
+    """True if the next commit of an index would start to merge it."""
+    with open(os.path.join(home, "meta.json"), "rb") as file:
+        meta = msgspec.json.decode(file.read(), type=_IndexMeta)
+    return sum(segment.max_doc <= _SMALL_SEGMENT for segment in meta.segments) == _MERGED_SEGMENTS - 1
+
+
+def _homes(place: str) -> list[tuple[str, bool]]:
+    """Return the folders of all indexes, and whether each is of pieces."""
+    return [(_shard_folder(place, shelf, pieces), pieces) for shelf in SHARDS for pieces in (False, True)]
+
+
 def _shard_folder(place: str, shard: str, pieces: bool) -> str:
     return os.path.join(place, shard, "pieces" if pieces else "files")
 
@@ -267,11 +314,10 @@ def _write_note(place: str, note: _Note) -> None:
 def _note(folder: str) -> _Note | None:
     """Return the index's description of itself; None if there is no intact index made by this program version."""
     place = os.path.join(folder, "text")
-    homes: Iterable[str] = (_shard_folder(place, shelf, pieces) for shelf in SHARDS for pieces in (False, True))
     note = checksums.read_record(os.path.join(place, _DESCRIPTION_FILE), _Note)
     if note is None or note.version != _version() or _has_links(place):
         return None
-    there = all(os.path.isfile(os.path.join(home, "meta.json")) for home in homes)
+    there = all(os.path.isfile(os.path.join(home, "meta.json")) for home, _ in _homes(place))
     return note if there and not checksums.damaged_files(place, _DESCRIPTION_FILE) else None
 
 

@@ -19,10 +19,13 @@ from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError, NotARepository
 from concordance.base.progress import BuildSummary, Progress
 from concordance.collect import history, walk
+from concordance.facts.fulltext import index as fulltext
+from concordance.facts.integrity import lock
 from concordance.render.summary import BookSummary
 from concordance.workflow import builds, store_update
 from concordance.workflow.resident import ResidentState, return_freed_memory
 from concordance.workflow.stages import pages
+from concordance.workflow.store_location import store_path
 from concordance.workflow.watch.file_watcher import POLL, FileChanges, FileWatcher, NotifyingWatcher, PollingWatcher
 from concordance.workflow.workers import forked
 
@@ -117,6 +120,13 @@ class CurrentBook:
             for known in self._resident.books.values():
                 pages.preload(known)
 
+    def tidy(self) -> None:
+        """Do in advance what the next update would have to wait for: collect garbage, and merge the full-text index."""
+        gc.collect()
+        folder = store_path(self.root)
+        with suppress(Exception), lock.hold_lock(folder, lambda message: None, 0.0):  # another process may hold it
+            fulltext.merge_in_advance(folder)
+
     def folders(self) -> set[str]:
         """Return the folders that contain files."""
         return {entry.path.rpartition("/")[0] for entry in self._listing[0]} if self._listing is not None else set()
@@ -186,7 +196,7 @@ class Watch:
             self.listener(update)
         if update.is_first:  # nobody is waiting now
             self.current.preload()
-        gc.collect()
+        self.current.tidy()
         return RECHECK_SECONDS
 
     def _report_failure(self, why: str) -> float:
