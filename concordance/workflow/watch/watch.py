@@ -19,6 +19,7 @@ from concordance.base.config import Book
 from concordance.base.errors import ConcordanceError, NotARepository
 from concordance.base.progress import BuildSummary, Progress
 from concordance.collect import history, walk
+from concordance.extract import engine
 from concordance.facts.fulltext import index as fulltext
 from concordance.facts.integrity import lock
 from concordance.render.summary import BookSummary
@@ -119,6 +120,8 @@ class CurrentBook:
         with forked.without_gc(), suppress(Exception):  # the next update meets the same error and reports it
             for known in self._resident.books.values():
                 pages.preload(known)
+                for language in filter(None, known.index.counts):
+                    engine.extract("", language)  # loads its reader, which forked workers then share
 
     def tidy(self) -> None:
         """Do in advance what the next update would have to wait for: collect garbage, and merge the full-text index."""
