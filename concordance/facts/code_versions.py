@@ -1,13 +1,15 @@
 """Versions of the code that makes facts, links and pages, so that results of other code are made again.
 
 In: this installation. Out: short strings that change whenever the code, the types that it fills or a grammar changes.
-They are digests of the files themselves, so nobody has to remember to increase a number.
+They are digests of the files themselves, so nobody has to remember to increase a number. A process computes each once:
+it goes on with the code that it has loaded, whatever becomes of the files.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
 from importlib.util import find_spec
 
 from concordance.base import plugins
@@ -15,6 +17,7 @@ from concordance.base import plugins
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+@cache
 def readers() -> str:
     """Return the version of the code that reads files."""
     return _digest(
@@ -22,6 +25,7 @@ def readers() -> str:
     )
 
 
+@cache
 def linkers() -> str:
     """Return the version of the code that computes links and analyses from facts."""
     return _digest(
@@ -31,6 +35,7 @@ def linkers() -> str:
     )
 
 
+@cache
 def pages() -> str:
     """Return the version of the code that makes pages, including languages and bridges, which describe themselves."""
     stage = ["workflow/stages/page_writer.py", "workflow/stages/pages.py"]
@@ -38,6 +43,7 @@ def pages() -> str:
     return _digest(own, ["extract", "link/bridges", "query", "render"], "")
 
 
+@cache
 def site() -> str:
     """Return the version of the code that makes the site's pages, including the extractors, which colour source."""
     own = ["base/blocks.py", "base/characters.py", "base/paths.py", "base/version.py"]
