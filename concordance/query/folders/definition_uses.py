@@ -22,7 +22,7 @@ NAMED_KINDS = frozenset(
 class UsedDefinition(NamedTuple):
     """A symbol that other files use. They sort from the most used to the least, and never by id."""
 
-    unused: int  # the number of files that use it, negated
+    negated_times: int  # the number of files that use it, negated so that the most used sorts first
     name: str
     path: str
     place: int  # its position among the symbols of its file
@@ -32,7 +32,7 @@ class UsedDefinition(NamedTuple):
     @property
     def times(self) -> int:
         """The number of files that use it."""
-        return -self.unused
+        return -self.negated_times
 
 
 @memoised(1 << 20)
