@@ -7,6 +7,7 @@ add (the `runs` method of its resolver). Also, the files that a file needs when 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, Trust, unpack_column
@@ -15,7 +16,7 @@ from concordance.link.languages import loading_languages
 from concordance.link.world import LanguageLinker, LinkWorld, LoadedFlow, NameTarget
 
 DEFERRING_SCOPES = frozenset(("function", "lambda"))
-UNLOADED_CONDITIONS = ("TYPE_CHECKING", "__name__")
+UNLOADED_CONDITION = re.compile(r"if (?:\w+\.)?TYPE_CHECKING(?: and .*)?$|.*__name__")
 FUNCTIONS = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.PROPERTY))
 _GTEST_MACROS = ("TEST_F(", "TEST_P(", "TYPED_TEST(", "TYPED_TEST_P(")
 
@@ -134,7 +135,7 @@ def loaded_files(world: LinkWorld, file: LoadedFlow, targets: list[NameTarget]) 
 
 
 def _is_deferred(file: LoadedFlow, one: Import) -> bool:
-    if one.form == "type" or any(word in one.condition for word in UNLOADED_CONDITIONS):
+    if one.form == "type" or UNLOADED_CONDITION.match(one.condition):
         return True
     scope = one.scope
     while scope > 0:

@@ -17,7 +17,7 @@ from concordance.extract.reading.rule_context import Call
 
 # --- patterns of files: how they are run, what they import, what they deprecate, how they test
 
-_TYPES_ONLY = "TYPE_CHECKING"  # a constant that is false at run time
+_TYPES_ONLY = re.compile(r"if (?:\w+\.)?TYPE_CHECKING(?: and .*)?$")  # a constant that is false at run time
 _OPTIONS = ("click.option", "option", "typer.Option")
 _PARSERS = ("argparse.ArgumentParser", "ArgumentParser", "optparse.OptionParser", "typer.Typer", "fire.Fire")
 _ATTRIBUTE = re.compile(rb"^(\w+)\.", re.M)
@@ -72,7 +72,7 @@ def deferred_imports(file: PatternContext) -> Iterator[Place]:
 def typing_only(file: PatternContext) -> Iterator[Place]:
     had = set()
     for one in file.facts.imports:
-        if _TYPES_ONLY in one.condition and one.module not in had:
+        if _TYPES_ONLY.match(one.condition) and one.module not in had:
             had.add(one.module)
             yield Place(one.line, -1, one.module)
 

@@ -21,7 +21,7 @@ from concordance.base.config import Roots
 from concordance.base.errors import Unreadable
 from concordance.base.model import File, Import, Origin, Scope, Target
 from concordance.extract.registry import language_of
-from concordance.link.implicit_runs import DEFERRING_SCOPES, UNLOADED_CONDITIONS
+from concordance.link.implicit_runs import DEFERRING_SCOPES, UNLOADED_CONDITION
 from concordance.link.languages import import_linkers, loading_languages
 from concordance.link.paths.tree import Tree
 from concordance.passes.cycles import strongly_connected_components
@@ -134,7 +134,7 @@ class ImportNameFilter:
 
 def waits(one: Import, scopes: tuple[Scope, ...]) -> bool:
     """True if an import is deferred: not executed when its file is loaded."""
-    if one.form == "type" or any(word in one.condition for word in UNLOADED_CONDITIONS):
+    if one.form == "type" or UNLOADED_CONDITION.match(one.condition):
         return True
     scope = one.scope
     while 0 < scope < len(scopes):

@@ -25,7 +25,7 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.kinds import Section
-from concordance.base.model import TYPE_KINDS
+from concordance.base.model import TYPE_KINDS, Category
 from concordance.query.absence import no_users
 from concordance.query.index.file_model import FileModel
 from concordance.query.index.graphs.file_graph import Band
@@ -69,7 +69,9 @@ def _position_items(one: FileModel, used: int, users: int) -> Iterator[list[Piec
     if band in _HIGH_RANKS and users:
         yield [Strong("Rank"), f": {band} of all files"]
     cluster = index.clusters.get(path)
-    if cluster is not None and cluster.is_specific and _folder(cluster.key) != _folder(path):
+    if cluster is not None and cluster.is_specific and _folder(cluster.key) != _folder(path) and (
+        index.category_of(cluster.key) != Category.TEST or one.file.category == Category.TEST  # no centre of a source
+    ):  # fmt: skip
         yield [Strong("Cluster"), ": around ", Ref(To.FILE, cluster.key, "", cluster.key)]
     cycle = index.cycles.get(path, ())
     if 1 < len(cycle) <= _MAX_NAMED + 1:

@@ -69,7 +69,7 @@ def _testing(one: FileModel) -> list[Block]:
     subject = page_subject(one)
     tests = [test.id for test in subject.rank(found.near)]
     if not tests:
-        said = "Tests reach it only by calls that also lead to code for other devices; none is named after its device."
+        said = "The tests that reach it may run code for other devices instead; which select its device is not known."
         return [Text([said])]
     named = tests[:MAX_TESTS]
     by_file = group_by_file(index, tests)
