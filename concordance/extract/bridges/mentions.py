@@ -37,6 +37,7 @@ _LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
 _TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n|[ \t]*+\n)++)", re.M)
 _ENTRY = re.compile(rb"^[ \t]++(?:[^<:\n]*+<)?(/?[\w+./-]++)>?[ \t]*+$", re.M)
 _DOC_ROLE = re.compile(rb":doc:`(?:[^`<\n]*<)?(/?[\w+./-]+)>?`")
+_LISTED = re.compile(rb"^[ \t]+\"?([A-Za-z]\w+(?:[-/]\w+)*)\"?[ \t]*\)?$", re.M)  # an argument alone on its line
 _LONGEST_WORD = 200
 _LONGEST_FILE = 2_000_000  # bytes; longer files hold data
 _MANIFEST = 500  # a file with more of these words lists files, and says nothing about them; build files aside
@@ -71,6 +72,9 @@ def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
     if context.language in C_FAMILY:
         for match in _MACRO_ARGUMENT.finditer(data):
             yield match.start(1), match[1].decode(), "macro"
+    if context.language == "cmake":
+        for match in _LISTED.finditer(data):
+            yield match.start(1), match[1].decode(), "listed"
     if context.language == "starlark":
         for match in _LABEL.finditer(data):
             yield match.start(1), match[1].decode(), "label"

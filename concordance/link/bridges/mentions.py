@@ -6,6 +6,7 @@ folders that only a program knows; a label names the build file of its package; 
 path, folders included, may lead to that file in a copy of the repository. If several files have the end, each is
 a candidate; if many have it, the word names none in particular. A shader or a template may be named by a macro's
 argument, without its extension, in code near it: elsewhere, the word is as likely the name of what the shader computes.
+A CMake list may leave the extension out.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _BUILD_FILES = ("BUILD.bazel", "BUILD", "BUCK", "TARGETS")
 _NAME_ONLY = "its name"  # without a folder: a file elsewhere may have the same
 _HOSTED = re.compile(r"//[^/]+(?:/[^/]+){3,}/")  # where hosts serve files: host, owner, repository, branch
 _ADDRESS = "the end of a web address"  # perhaps of another repository
+_LISTED = "listed"  # one of the arguments of a command, without an extension
 _LEAST_PARTS = 2  # of a dotted name: a single word is no reference
 
 
@@ -38,7 +40,8 @@ def join(context: BridgeContext) -> Iterator[Bridge]:
         others = [path for path in found if path != one.file.path]
         if not others or len(others) < len(found) or len(found) > MAX_CANDIDATES:
             continue  # its own name, or no file in particular
-        is_guess = len(found) > 1 or by in (_NAME_ONLY, _ADDRESS)
+        is_listed = dict(one.end.more)["how"] == _LISTED  # may be several sources: `ring` of ring.cpp and ring.py
+        is_guess = (len(found) > 1 and not is_listed) or by in (_NAME_ONLY, _ADDRESS)
         trust = Trust.CANDIDATE if is_guess else Trust.EXACT if by == "path" else Trust.UNIQUE_NAME
         for path in found:
             yield one.to(context.files_by_path[path].id, trust, by)
@@ -77,6 +80,9 @@ class _FilesByEnd:
             named = [path for path in self._by_name.get(word.rpartition("/")[2], ()) if word.endswith(f"/{path}")]
             return [path for path in named if "/" in path and _HOSTED.fullmatch(word[: -len(path)])], _ADDRESS
         folder = one.file.path.rpartition("/")[0]
+        if how == _LISTED:
+            there, stem = join_path(folder, word), word.rpartition("/")[2]
+            return [path for path in self._by_stem.get(stem, ()) if _bare(path) == there], "path without its extension"
         for home in (folder, "") if "/" in word else (folder,):
             there = join_path(home, word.lstrip("/"))
             if there is not None and there in self._paths:

@@ -119,13 +119,17 @@ def file_words(path: str) -> str:
 def same_name_tests(index: Index, path: str) -> list[str]:
     """Return the test file of a file's name, if there is no other file of this name in its language.
 
-    Files among the tests often share a name without testing one another: there, the name must be that of a test.
+    If there is none in its language, it may be in another. Files among the tests often share a name without testing one
+    another: there, and in another language, the name must be that of a test.
     """
     language = index.language_of(path)
-    same = [one for one in index.neighbours.with_stem_of(path) if one != path and index.language_of(one) == language]
+    every = [one for one in index.neighbours.with_stem_of(path) if one != path]
+    own = [one for one in every if index.language_of(one) == language]
+    same = own or [one for one in every if is_named_as_test(one)]
     if len(same) != 1 or index.category_of(same[0]) != Category.TEST:
         return []
-    return same if index.category_of(path) != Category.TEST or is_named_as_test(same[0]) else []
+    is_clear = bool(own) and index.category_of(path) != Category.TEST
+    return same if is_clear or is_named_as_test(same[0]) else []
 
 
 def is_stub(path: str) -> bool:

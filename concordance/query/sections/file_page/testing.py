@@ -130,8 +130,10 @@ def _named_by_tests(one: FileModel) -> Iterator[Block]:
     same = [path for path in same_name_tests(index, one.path) if path not in users]
     items = [_test_file(index, path, by_file[path], tests[:MAX_TESTS]) for path in by_file]
     items += [Item([Ref(To.FILE, path, "", path)]) for path in others]
-    items += [Item([Ref(To.FILE, path, "", path), ", which has its name"]) for path in same]
-    yield Text([_no_caller(one, bool(items))])
+    note = ", which has its name" if items else ""
+    items += [Item([Ref(To.FILE, path, "", path), note]) for path in same]
+    told = "Test files that name it" if len(items) > len(same) else "A test file of the same name" if same else ""
+    yield Text([_no_caller(one, told)])
     left = len(items) - MAX_TEST_FILES
     cut = [Item([count_noun(left, "other test file")])] if left > 0 else []
     if items:
@@ -142,20 +144,20 @@ def _no_code(one: FileModel) -> str:
     """Return what is known of a file of which no calls and no statements were recorded."""
     language = language_of(one.file.language)
     is_read = language.tests.find is not None or language.tests.whole_files  # else it may have code that was not read
-    is_data = language.is_markup or language.is_keyed or one.file.skip != Skip.NONE
-    return "No executable code found in it." if is_read or is_data else "Calls are not extracted."
+    is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols)
+    return "Calls are not extracted." if is_code and not is_read else "No executable code found in it."
 
 
-def _no_caller(one: FileModel, is_used: bool) -> str:
-    """Return what is known of a file into which no call from a test was found; `is_used` if tests name it."""
+def _no_caller(one: FileModel, told: str) -> str:
+    """Return what is known of a file into which no call from a test was found; `told` says what test files follow."""
     if not_analysed(one.file):
-        return "Test files that name it:" if is_used else "Calls are not extracted."
+        return f"{told}:" if told else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
         is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
         said = "It defines no functions" + (": its code runs when it is imported." if is_module else ".")
-        return f"{said} Test files that name it:" if is_used else said
-    if is_used:
-        return f"Test files that name it; which of their tests run it is not known, because {NOT_FOLLOWED}:"
+        return f"{said} {told}:" if told else said
+    if told:
+        return f"{told}; which tests run it is not known, because {NOT_FOLLOWED}:"
     if not one.index.has_tests:
         return "No tests were found in the repository."
     return f"No test found that runs it; {NOT_FOLLOWED}."
