@@ -31,7 +31,7 @@ _EXTENSIONS = (
 _ENDING = re.compile(rb"\.(?:" + b"|".join(_EXTENSIONS) + rb")(?![\w(/-])(?!\.\w)")
 _PATH_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.@/-"
 _QUOTED = re.compile(rb"[\"'`]((?:\.{0,2}/)?[\w+@-]+(?:[./][\w+@-]+)+)(?=[\"'`:])")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+\Z")  # modules that are loaded by name may begin with a digit
 _MACRO_ARGUMENT = re.compile(rb"\b[A-Z][A-Z0-9_]{2,60}\(\s*([A-Za-z_]\w{2,80})\s*\)")
 _LABEL = re.compile(rb"(?<=[\"'])(?:@\w*)?//([\w./-]+)(?=[\"':])")
 _TOCTREE = re.compile(rb"^([ \t]*+)\.\. toctree::[^\n]*+\n((?:\1[ \t]++[^\n]*+\n|[ \t]*+\n)++)", re.M)
@@ -60,15 +60,19 @@ def ends(context: RuleContext) -> Iterator[BridgeEnd]:
 def _words(context: RuleContext) -> Iterator[tuple[int, str, str]]:
     """Yield each word with its offset, and how it is to be read."""
     data = context.data
+    path_ends: set[int] = set()  # of the words that are paths
     for match in _ENDING.finditer(data):
         before = data[max(0, match.start() - _LONGEST_WORD) : match.start()]
         start = match.start() - len(before) + len(before.rstrip(_PATH_BYTES))
+        start += data.startswith(b"%s/", start - 1)  # the folder is filled in at run time
         if start < match.start():
             is_address = data.startswith(b"//", start)
+            path_ends.add(match.end())
             yield start, data[start : match.end()].decode(), "address" if is_address else "path"
     for match in _QUOTED.finditer(data):
         word = match[1].decode()
-        yield match.start(1), word, "dotted" if _DOTTED.match(word) else "stem"
+        if _DOTTED.match(word) or match.end(1) not in path_ends:
+            yield match.start(1), word, "dotted" if _DOTTED.match(word) else "stem"
     if context.language in C_FAMILY:
         for match in _MACRO_ARGUMENT.finditer(data):
             yield match.start(1), match[1].decode(), "macro"

@@ -89,7 +89,8 @@ class _FilesByEnd:
                 return [there], "path"
         word = word.lstrip("./")
         if how == "stem":
-            found = self._ending(self._by_stem.get(word.rpartition("/")[2], ()), word)
+            name = word.rpartition("/")[2]
+            found = self._ending(self._by_stem.get(name, ()), word) or self._ending(self._by_name.get(name, ()), word)
             near = [path for path in found if _bare(path) == join_path(folder, word)]
             return near[:1] or found, "path without its extension"
         first, _, rest = word.partition("/")
