@@ -476,6 +476,7 @@ def test_interrupted_at_any_moment(folder: Path) -> None:
     program.crowd(folder, 120)
     for moment in (0.3, 0.9, 1.5):
         running = started("watch", folder)
+        wait_for(lambda group=running.pid: len(processes(group)) > 1, LONG)  # Python itself answers while it starts
         time.sleep(moment)  # wherever it is then
         running.send_signal(signal.SIGINT)
         said = running.communicate(timeout=LONG)
