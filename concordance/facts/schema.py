@@ -19,7 +19,7 @@ from urllib.parse import quote
 from concordance.base import confined_folder
 from concordance.base.model import File, FileHistory
 
-VERSION = 11
+VERSION = 12
 GENERATED = "generated"  # folder inside a store, for the store of the program's own pages
 _TIMES, _ALWAYS = 4, 100_000  # limits on ids: relative to the number after the first build, and in addition to that
 

@@ -141,7 +141,7 @@ class BridgeContext:
     @cached_property
     def _foreign_names_by_part(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for name in self._foreign_names:
+        for name in sorted(self._foreign_names):
             for part in dict.fromkeys(name.split(".")):
                 found.setdefault(part, []).append(name)
         return found
@@ -155,6 +155,11 @@ class BridgeContext:
         """Return the dotted Python names that no Python file defines and that have a certain part: `C` for `a.C.f`."""
         self.reads.note(Aspect.FOREIGN_NAMES, f".{part}")
         return self._foreign_names_by_part.get(part, [])
+
+    def has_foreign_names_in(self, package: str) -> bool:
+        """True if there are dotted Python names that no Python file defines and that begin with a package."""
+        self.reads.note(Aspect.FOREIGN_NAMES, f"{package}.")
+        return any(name.partition(".")[0] == package for name in self._foreign_names_by_part.get(package, ()))
 
     def symbols_named(self, name: str, languages: Iterable[str] = ()) -> list[SymbolPlace]:
         """Return the symbols of a name, in the given languages or in any; by path, in the order of the text."""

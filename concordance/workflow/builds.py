@@ -9,11 +9,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from concordance.base import config_file, plugins
+from concordance.base import plugins
 from concordance.base.config import Book, Config, cache_folder, site_book
 from concordance.base.errors import UserError
 from concordance.base.progress import BuildSummary, Progress, Totals, ignore_progress
@@ -34,38 +33,20 @@ from concordance.workflow.resident import ResidentState
 from concordance.workflow.stages import pages
 from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
-from concordance.workflow.store_update import read_settings, update_store, with_jobs
-
-MARKDOWN, HTML = "markdown", "html"  # the format of a book by default, and the one word for a site
+from concordance.workflow.store_update import (
+    HTML,
+    MARKDOWN,
+    book_settings,
+    default_folder,
+    read_settings,
+    update_store,
+    with_jobs,
+)
 
 
 def formats() -> list[str]:
     """Return what can be built: a book in Markdown, a site, or a book in the format of an extension."""
     return [MARKDOWN, HTML, *(name for name in plugins.names(FORMATS) if name not in (MARKDOWN, HTML))]
-
-
-def book_settings(
-    root: str, source: bool | None = None, history: bool | None = None, generated: bool | None = None
-) -> Book:
-    """Return what the book contains: the arguments, else the settings of the repository."""
-    found = read_settings(root).book
-    return replace(
-        found, source=found.source if source is None else source,
-        history=found.history if history is None else history,
-        generated=found.generated if generated is None else generated,
-    )  # fmt: skip
-
-
-def book_folder(root: str, out: str | None = None) -> str:
-    """Return the folder of the book: `out`, else the one in the settings of the repository."""
-    return out or _folder(root, read_settings(root))
-
-
-def _folder(root: str, settings: config_file.Settings, form: str = MARKDOWN) -> str:
-    if form != MARKDOWN:
-        return os.path.join(store_path(root), "site" if form == HTML else f"book-{form}")
-    in_store = settings.out == config_file.BOOK
-    return os.path.join(store_path(root), "book") if in_store else os.path.join(root, settings.out)
 
 
 def write_book(
@@ -81,7 +62,7 @@ def write_book(
     """Update a repository's store and write its book or its site, by default as its settings say. `resident` keeps
     state for a process that does this repeatedly; `form` is the name of a format."""
     settings = read_settings(root)
-    where, config = out or _folder(root, settings, form), with_jobs(settings, jobs)
+    where, config = out or default_folder(root, settings, form), with_jobs(settings, jobs)
     book_options = book_options or settings.book
     if book_options.generated and form not in (MARKDOWN, HTML):
         raise UserError(f"pages about pages cannot be written in {form}", "Omit --include-generated")
@@ -153,7 +134,7 @@ def check(
     changed."""
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
-    where, config = out or _folder(root, settings), with_jobs(settings, jobs)
+    where, config = out or default_folder(root, settings), with_jobs(settings, jobs)
     if os.path.isdir(root) and not staleness.has_book(where):
         return BookDifference(where, missing=True)
     summary = update_store(root, config, progress)
@@ -195,7 +176,7 @@ def verify(
     only that many of its pages, chosen at random."""
     root = root if root is not None else find_root(os.getcwd())
     settings = read_settings(root)
-    folder, config = out or _folder(root, settings), with_jobs(settings, jobs)
+    folder, config = out or default_folder(root, settings), with_jobs(settings, jobs)
     form = cast(PageFormat, plugins.load(FORMATS, _format_of(folder)))
     store = check_store(root)
     return BookVerification(root, folder, store, config, settings.book, form, progress, sample).run()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from concordance.base import plugins
+from concordance.base.model import Bridge
 from concordance.facts.write import StoreWriter
 from concordance.link.bridge_context import BridgeContext
 from concordance.link.paths.tree import Tree
@@ -18,11 +20,22 @@ from tests.support import books, editrepo
 from tests.support.program import write
 
 
-def _joined(writer: StoreWriter, tree: Tree, order: list[str]) -> dict[str, bridges.JoinedBridge]:
+class Joined(NamedTuple):
+    """The rows of a bridge, and the slots that were read for them."""
+
+    rows: list[Bridge] | None
+    slots: set[int]
+
+
+def _joined(writer: StoreWriter, tree: Tree, order: list[str]) -> dict[str, Joined]:
     """Every bridge, joined in an order."""
     failed: list[str] = []
     context = BridgeContext(writer.bridge_queries, tree)
-    found = {name: bridges._join_one(name, context, lambda what, why: failed.append(f"{what}: {why}")) for name in order}
+    found = {}
+    for name in order:
+        with context.reads.recording() as slots:
+            rows = bridges._join_one(name, context, lambda what, why: failed.append(f"{what}: {why}"))
+        found[name] = Joined(rows, slots)
     assert not failed
     return found
 

@@ -12,7 +12,7 @@ from concordance.base import plugins
 from concordance.base.config import Book
 from concordance.base.paths import parent_folders
 from concordance.facts.read import Facts
-from concordance.facts.updates.delta import Aspect, slot_of
+from concordance.facts.updates.delta import Aspect, between, slot_of
 from concordance.facts.updates.reads import ANYTHING, BELOW, NAMES_BELOW, WHOLE_TABLE
 from concordance.query.index.repository import Index
 from concordance.query.pages import PAGES
@@ -44,7 +44,7 @@ RECORDED: dict[str, tuple[set[Aspect], Keys]] = {
          "terms_of", "is_read", "ids"), (TEXT, _path),
     ),
     "id": ({Aspect.PATHS, Aspect.TEXT, Aspect.DISPLAY_NAMES}, _path),
-    "links": (RESOLVED, _path),
+    "links": ({Aspect.RESOLVED, Aspect.IMPORTS}, _path),  # or for the links to one file
     "used_from": (RESOLVED, _path),
     "users_of_file": (USED_BY, _path),
     "change": ({Aspect.HISTORY}, _path),
@@ -133,6 +133,8 @@ def _missed(index: Index, asked: list[tuple[str, Any, set[int]]], page: set[int]
         for key in keys(index, given):
             wide = [(what, folder) for what in (BELOW, NAMES_BELOW) for folder in (key, *parent_folders(key))]
             wide += [(aspect, one) for aspect in aspects for one in (key, WHOLE_TABLE)]
+            if name == "links":
+                wide += [(Aspect.LINKS_BETWEEN, between(key, other)) for other in index.ids_by_path]
             if not any(slot_of(aspect, one) in slots for aspect, one in wide for slots in (page, listener)):
                 yield f"{name}({given!r}): {key}"
 

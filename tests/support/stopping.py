@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import multiprocessing
 import os
 import re
 import signal
@@ -70,7 +71,7 @@ def stop_at(point: Point) -> None:
 
 
 def _stopping(run: Callable[..., Any], point: Point) -> Callable[..., Any]:
-    left = [point.call]
+    left = multiprocessing.Value("i", point.call)  # pages are written by several processes: their calls count together
 
     def fits(args: tuple[Any, ...], more: dict[str, Any]) -> bool:
         said = repr(args)
@@ -81,8 +82,12 @@ def _stopping(run: Callable[..., Any], point: Point) -> Callable[..., Any]:
         return re.search(point.fits, said) is not None
 
     def stopping(*args: Any, **more: Any) -> Any:
-        left[0] -= fits(args, more)
-        if left[0] or not fits(args, more):
+        if not fits(args, more):
+            return run(*args, **more)
+        with left.get_lock():
+            left.value -= 1
+            is_the_one = left.value == 0
+        if not is_the_one:
             return run(*args, **more)
         if point.full:
             raise OSError(errno.ENOSPC, "No space left on device")

@@ -6,7 +6,8 @@ In: the connection of a store that is being written. Out: rows of the model.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from array import array
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ _Rows = list[Bridge]
 
 
 def pack_bridges(rows: Iterable[Bridge]) -> bytes:
-    """Encode bridges; a lone surrogate, which a literal can contain, is not valid text and is replaced."""
+    """Encode the rows of one bridge. A lone surrogate, as a literal can contain, is not valid text: it is replaced."""
     listed = list(rows)
     try:
         return msgspec.msgpack.encode(listed)
@@ -33,9 +34,29 @@ def pack_bridges(rows: Iterable[Bridge]) -> bytes:
         return msgspec.msgpack.encode([_plain(row) for row in listed])
 
 
-def unpack_bridges(data: bytes) -> list[Bridge]:
-    """Decode bridges."""
+def unpack_bridge(data: bytes) -> list[Bridge]:
+    """Decode the rows of one bridge."""
     return msgspec.msgpack.decode(data, type=_Rows) if data else []
+
+
+def pack_parts(parts: Mapping[str, bytes]) -> bytes:
+    """Encode what is stored of all bridges, by the name of the bridge: one can be replaced without decoding others."""
+    return msgspec.msgpack.encode(parts)
+
+
+def unpack_parts(data: bytes) -> dict[str, bytes]:
+    """Decode what is stored of all bridges, by name."""
+    return msgspec.msgpack.decode(data, type=dict[str, bytes]) if data else {}
+
+
+def unpack_bridges(data: bytes) -> list[Bridge]:
+    """Decode the rows of all bridges."""
+    return [row for part in unpack_parts(data).values() for row in unpack_bridge(part)]
+
+
+def call_edges(parts: Mapping[str, bytes]) -> set[int]:
+    """Return the call edges of all bridges."""
+    return {one for part in parts.values() for one in array("Q", part)}
 
 
 def _plain(row: Bridge) -> Bridge:

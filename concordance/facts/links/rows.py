@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from concordance.base.model import unpack_column
+from concordance.base.model import ForeignName, unpack_column
 from concordance.facts import schema
 from concordance.facts.codec import unpack_asks
 
@@ -138,14 +138,10 @@ def replace(run: sqlite3.Connection, row: LinkedFile) -> tuple[FileLinks, FileLi
     return had, new
 
 
-def changed_foreign_names(run: sqlite3.Connection, file: int, asks: bytes) -> set[str]:
-    """Return the names that other symbols of a file look for in other languages now than before."""
-    had = run.execute("SELECT packed FROM asks WHERE file = ?", (file,)).fetchone()
-    was, now = (
-        {(one.name, one.user, one.roles) for one in unpack_asks(packed)} if packed else set()
-        for packed in (had[0] if had else b"", asks)
-    )
-    return {name for name, _, _ in was ^ now}
+def foreign_names(run: sqlite3.Connection, file: int) -> list[ForeignName]:
+    """Return the names that a file looks for in other languages."""
+    row = run.execute("SELECT packed FROM asks WHERE file = ?", (file,)).fetchone()
+    return unpack_asks(row[0]) if row else []
 
 
 def remove(run: sqlite3.Connection, file: int) -> FileLinks:

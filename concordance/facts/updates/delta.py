@@ -9,13 +9,13 @@ costs an unnecessary page; recording too little leaves a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 from zlib import crc32
 
-from concordance.base.model import File
-from concordance.facts.codec import unpack_terms
+from concordance.base.model import File, ForeignName, Links, unpack_column
+from concordance.facts.codec import unpack_links, unpack_terms
 from concordance.facts.links.graph import unpack_edges
 from concordance.facts.links.rows import FileLinks, rows_of
 from concordance.facts.records import PreviousFile, form_of
@@ -29,6 +29,8 @@ class Aspect(StrEnum):
     DISPLAY_NAMES = "display names"  # what other pages need of a file and its symbols when they name them
     USED_BY = "used by"  # what uses, extends or overrides it
     RESOLVED = "resolved"  # what its names and imports resolve to
+    IMPORTS = "imports of file"  # where its imports lead
+    LINKS_BETWEEN = "links between"  # the links of one file that lead to another; the key is `between` their paths
     USES = "uses of file"  # which symbols of other files it uses; not where, nor how often
     SYMBOLS_NAMED = "symbols named"  # which symbols have a name; the key is the name
     TERM = "term"  # roughly how many files contain a word; the key is the word
@@ -37,7 +39,8 @@ class Aspect(StrEnum):
     BRIDGES_OF_NAME = "bridges of name"  # which bridges have a name; the key is the name
     BRIDGES = "bridges"  # all bridges of a kind; the key is the kind
     ENDS = "ends"  # which ends of a bridge files state; the key is the bridge
-    # Which symbols look for a name in other languages; the key is the name, or a part of it with a dot in front.
+    # Which symbols look for a name in other languages; the key is the name. Which such names there are that have a
+    # certain part, or begin with it: the key is the part, with a dot in front or behind it.
     FOREIGN_NAMES = "foreign"
     HISTORY = "history"
     PATHS = "paths"  # that a file exists, and its language and category
@@ -56,6 +59,11 @@ class StoredFile(NamedTuple):
 def round_to_power(number: int) -> int:
     """Round a number down to a power of two, 0 to 0: pages that read a value in this form seldom see it change."""
     return 1 << number.bit_length() - 1 if number else 0
+
+
+def between(path: str, target: str) -> str:
+    """Return the key for what one file has to do with another; no path contains a NUL character."""
+    return f"{path}\0{target}"
 
 
 def slot_of(aspect: str, key: str) -> int:
@@ -108,10 +116,13 @@ class Delta:
         if previous.is_other({row[7]: (row[1], row[8]) for row in after.symbols}):
             self.tests_changed.add(path)
 
-    def add_foreign_names(self, names: Iterable[str]) -> None:
-        """Record names that other symbols than before look for in other languages."""
-        for name in names:
-            self.add(Aspect.FOREIGN_NAMES, {name, *(f".{part}" for part in name.split("."))})
+    def add_foreign_names(self, before: Collection[ForeignName], after: Collection[ForeignName]) -> None:
+        """Compare the names that a file looks for in other languages with those before."""
+        was, now = ({(one.name, one.user, one.roles) for one in some} for some in (before, after))
+        self.add(Aspect.FOREIGN_NAMES, {name for name, *_ in was ^ now})
+        for name in {one.name for one in before} ^ {one.name for one in after}:
+            parts = name.split(".")
+            self.add(Aspect.FOREIGN_NAMES, {f"{parts[0]}.", *(f".{part}" for part in parts)})
 
     def compare_file(self, path: str, before: StoredFile | None, after: StoredFile | None) -> None:
         """Compare a file with its previous state; None if it did not exist, or no longer does."""
@@ -154,11 +165,28 @@ class Delta:
         path = owner(file)
         if _resolved(before) != _resolved(after):
             self.add(Aspect.RESOLVED, [path])
+        self._compare_targets(path, before.links, after.links, owner)
         was, now = set(_uses(before)), set(_uses(after))
         if {(row[0], row[3:4]) for row in was} != {(row[0], row[3:4]) for row in now}:  # target and trust
             self.add(Aspect.USES, [path])
         targets = {row[0] for row in {*was, *_edges(before)} ^ {*now, *_edges(after)}}
         self.add(Aspect.USED_BY, {owner(target) for target in targets})
+
+    def _compare_targets(self, path: str, before: bytes, after: bytes, owner: Callable[[int], str]) -> None:
+        """Record where the imports of a file lead now, and the files to which other links lead than before."""
+        if before == after:
+            return
+        was, now = (unpack_links(packed) if packed else Links() for packed in (before, after))
+        if was.imports != now.imports:
+            self.add(Aspect.IMPORTS, [path])
+        targets = {target for _, target, *_ in {*_link_rows(was)} ^ {*_link_rows(now)}}
+        self.add(Aspect.LINKS_BETWEEN, {between(path, owner(target)) for target in targets})
+
+
+def _link_rows(links: Links) -> Iterator[tuple[int, int, int, str]]:
+    """Yield the expression, target, trust and resolver of each link."""
+    by = (links.resolvers[one] for one in links.by)
+    return zip(unpack_column(links.use), unpack_column(links.target), links.trust, by, strict=True)
 
 
 def _uses(part: FileLinks) -> Iterator[tuple[int, ...]]:

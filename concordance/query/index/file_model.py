@@ -193,6 +193,7 @@ class FileModel:
         found: dict[int, list[int]] = {}
         for own, other in pairs:
             found.setdefault(self.ids.place_of(own), []).append(other)
+        self._record_names(other for others in found.values() for other in others)
         for others in found.values():
             others.sort(key=self.index.order_of)
         return found
@@ -300,6 +301,7 @@ def model_of(index: Index, path: str) -> FileModel:
         last = index.cache[FileModel] = FileModel(index, path)
     else:
         index.open_file(path)  # records that this page reads the file too
+    index.reads.note(Aspect.RESOLVED, path)  # what its names resolve to is cached in the model
     return last
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from concordance.base.model import File, Skip
 from concordance.facts.codec import FileOutline
 from concordance.facts.updates.delta import Aspect
-from concordance.facts.updates.reads import ANY_UPDATE, memoised, shared_until
+from concordance.facts.updates.reads import ANY_UPDATE, memoised, shared_until, unrecorded_copy
 from concordance.query.index.repository import Index
 
 
@@ -32,6 +32,22 @@ def ledger(index: Index) -> Ledger:
 def is_empty(file: File) -> bool:
     """True if a file was read and has no content."""
     return file.skip == Skip.NONE and not file.size
+
+
+@shared_until(ANY_UPDATE)
+def identical_files(index: Index) -> dict[str, tuple[str, ...]]:
+    """Return each file that has the same content as others, with all of them, sorted; empty files are left out."""
+    by_digest: dict[str, list[str]] = {}
+    for path, file in sorted(unrecorded_copy(index.files).items()):
+        if file.size and file.digest:
+            by_digest.setdefault(file.digest, []).append(path)
+    return {path: tuple(paths) for paths in by_digest.values() if len(paths) > 1 for path in paths}
+
+
+def files_identical_to(index: Index, path: str) -> tuple[str, ...]:
+    """Return all files with the same content as a file, itself among them; nothing if it has no copies."""
+    index.reads.note("copies", path)
+    return identical_files(index).get(path, ())
 
 
 # The index, the page and the chapter of a folder ask for the same files; one may have 100,000 definitions.

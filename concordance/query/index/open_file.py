@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from concordance.base import characters
 from concordance.base.errors import Unreadable
@@ -39,6 +39,8 @@ from concordance.collect import walk
 from concordance.facts.codec import FileScopes, SymbolHead, unpack_names
 from concordance.facts.read import Facts
 from concordance.facts.symbol_ids import SymbolIds
+from concordance.facts.updates.delta import Aspect, between
+from concordance.facts.updates.reads import ReadRecorder
 
 
 class LinkedTarget(NamedTuple):
@@ -58,20 +60,40 @@ class NamePlace(NamedTuple):
     scope: int
 
 
-class OpenFile:
-    """One file of the repository, decoded on demand."""
+class FileSource(Protocol):
+    """What an opened file needs of the index that opened it."""
 
-    def __init__(self, facts: Facts, root: str, file: File, ids: SymbolIds) -> None:
+    facts: Facts
+    root: str
+    reads: ReadRecorder
+
+    def path_of(self, identity: int) -> str:
+        """Return the path of the file that an id belongs to."""
+
+
+class OpenFile:
+    """One file of the repository, decoded on demand.
+
+    Whoever opens it is recorded as a reader of its text. What its names resolve to can change while the text stays the
+    same, so that is recorded when it is asked for.
+    """
+
+    def __init__(self, source: FileSource, file: File, ids: SymbolIds) -> None:
         self.file, self.path, self.ids = file, file.path, ids
-        self._facts, self._root = facts, root
+        self._source, self._facts, self._root = source, source.facts, source.root
 
     @cached_property
     def _scopes(self) -> FileScopes:
         return self._facts.names_in(self.path)
 
-    @cached_property
+    @property
     def links(self) -> Links:
         """The resolved targets of the file's names and imports."""
+        self._source.reads.note(Aspect.RESOLVED, self.path)
+        return self._links
+
+    @cached_property
+    def _links(self) -> Links:
         return self._facts.links(self.path)
 
     @cached_property
@@ -204,19 +226,22 @@ class OpenFile:
 
     @cached_property
     def _linked_expressions(self) -> array[int]:
-        return unpack_column(self.links.use)
+        return unpack_column(self._links.use)
 
     @cached_property
     def _targets(self) -> array[int]:
-        return unpack_column(self.links.target)
+        return unpack_column(self._links.target)
 
     def linked_targets(self, expression: int) -> list[LinkedTarget]:
         """Return the possible targets of an expression, best first."""
+        self._source.reads.note(Aspect.RESOLVED, self.path)
         return [self._linked_target(row) for row in _all(self._linked_expressions, expression)]
 
     def expressions_linked_to(self, targets: frozenset[int], least: int) -> dict[int, LinkedTarget]:
         """Return the expressions that refer to the given targets with at least this trust, each with its best claim."""
-        trust = self.links.trust
+        for path in {self._source.path_of(one) for one in targets}:
+            self._source.reads.note(Aspect.LINKS_BETWEEN, between(self.path, path))
+        trust = self._links.trust
         found: dict[int, LinkedTarget] = {}
         for row in _all_of(self._targets, targets):
             expression = self._linked_expressions[row]
@@ -225,7 +250,7 @@ class OpenFile:
         return found
 
     def _linked_target(self, row: int) -> LinkedTarget:
-        links = self.links
+        links = self._links
         return LinkedTarget(self._targets[row], Trust(links.trust[row]), links.resolvers[links.by[row]])
 
     @cached_property
@@ -243,18 +268,34 @@ class OpenFile:
                 found.add(place)
         return sorted(found - {symbol})
 
+    @property
+    def import_targets(self) -> list[tuple[Import, Target | None]]:
+        """Each import, and the file or symbol it resolves to."""
+        self._source.reads.note(Aspect.IMPORTS, self.path)
+        return self._imports
+
     @cached_property
+    def _imports(self) -> list[tuple[Import, Target | None]]:
+        flow = self.flow
+        rows, targets = (flow.imports, self._links.imports) if flow.imports else (self.facts.imports, ())
+        return [(row, targets[n] if n < len(targets) else None) for n, row in enumerate(rows)]
+
+    @property
     def imports(self) -> list[tuple[Import, Target | None, int]]:
         """Each import, the file or symbol it resolves to, and the id of the imported name itself (0 if unknown)."""
-        flow = self.flow
-        rows, targets = (flow.imports, self.links.imports) if flow.imports else (self.facts.imports, ())
-        named: dict[int, int] = {}
-        left = unpack_column(flow.left)
-        for expression in _all(array("B", flow.op), int(Op.IMPORT)):
-            claims = self.linked_targets(expression)
-            if claims:
-                named[left[expression]] = claims[0].target
-        return [(row, targets[n] if n < len(targets) else None, named.get(n, 0)) for n, row in enumerate(rows)]
+        self._source.reads.note(Aspect.RESOLVED, self.path)
+        return [(row, target, self._imported_names.get(n, 0)) for n, (row, target) in enumerate(self._imports)]
+
+    @cached_property
+    def _imported_names(self) -> dict[int, int]:
+        """The ids of the names that imports bring in, by the number of the import."""
+        found: dict[int, int] = {}
+        left = unpack_column(self.flow.left)
+        for expression in _all(array("B", self.flow.op), int(Op.IMPORT)):
+            row = bisect_left(self._linked_expressions, expression)
+            if row < len(self._targets) and self._linked_expressions[row] == expression:
+                found[left[expression]] = self._targets[row]
+        return found
 
     # --- text
 

@@ -102,13 +102,12 @@ class Index:
     def open_file(self, path: str) -> OpenFile:
         """Return a file, opened; the files that were opened last are cached."""
         self.reads.note(Aspect.TEXT, path)
-        self.reads.note(Aspect.RESOLVED, path)
         found = self.open_files.pop(path, None)
         if found is None:
             row = self.facts.file_and_ids(path)
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
-            found = OpenFile(self.facts, self.root, *row)
+            found = OpenFile(self, *row)
             sizes = [one.file.size for one in self.open_files.values()]
             while sizes and (len(sizes) >= _MAX_OPEN_FILES or sum(sizes) + found.file.size > _MAX_OPEN_BYTES):
                 del self.open_files[next(iter(self.open_files))], sizes[0]

@@ -8,16 +8,12 @@ joined again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
-from typing import NamedTuple
-
-import msgspec
+from collections.abc import Callable, Collection, Iterable
 
 from concordance.base import plugins
 from concordance.base.model import Bridge, End, Role, Trust
 from concordance.facts.codec import unpack_ends
-from concordance.facts.links.bridge_rows import pack_bridges, unpack_bridges
+from concordance.facts.links.bridge_rows import call_edges, pack_bridges, pack_parts, unpack_bridge, unpack_parts
 from concordance.facts.links.graph import EdgeKind, edge, pack_edges
 from concordance.facts.symbol_ids import SymbolIds
 from concordance.facts.updates.delta import Aspect, Delta, slot_of
@@ -34,73 +30,69 @@ _ROWS, _READS = "bridges", "reads of bridges"
 CALLS = "calls"  # key in the store of the call edges between languages
 
 
-class JoinedBridge(NamedTuple):
-    """The rows of one bridge, and the slots that were read to join it; None if joining failed."""
-
-    rows: list[Bridge]
-    slots: bytes | None  # packed
-
-
 def run(writer: StoreWriter, tree: Tree, failed: Failed) -> set[int]:
     """Join all bridges and return the edges of those through which code is called (see `facts.links.graph`).
 
     A bridge that fails is passed to `failed` and loses only its own rows.
     """
-    return _join(writer, tree, failed, unpack_bridges(writer.queries.analysis_result(_ROWS)), {})
+    return _join(writer, tree, failed, plugins.names(BRIDGES))
 
 
 def update(writer: StoreWriter, tree: Tree, failed: Failed) -> None:
     """Join those bridges again that an update may have changed."""
     _record_changed_ends(writer)
-    changed, reads = _changed_slots(writer.delta), _stored_reads(writer)
-    valid = {name for name, (_, slots) in reads.items() if slots is not None and not holds_any(slots, changed)}
-    if valid != set(plugins.names(BRIDGES)):
-        rows = unpack_bridges(writer.queries.analysis_result(_ROWS))
-        left = iter(rows)
-        before = {name: JoinedBridge(list(islice(left, count)), slots) for name, (count, slots) in reads.items()}
-        _join(writer, tree, failed, rows, {name: before[name] for name in valid})
+    changed, reads = _changed_slots(writer.delta), unpack_parts(writer.queries.analysis_result(_READS))
+    stale = [name for name in plugins.names(BRIDGES) if name not in reads or holds_any(reads[name], changed)]
+    if stale:
+        _join(writer, tree, failed, stale)
 
 
-def _join(
-    writer: StoreWriter, tree: Tree, failed: Failed, before: list[Bridge], valid: Mapping[str, JoinedBridge]
-) -> set[int]:
-    """Join all bridges but those that are still valid, and store the result; `before` are the rows stored so far."""
-    delta = writer.delta
+def _join(writer: StoreWriter, tree: Tree, failed: Failed, stale: Collection[str]) -> set[int]:
+    """Join the given bridges, store the result beside that of the others, and return the call edges of all."""
+    rows, calls, reads = (unpack_parts(writer.queries.analysis_result(key)) for key in (_ROWS, CALLS, _READS))
+    had = call_edges(calls)
     context = BridgeContext(writer.bridge_queries, tree)
-    joined = {name: valid.get(name) or _join_one(name, context, failed) for name in plugins.names(BRIDGES)}
-    rows = [row for one in joined.values() for row in one.rows]
-    if rows != before:
-        writer.put_analysis(_ROWS, pack_bridges(rows))
-    reads = {name: (len(one.rows), one.slots) for name, one in joined.items()}
-    writer.put_analysis(_READS, msgspec.msgpack.encode(reads))
-    differing = {*before} ^ {*rows}
-    delta.add(Aspect.BRIDGES, {row.bridge for row in differing})
-    # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
-    delta.add(Aspect.BRIDGES_OF_NAME, {name for row in differing for name in (row.name, row.name.partition(".")[0])})
-    ids = {one for row in differing for one in (row.source, row.target) if one}
-    delta.add(Aspect.BRIDGES_OF_FILE, set(map(writer.owner, ids)))
-    delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in differing if _is_call(row)})
-    had, now = ({edge(r.target, r.source, EdgeKind.CALLS) for r in some if _is_call(r)} for some in (before, rows))
-    delta.removed_calls, delta.added_calls = had - now, now - had
-    if had != now or not had:
-        writer.put_analysis(CALLS, pack_edges(now))
+    differing: set[Bridge] = set()
+    for name in stale:
+        with context.reads.recording() as slots:
+            joined = _join_one(name, context, failed)
+        before = set(unpack_bridge(rows.get(name, b"")))
+        differing |= before.symmetric_difference(joined or ())
+        rows[name] = pack_bridges(joined or ())
+        calls[name] = pack_edges({edge(r.target, r.source, EdgeKind.CALLS) for r in joined or () if _is_call(r)})
+        reads[name] = pack_slots(slots)
+        if joined is None:
+            del reads[name]  # it is tried again at the next update
+    for gone in rows.keys() - set(plugins.names(BRIDGES)):
+        differing.update(unpack_bridge(rows.pop(gone)))
+        del calls[gone]
+        reads.pop(gone, None)
+    for key, parts in ((_ROWS, rows), (CALLS, calls), (_READS, reads)):
+        writer.put_analysis(key, pack_parts(dict(sorted(parts.items()))))
+    _record_differing(writer, differing)
+    now = call_edges(calls)
+    writer.delta.removed_calls, writer.delta.added_calls = had - now, now - had
     return now
 
 
-def _join_one(name: str, context: BridgeContext, failed: Failed) -> JoinedBridge:
-    with context.reads.recording() as slots:
-        try:
-            rows = list(dict.fromkeys(plugins.load(BRIDGES, name).join(context)))
-            return JoinedBridge(rows, pack_slots(slots))
-        except _FAULTS as error:
-            failed(f"the bridge {name}", f"{type(error).__name__}: {error}")
-            return JoinedBridge([], None)
+def _join_one(name: str, context: BridgeContext, failed: Failed) -> list[Bridge] | None:
+    """Return the rows of a bridge, each once; None if joining failed."""
+    try:
+        return list(dict.fromkeys(plugins.load(BRIDGES, name).join(context)))
+    except _FAULTS as error:
+        failed(f"the bridge {name}", f"{type(error).__name__}: {error}")
+        return None
 
 
-def _stored_reads(writer: StoreWriter) -> dict[str, tuple[int, bytes | None]]:
-    """Return the number of rows of each bridge, and the slots that were read to join it."""
-    packed = writer.queries.analysis_result(_READS)
-    return msgspec.msgpack.decode(packed, type=dict[str, tuple[int, bytes | None]]) if packed else {}
+def _record_differing(writer: StoreWriter, rows: Collection[Bridge]) -> None:
+    """Record which kinds, names and files have bridges that were added or removed."""
+    delta = writer.delta
+    delta.add(Aspect.BRIDGES, {row.bridge for row in rows})
+    # Rows also count for the name before the first dot: the row of an overload belongs to its operator, too.
+    delta.add(Aspect.BRIDGES_OF_NAME, {name for row in rows for name in (row.name, row.name.partition(".")[0])})
+    ids = {one for row in rows for one in (row.source, row.target) if one}
+    delta.add(Aspect.BRIDGES_OF_FILE, set(map(writer.owner, ids)))
+    delta.add(Aspect.USED_BY, {writer.owner(row.target) for row in rows if _is_call(row)})
 
 
 def _is_call(row: Bridge) -> bool:

@@ -33,6 +33,7 @@ from concordance.render.summary import BookSummary
 from concordance.workflow.workers import forked, pool
 
 BATCH = 48  # subjects per batch: about a tenth of a second of work
+_MIN_BATCHES = 24  # subjects differ in what they cost; with fewer batches, one process would wait for the other
 # Up to this many subjects are rendered here: they would not keep two processes busy, and what this process has cached
 # is lost when a new one ends.
 MAX_PAGES_RENDERED_HERE = 2 * BATCH
@@ -135,7 +136,7 @@ class PageWriter:
             if not self.index_reused:
                 preload_kinds(self.index, work)
             # Files of one folder need the same other files.
-            batches = pool.batches_by_subject(work, lambda one: one[1], BATCH)
+            batches = pool.batches_by_subject(work, lambda one: one[1], min(BATCH, len(work) // _MIN_BATCHES))
             results = forked.map_forked(self, write_subjects, batches, self.config.jobs, self.config.patience)
         else:
             results = pool.map_here(lambda one: write_subjects(self, [one]), work, self.config.patience)

@@ -26,6 +26,7 @@ from concordance.query.folders import folders
 from concordance.query.index.repository import Index
 from concordance.query.index.updates.refresh import refresh_index
 from concordance.query.index.updates.stale_pages import StalePages
+from concordance.query.index.updates.tables import link_tables
 from concordance.query.pages import PAGES, kinds, kinds_per_path
 from concordance.query.sections.structure import plain_files
 from concordance.render import claims
@@ -262,6 +263,8 @@ def preload(state: BookState) -> None:
     """Compute what the pages of the next update need from the whole, while nobody is waiting."""
     index = state.index
     preload_kinds(index, [(kind, subject) for kind in plugins.names(PAGES) for subject in _subjects(kind, index)])
+    with index.reads.not_recording():
+        link_tables(index).of(index)  # the first edit that adds or removes a symbol compares them
 
 
 def _subjects(kind: str, index: Index) -> list[str]:

@@ -16,6 +16,7 @@ from concordance.base.model import EXECUTABLE_KINDS, Category
 from concordance.extract.registry import is_prose, language_of
 from concordance.facts import codec
 from concordance.facts.links import graph
+from concordance.facts.links.bridge_rows import call_edges, unpack_parts
 from concordance.facts.links.graph import EdgeKind, Pair
 from concordance.facts.symbol_ids import IdOwners, owner_by_id
 from concordance.facts.updates.delta import Delta
@@ -185,7 +186,7 @@ def _affected_files(writer: StoreWriter, delta: Delta, removed: Sequence[int], a
     if not delta.tests_changed and not removed and not added:
         return set()
     whole, found = _whole_file_tests(_files(writer)), set[int]()
-    calls = {*array("Q", writer.queries.analysis_result(CALLS))}
+    calls = call_edges(unpack_parts(writer.queries.analysis_result(CALLS)))
     old_tests, tests = set[int](), set[int]()
     for path in delta.tests_changed:
         had = delta.previous[path]

@@ -140,7 +140,7 @@ class CurrentBook:
 
     def folder(self) -> str:
         """Return the folder of the book."""
-        return self._book_folder or builds.book_folder(self.root, self.out)
+        return self._book_folder or store_update.book_folder(self.root, self.out)
 
     def _update_listing(self, before: walk.WalkResult, paths: Collection[str]) -> walk.WalkResult:
         entries, passed = before

@@ -67,12 +67,16 @@ def map_forked(
     shared: Shared, work: Callable[[Shared, list[Item]], Result], batches: Iterable[list[Item]], jobs: int,
     patience: float,
 ) -> Iterator[Result | FailedItem[Item]]:  # fmt: skip
-    """Run all batches in forked workers that share `shared`; `patience` is how many seconds an item may take."""
+    """Run all batches in forked workers that share `shared`, or here if `jobs` is 0; `patience` is how many seconds an
+    item may take."""
     source = iter(batches)
     first = next(source, None)
     if first is None:  # do not fork for nothing
         return
     every = chain([first], source)
+    if not jobs:
+        yield from workers_pool.map_batches_here(partial(work, shared), every, patience)
+        return
     with _workers(shared, jobs, patience) as pool:
         yield from (
             workers_pool.map_batches_here(partial(work, shared), every, patience)

@@ -25,6 +25,7 @@ from concordance.query.descriptions.guide_entries import GUIDES, guide_entries_b
 from concordance.query.folders.definition_uses import used_definitions
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.findings import findings_by_rule
+from concordance.query.index.ledger import identical_files
 from concordance.query.index.owners import code_owners
 from concordance.query.index.repository import Index
 from concordance.query.index.test_commands import affects_test_commands
@@ -56,6 +57,7 @@ def table_digests(index: Index, before: Mapping[str, Digests], touched: TouchedK
         found["title"] = {"": number(name_of(index))}
         found["owners"] = {"": number((code_owners(index).path, code_owners(index).rules))}
         found["notes"] = _notes(index)
+        found["copies"] = {path: number(paths) for path, paths in identical_files(index).items()}
         found["all tests"] = {"": number(index.has_tests)}
         found["read"] = {"": index.census.file_count_band}
         found[PUBLIC] = {path: crc32(row) for path, row in public_names(index).rows.items()}
