@@ -26,6 +26,7 @@ class To(StrEnum):
     BOOK = "book"  # `path` is the name of a chapter, "" for the book's front page
     RULE = "rule"  # `path` is the id of a rule
     REPORT = "report"
+    LLMS = "llms"  # `llms.txt`
     EMPTY = "empty_file"  # the list of empty files
     MAP = "map"  # of a folder: a treemap by size; only on the site, as is the next
     HISTORY = "history"  # of a folder: when and by whom it was changed

@@ -83,6 +83,11 @@ class Op(IntEnum):
     CAST = 18  # left: the expression that is cast, right: an expression that names its type
 
 
+CLOSURE = "||"  # the built-in type (`Op.LITERAL`) of a closure, whose element is what it returns
+# `Import.form` of an import inside a module that is written out in a file starts with this; the module's path follows
+INLINE_MODULE = "inline "
+
+
 class SymbolRelation(IntEnum):
     """What an expression says about a symbol."""
 

@@ -62,8 +62,9 @@ def _only_before_dot(file: LoadedFlow, resolved: list[NameTarget]) -> set[tuple[
     rows = list(zip(*map(unpack_column, (flow.user, flow.used, flow.times)), strict=True))
     before: dict[tuple[int, int], int] = {}
     for user, used, times in rows:
-        if file.op[used] == Op.MEMBER:
-            key = user, file.left[used]
+        member = file.left[used] if file.op[used] == Op.CALL else used
+        if file.op[member] == Op.MEMBER:
+            key = user, file.left[member]
             before[key] = before.get(key, 0) + times
     targets: dict[int, list[int]] = {}
     for row in resolved:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from concordance.base.kinds import C_FAMILY
+from concordance.base.kinds import C_FAMILY, INLINE_MODULE
 from concordance.base.model import TYPE_KINDS, Kind, Op, SymbolRelation, Target, unpack_column
 from concordance.extract.cfamily.symbol_flags import FRIEND, INLINE, LOCAL
 from concordance.link.implicit_runs import FUNCTIONS
@@ -201,7 +201,7 @@ def build_interface(file: LoadedFlow, targets: Sequence[Target]) -> FileInterfac
     for place, row in enumerate(file.flow.imports):
         if row.name == "*":
             result.stars.append(reader.describe_import(place))
-        elif row.form in ("export", "mod"):
+        elif row.form in ("export", "mod") or row.form.startswith(INLINE_MODULE):
             for name in {row.alias or row.name, row.module.rpartition("::")[2]}:
                 result.names.setdefault(name, []).append(("import", reader.describe_import(place)))
     _symbols(file, reader, result, symbol_values)
@@ -314,3 +314,5 @@ def _names_in_paths(file: LoadedFlow) -> Iterable[str]:
         yield from row.module.replace("::", "/").replace(".", "/").split("/")[-1:]
     for place in set(unpack_column(file.flow.symbol_within)):
         yield from file.names[place - 1].split("::") if place else ()
+    if file.language == "rust" and not file.name_index.keys().isdisjoint(("crate", "super")):
+        yield from ("lib", "main", "mod")  # the files that such a path starts at, if they appear or disappear

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from concordance.base.kinds import C_FAMILY
+from concordance.base.kinds import C_FAMILY, INLINE_MODULE
 from concordance.base.model import TYPE_KINDS, Links, Op, SymbolRelation, Target, unpack_column
 from concordance.facts.codec import unpack_flow
 from concordance.facts.records import Linkable, PreviousFile
@@ -162,7 +162,7 @@ class Invalidation:
             row = file.flow.imports[place]
             paths = {*targets[place].paths, *now[place].paths}
             self._add_names(c, self._exported_names(paths, set()) if row.name == "*" else [])
-            if row.form in ("export", "mod"):
+            if row.form in ("export", "mod") or row.form.startswith(INLINE_MODULE):
                 self._add_names(c, {row.alias or row.name, row.module.rpartition("::")[2]})
         if len(targets) != len(now) or not places:  # a package on the way to a module changed
             places = list(range(len(now)))

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from concordance.base.kinds import CLOSURE, FUNCTION_KINDS, INLINE_MODULE
 from concordance.base.model import TYPE_KINDS, Import, Kind, Op, SymbolRelation, Trust, unpack_column
 from concordance.link.solver import Solver
 from concordance.link.world import LinkWorld, LoadedFlow, NameTarget
 
 Place = tuple[LoadedFlow, int]  # a symbol of a file; -1 is the file itself
 PackageKey = Callable[[str], str]  # what the folders of one package have in common
-_MAX_MACROS = 1000  # macros of one name that are looked at
+_MAX_SAME_NAME = 1000  # macros or methods of one name that are looked at
 _MAX_ANCESTORS = 24  # ancestors of a class that are searched
-# kinds of questions: an expression's target, its type, a file's export, a class's bases
-_PLACE, _TYPE, _EXPORTED, _BASES = range(4)
+# kinds of questions: an expression's target, its type, a file's export, a class's bases, what is called, an import's
+# target
+_PLACE, _TYPE, _EXPORTED, _BASES, _CALLED, _IMPORTED = range(6)
 _Question = tuple[int, LoadedFlow, Any]
 _FOLLOWED_OPS = frozenset((Op.LOOKUP, Op.IMPORT, Op.PACKAGE, Op.MEMBER))
 _PARTS = re.compile(r"[/.:]+")
@@ -27,12 +30,18 @@ _NAMED_TYPES = TYPE_KINDS | {Kind.TYPE}  # in Go, any named type has methods
 _HOLDERS = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.FIELD))
 # Methods of Rust's standard library: those that take the element out of an `Option` or `Result`, those that return one
 # with the same element, and those that return the value itself.
-_TAKES_OUT = frozenset(("unwrap", "expect", "unwrap_or", "unwrap_or_else", "unwrap_or_default"))
+_TAKES_OUT = frozenset(("unwrap", "expect", "unwrap_or", "unwrap_or_else", "unwrap_or_default", "flatten"))
 _KEEPS_LAYER = frozenset(
     ("as_ref", "as_mut", "as_deref", "as_deref_mut", "ok", "ok_or", "ok_or_else", "map_err", "clone", "take",
-     "or_else", "context", "with_context")
+     "or_else", "context", "with_context", "iter", "iter_mut", "into_iter", "drain", "rev", "skip", "filter", "cloned",
+     "copied", "peekable", "get", "get_mut", "first", "first_mut", "last", "last_mut", "pop", "pop_front", "pop_back",
+     "next", "next_back", "peek", "nth", "find", "step_by", "skip_while", "take_while", "fuse", "by_ref", "to_vec",
+     "min_by_key", "max_by_key", "inspect", "or", "remove", "swap_remove", "to_owned", "borrow", "borrow_mut")
 )  # fmt: skip
-_KEEPS = frozenset(("clone", "to_owned", "as_ref", "as_mut", "borrow", "borrow_mut", "by_ref"))
+_KEEPS = frozenset(
+    ("clone", "to_owned", "as_ref", "as_mut", "borrow", "borrow_mut", "by_ref", "deref", "deref_mut", "into_inner")
+)
+_WRAPS = frozenset(("lock", "try_lock", "get_mut"))  # of a `Mutex`, whose element has the methods that are called
 
 
 class _ValueType(NamedTuple):
@@ -40,6 +49,7 @@ class _ValueType(NamedTuple):
 
     type: Place
     layers: int = 0  # built-in types around it that something has to take it out of: Option, Result, Promise
+    also: tuple[Place, ...] = ()  # further types whose members it has: the other bounds of a type parameter
 
 
 class SimpleResolver:
@@ -47,13 +57,15 @@ class SimpleResolver:
 
     def __init__(
         self, world: LinkWorld, languages: tuple[str, ...], package: PackageKey | None = None, whole: bool = False,
-        rebinds: bool = False, macros: Callable[[str, str], bool] | None = None,
+        macros: Callable[[str, str], bool] | None = None, modules: Callable[[str, str], str] | None = None,
+        crate: Callable[[str], str] | None = None,
     ) -> None:  # fmt: skip
         """`package`: files of folders with an equal result see one another's names; `whole`: an import makes all of a
-        file visible; `rebinds`: a name may be bound again in its scope, to a value of another type;
-        `macros`: True if a file may use the macros of another, by their paths."""
-        self.world, self.languages, self.whole, self.rebinds = world, languages, whole, rebinds
-        self.macros = macros
+        file visible. Only in Rust: `macros`: True if a file may use the macros of another, by their paths; `modules`:
+        the file of the module that a path in a file starts at, by its first name; `crate`: what the paths of files of
+        one crate have in common."""
+        self.world, self.languages, self.whole = world, languages, whole
+        self.macros, self._modules, self._crate = macros, modules, crate
         self._macros_by_name: dict[str, list[Place]] | None = None
         self._package = package
         self._packages: dict[str, list[int]] = {}
@@ -62,7 +74,8 @@ class SimpleResolver:
                 self._packages.setdefault(package(row.path.rpartition("/")[0]), []).append(number)
         self._answers: dict[_Question, Any] = {}
         self._evaluators: tuple[Callable[[LoadedFlow, Any], Any], ...] = (
-            self._find_place, self._find_type, self._find_exported, self._find_bases,
+            self._find_place, self._find_type, self._find_exported, self._find_bases, self._find_called,
+            self._find_import_target,
         )  # fmt: skip
         self._solver: Solver[_Question, Any] = Solver(
             lambda question: self._evaluators[question[0]](*question[1:]), self._answers.__setitem__, None,
@@ -79,7 +92,15 @@ class SimpleResolver:
             op = file.op[use]
             if op == Op.UNKNOWN:
                 continue
-            place = self.place(file, use)
+            if op == Op.CALL:  # a name and its call are one expression
+                op, called = file.op[file.left[use]], self._called(file, use)
+                if len(called) > 1:
+                    by = f"one of {len(called)} overloads"
+                    rows += [NameTarget(use, one[0].id(one[1]), Trust.UNIQUE_NAME, by) for one in called]
+                    continue
+                place = called[0] if called else None
+            else:
+                place = self.place(file, use)
             if place is None:
                 continue
             inside = place[0].number == file.number and op in (Op.NAME, Op.SYMBOL)
@@ -122,6 +143,24 @@ class SimpleResolver:
             return self._member(file, left, file.names[right])
         return self._import_target(file, left)
 
+    def _called(self, file: LoadedFlow, call: int) -> tuple[Place, ...]:
+        """Return what a call calls; several if its number of arguments fits several overloads."""
+        return self._ask((_CALLED, file, call)) or ()
+
+    def _find_called(self, file: LoadedFlow, call: int) -> tuple[Place, ...]:
+        called = file.left[call]
+        if file.op[called] == Op.MEMBER:
+            place = self._member(file, file.left[called], file.names[file.right[called]], is_called=True)
+        else:
+            place = self.place(file, called)
+        if place is None or place[1] < 0 or not place[0].flow.symbol_arity:
+            return (place,) if place is not None else ()
+        other, symbol = place
+        overloads = other.members[other.symbol_parent[symbol] - 1][other.symbol_name[symbol]]
+        count = file.right[call] - 1
+        fit = [one for one in overloads if other.arity[one] & 255 <= count <= other.arity[one] >> 8]
+        return tuple((other, one) for one in fit if other.kind(one) in FUNCTION_KINDS) or (place,)
+
     def _variable(self, file: LoadedFlow, variable: int) -> Place | None:
         symbol = file.variable_symbol[variable]
         if symbol:
@@ -140,15 +179,40 @@ class SimpleResolver:
         return [self.world.load(numbers[path]) for path in targets[place].paths if path in numbers] if targets else []
 
     def _import_target(self, file: LoadedFlow, place: int) -> Place | None:
+        found: Place | None = self._ask((_IMPORTED, file, place))
+        return found
+
+    def _find_import_target(self, file: LoadedFlow, place: int) -> Place | None:
         row: Import = file.flow.imports[place]
         files = self._files(file, place)
         if not row.name or row.name == "*":
             return (files[0], -1) if files else None
+        if self._modules is not None:
+            return self._path_target(files, [*row.module.split("::"), row.name])
         for other in files:
             found = self._exported(other, row.name)
             if found is not None:
                 return found
         return (files[0], -1) if files and row.name == "default" else None
+
+    def _path_target(self, files: list[LoadedFlow], parts: list[str]) -> Place | None:
+        """Return the target of a path of Rust whose first parts lead to a file; how many these are is not known."""
+        for file in files:
+            for start in range(len(parts)):
+                found = self._exported(file, parts[start])
+                for part in parts[start + 1 :]:
+                    found = self._inside(found, part) if found is not None else None
+                if found is not None:
+                    return found
+            if f"/{file.path}".endswith((f"/{parts[-1]}.rs", f"/{parts[-1]}/mod.rs")):
+                return file, -1  # use crate::module
+        return None
+
+    def _inside(self, place: Place, name: str) -> Place | None:
+        """Return what is called so in a module, a type or a file."""
+        if place[1] < 0:
+            return self._exported(place[0], name)
+        return self._member_of(place, name) or self._in_module(place, name)
 
     def _exported(self, file: LoadedFlow, name: str) -> Place | None:
         """Return what a file exports under a name: its own symbol, or one that it re-exports."""
@@ -158,7 +222,7 @@ class SimpleResolver:
 
     def _find_exported(self, file: LoadedFlow, name: str) -> Place | None:
         for place, row in enumerate(file.flow.imports):
-            if row.form == "export" and name == (row.alias or row.name):
+            if row.form == "export" and name == (row.alias or row.name or row.module.rpartition("::")[2]):
                 return self._import_target(file, place)
             if row.name == "*" and row.form == "export":
                 for other in self._files(file, place):
@@ -189,15 +253,19 @@ class SimpleResolver:
         return None
 
     def _macro(self, file: LoadedFlow, name: str) -> Place | None:
-        """Return the macro of a name that no other has: macros are seen by the order of text, not by imports."""
-        places = self._macros_named(name, file.language)
+        """Return the macro of a name that no other has: macros are seen by the order of text, not by imports.
+
+        One that is defined inside a module is not seen outside of it.
+        """
+        named = self._macros_named(name, file.language)
+        places = [place for place in named if place[0] is file or not place[0].symbol_parent[place[1]]]
         seen = [place for place in places if self.macros is not None and self.macros(file.path, place[0].path)]
         return seen[0] if len(seen) == 1 else self._look_up_outside(file, name)
 
     def _macros_named(self, name: str, language: str) -> list[Place]:
         by_name = self.world.symbols_by_name
         if by_name is not None:
-            return [self.world.owner(identity) for identity in by_name(name, language, (Kind.MACRO,), _MAX_MACROS)]
+            return [self.world.owner(identity) for identity in by_name(name, language, (Kind.MACRO,), _MAX_SAME_NAME)]
         if self._macros_by_name is None:
             self._macros_by_name = {}
             for number, row in enumerate(self.world.files):
@@ -231,36 +299,59 @@ class SimpleResolver:
                 return self._import_target(file, place)
             for other in self._files(file, place) if self.whole or row.name == "*" else ():
                 if other.language in self.languages:
-                    found = self._top_level_symbol(other, name)
+                    found = self._all_of(file, other, row, name)
                     if found is not None:
                         return found
-        return None
+        path = self._modules(file.path, name) if self._modules is not None else ""
+        return (self.world.load(self.world.number[path]), -1) if path in self.world.number else None
 
-    def _member(self, file: LoadedFlow, receiver: int, name: str) -> Place | None:
+    def _all_of(self, file: LoadedFlow, other: LoadedFlow, row: Import, name: str) -> Place | None:
+        """Return what an import of everything brings in under a name; in Rust, it may be of a module or an enum."""
+        if self._modules is None:
+            return self._top_level_symbol(other, name)
+        owner = self._path_target([other], row.module.split("::"))
+        if owner is not None and owner[1] >= 0:
+            return self._inside(owner, name)
+        return self._exported(other, name) if other.number != file.number else None
+
+    def _member(self, file: LoadedFlow, receiver: int, name: str, is_called: bool = False) -> Place | None:
         if file.op[receiver] == Op.SUPER:
             return self._first_member(self._with_ancestors((file, file.left[receiver] - 1))[1:], name)
         place = self.place(file, receiver)
         if place is not None and place[1] < 0:
+            if name == "super" and self._modules is not None:
+                path = self._modules(place[0].path, name)
+                return (self.world.load(self.world.number[path]), -1) if path in self.world.number else None
             for number in self._package_of(place[0]):
                 found = self._exported(self.world.load(number), name)
                 if found is not None:
                     return found
             return None
-        if place is None or place[0].kind(place[1]) not in TYPE_KINDS:
+        if place is None or place[0].kind(place[1]) not in _NAMED_TYPES:
             if place is not None and place[0].kind(place[1]) == Kind.NAMESPACE:
                 return self._member_of(place, name) or self._in_module(place, name)
-            place = self.type(file, receiver)
-        if place is None:
+            if place is not None and place[0].kind(place[1]) == Kind.ENUMERATOR:  # a field of a variant
+                return self._member_of(place, name)
+            value, kinds = self._value(file, receiver), FUNCTION_KINDS if is_called else _HOLDERS
+        else:
+            value, kinds = self._aliased(place), FUNCTION_KINDS
+        if value is None or value.layers:
             return None
-        return self._first_member(self._with_ancestors(place), name)
+        kinds = kinds if self._modules is not None else frozenset()  # only in Rust, methods may be called like fields
+        places = (self._first_member(self._with_ancestors(one), name, kinds) for one in (value.type, *value.also))
+        return next((one for one in places if one is not None), None)
 
     def _in_module(self, place: Place, name: str) -> Place | None:
-        """Return a member of a module that one file declares and another contains: Rust's `mod x;`."""
+        """Return a member of a module of Rust that one file declares and another contains, or that a module imports."""
         file, symbol = place
+        own = file.names[file.symbol_name[symbol]]
         for n, row in enumerate(file.flow.imports):
-            if row.form == "mod" and row.module.rpartition("::")[2] == file.names[file.symbol_name[symbol]]:
+            if row.form == "mod" and row.module.rpartition("::")[2] == own:
                 for other in self._files(file, n):
                     return self._exported(other, name)
+            is_inside = row.form.startswith(INLINE_MODULE) and re.split("::| ", row.form)[-1] == own
+            if is_inside and name == (row.alias or row.name or row.module.rpartition("::")[2]):
+                return self._import_target(file, n)
         return None
 
     def _package_of(self, file: LoadedFlow) -> list[int]:
@@ -271,19 +362,50 @@ class SimpleResolver:
         here = [number for number in rest if self.world.files[number].path.rpartition("/")[0] == folder]
         return [file.number, *here, *(number for number in rest if number not in set(here))]
 
-    def _member_of(self, place: Place, name: str) -> Place | None:
+    def _member_of(self, place: Place, name: str, kinds: frozenset[Kind] = frozenset()) -> Place | None:
+        """Return a member of a class; of several, one of the given kinds."""
         file, symbol = place
         word = file.name_index.get(name)
         found = file.members.get(symbol, {}).get(word) if word is not None else None
         if found:
-            return file, found[0]
+            return file, next((one for one in found if file.kind(one) in kinds), found[0])
         owner = file.names[file.symbol_name[symbol]]
         for number in self._package_of(file)[1:]:  # a method may be in another file of the package
             other = self.world.load(number)
             there = self._detached_methods(other).get((owner, name))
             if there is not None:
                 return other, there
-        return None
+        return self._detached_in_crate(file, owner, name) if self._crate is not None else None
+
+    def _detached_in_crate(self, file: LoadedFlow, owner: str, name: str) -> Place | None:
+        """Return a method that another file of the crate implements for a type, if one does."""
+        if self._crate is None or not owner:
+            return None
+        crate, by_name = self._crate(file.path), self.world.symbols_by_name
+        if by_name is not None:
+            named = by_name(name, file.language, (Kind.METHOD,), _MAX_SAME_NAME)
+            numbers = sorted({self.world.number_of_id(identity) for identity in named})
+        else:
+            numbers = self._detached_names.get((owner, name), [])
+        found = None
+        for number in numbers:
+            if number != file.number and self._crate(self.world.files[number].path) == crate:
+                other = self.world.load(number)
+                there = self._detached_methods(other).get((owner, name))
+                if there is not None and found is not None:
+                    return None
+                found = (other, there) if there is not None else found
+        return found
+
+    @cached_property
+    def _detached_names(self) -> dict[tuple[str, str], list[int]]:
+        """The files that define methods of classes of other files, by the class's name and the method's."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for number, row in enumerate(self.world.files):
+            if row.language in self.languages and row.size:
+                for key in self._detached_methods(self.world.load(number)):
+                    found.setdefault(key, []).append(number)
+        return found
 
     def _detached_methods(self, file: LoadedFlow) -> dict[tuple[str, str], int]:
         """Return the methods in a file whose class is in another file, by the class's name and their own."""
@@ -295,9 +417,10 @@ class SimpleResolver:
             }  # fmt: skip
         return self._detached_by_file[file.number]
 
-    def _first_member(self, classes: list[Place], name: str) -> Place | None:
-        """Return the member of the first class that has it."""
-        return next((found for found in (self._member_of(one, name) for one in classes) if found is not None), None)
+    def _first_member(self, classes: list[Place], name: str, kinds: frozenset[Kind] = frozenset()) -> Place | None:
+        """Return the member of the first class that has it, by preference one of the given kinds."""
+        places = [place for place in (self._member_of(one, name, kinds) for one in classes) if place is not None]
+        return next((place for place in places if place[0].kind(place[1]) in kinds), places[0] if places else None)
 
     def _with_ancestors(self, place: Place) -> list[Place]:
         """Return a class and its ancestors."""
@@ -324,68 +447,137 @@ class SimpleResolver:
         op, left, right = file.op[expression], file.left[expression], file.right[expression]
         if op == Op.OF_TYPE:
             found = self._class(self.place(file, left))
-            return _ValueType(found) if found is not None else None
+            return self._aliased(found) if found is not None else self._bounds(file, left)
+        if op == Op.EACH:
+            return self._element(self._value(file, left))
+        if op == Op.LITERAL and file.names[left] == CLOSURE:
+            return None
         if op in (Op.LITERAL, Op.ITEM):
             inner = self._value(file, right - 1 if op == Op.LITERAL else left)
             layers = inner.layers + (1 if op == Op.LITERAL else -1) if inner is not None else -1
             return inner._replace(layers=layers) if inner is not None and layers >= 0 else None
         if op == Op.CALL:
-            return self._result(file, left)
-        if op == Op.PART:
-            return None  # of several results, only the first is known
+            return self._result(file, expression)
+        if op == Op.PART:  # of several results, only the first is known
+            return self._part(file, left, right - 1) if left and self._modules is not None else None
         if op == Op.NAME:
             return self._common_type(file, file.values[left])
         place = self.place(file, expression)
         return self._common_type(place[0], self._values_of(place)) if place is not None and place[1] >= 0 else None
 
+    def _aliased(self, place: Place) -> _ValueType | None:
+        """Return the type that a class or an alias of a type stands for."""
+        file, symbol = place
+        if file.kind(symbol) == Kind.TYPE:
+            for value in file.related_expressions(symbol, SymbolRelation.TYPE):
+                return self._value(file, value)
+        return _ValueType(place)
+
+    def _bounds(self, file: LoadedFlow, expression: int) -> _ValueType | None:
+        """Return the traits that a type parameter is bound by."""
+        values = file.values[file.left[expression]] if file.op[expression] == Op.NAME else ()
+        found = [self._value(file, value) for value in values if file.op[value] == Op.OF_TYPE and value != expression]
+        types = [value.type for value in found if value is not None and not value.layers]
+        return _ValueType(types[0], also=tuple(types[1:])) if types else None
+
+    def _element(self, value: _ValueType | None) -> _ValueType | None:
+        """Return the type of the elements of what is iterated over: of a list, or of a type with an `Item`."""
+        if value is None or value.layers:
+            return value._replace(layers=value.layers - 1) if value is not None else None
+        item = self._first_member(self._with_ancestors(value.type), "Item")
+        return self._aliased(item) if item is not None and item[0].kind(item[1]) == Kind.TYPE else None
+
+    def _part(self, file: LoadedFlow, expression: int, number: int) -> _ValueType | None:
+        """Return the type of a field of a tuple struct or a variant, or of a part of the tuple that a call returns."""
+        called = file.op[expression] == Op.CALL
+        if called and file.right[expression]:
+            places = self._called(file, expression)
+            place = places[0] if len(places) == 1 else None
+        else:
+            place = self.place(file, file.left[expression] if called else expression)
+        if place is None or place[1] < 0 or place[0].kind(place[1]) == Kind.TYPE:
+            return None
+        types = place[0].related_expressions(place[1], SymbolRelation.RETURNS if called else SymbolRelation.TYPE)
+        if called:
+            types = _parts_of_tuple(place[0], types[0]) if types else []
+        return self._value(place[0], types[number]) if number < len(types) else None
+
     def _values_of(self, place: Place) -> list[int]:
         """Return the values of a field or variable."""
         file, symbol = place
         parent = file.symbol_parent[symbol] - 1
+        while parent >= 0 and parent not in file.scope_of_symbol:  # a variant opens no scope
+            parent = file.symbol_parent[parent] - 1
         scope = file.scope_of_symbol.get(parent, 0) if parent >= 0 else 0
         variable = file.variables.get((scope, file.symbol_name[symbol]))
         return file.values[variable] if variable is not None else []
 
     def _common_type(self, file: LoadedFlow, values: list[int]) -> _ValueType | None:
-        """Return the type of a variable; where names are bound again, only if all values have the same."""
+        """Return the type of a variable; in Rust, where a name may be bound again, only if all values have the same."""
         found = None
         for value in values:
             one = self._value(file, value)
-            if self.rebinds and (one is None or one != (found or one)):
+            if self._modules is not None and (one is None or one != (found or one)):
                 return None
             found = found or one
-            if found is not None and not self.rebinds:
+            if found is not None and self._modules is None:
                 return found
         return found
 
-    def _result(self, file: LoadedFlow, called: int) -> _ValueType | None:
-        """Return the type of what a call returns."""
-        place = self.place(file, called)
+    def _result(self, file: LoadedFlow, call: int) -> _ValueType | None:
+        """Return the type of what a call returns; of overloads, only if all return the same."""
+        called = file.left[call]
+        if file.right[call]:
+            found = {self._returned(file, called, place) for place in self._called(file, call)}
+            return found.pop() if len(found) == 1 else None if found else self._returned(file, called, None)
+        return self._returned(file, called, self.place(file, called))
+
+    def _returned(self, file: LoadedFlow, called: int, place: Place | None) -> _ValueType | None:
+        """Return the type of what a function returns that is called by an expression."""
+        if place is None and file.op[called] == Op.NAME:  # a closure
+            bodies = [v for v in file.values[file.left[called]] if file.op[v] == Op.LITERAL and file.right[v]]
+            named = [file.right[v] - 1 for v in bodies if file.names[file.left[v]] == CLOSURE]
+            return self._value(file, named[0]) if len(named) == 1 else None
         if place is None or place[1] < 0:
             return self._result_of_built_in(file, called)
         other, symbol = place
         kind = other.kind(symbol)
         if kind in _NAMED_TYPES:  # a conversion or a constructor
-            return _ValueType(place)
+            return self._aliased(place)
         if kind == Kind.ENUMERATOR and other.symbol_parent[symbol]:
             return _ValueType((other, other.symbol_parent[symbol] - 1))
         for value in other.related_expressions(symbol, SymbolRelation.RETURNS):
             return self._value(other, value)
         if kind in _HOLDERS:  # const string = ZodString.create
             aliases = [value for value in self._values_of(place) if other.op[value] in _FOLLOWED_OPS | {Op.NAME}]
-            return self._result(other, aliases[0]) if len(aliases) == 1 and aliases[0] != called else None
+            if len(aliases) == 1 and aliases[0] != called:
+                return self._returned(other, aliases[0], self.place(other, aliases[0]))
         return None
 
     def _result_of_built_in(self, file: LoadedFlow, called: int) -> _ValueType | None:
         """Return the type of what a method of a built-in type returns, if it is what the value is or contains."""
         if file.op[called] != Op.MEMBER:
             return None
+        owner = self.place(file, file.left[called]) if file.names[file.right[called]] == "default" else None
+        if owner is not None and owner[1] >= 0 and owner[0].kind(owner[1]) in _NAMED_TYPES:  # Rust's #[derive(Default)]
+            return self._aliased(owner)
         name, value = file.names[file.right[called]], self._value(file, file.left[called])
         if value is None:
             return None
         if value.layers and name in _TAKES_OUT:
             return value._replace(layers=value.layers - 1)
+        if not value.layers and name in _WRAPS:
+            return value._replace(layers=1)
         return value if name in (_KEEPS_LAYER if value.layers else _KEEPS) else None
 
     def _class(self, place: Place | None) -> Place | None:
         return place if place is not None and place[1] >= 0 and place[0].kind(place[1]) in _NAMED_TYPES else None
+
+
+def _parts_of_tuple(file: LoadedFlow, expression: int) -> list[int]:
+    """Return the expressions that a tuple is made of."""
+    found = []
+    while expression and file.op[expression] == Op.PAIR:
+        found.append(file.left[expression])
+        expression = file.right[expression] - 1 if file.right[expression] else 0
+    return found

@@ -35,6 +35,8 @@ MESSAGES = [
     ("cpp", 'void f() { log("not an error at all"); }', ""),
     ("c", 'void f(void) { pr_err("cannot map %lx of %s\\n", a, b); }', "cannot map … of"),
     ("rust", 'fn f() { panic!("index {} out of range {len}", i); }', "index … out of range"),
+    ("rust", 'fn f() { g().with_context(|| format!("failed to open {} for reading", p))?; }', "failed to open … for reading"),
+    ("rust", 'fn f() { Err(format_err!("no package {} in the registry", p)) }', "no package … in the registry"),
     ("go", 'package a\nfunc f() error { return fmt.Errorf("open %q: %w in vain", a, b) }', "open …: … in vain"),
     ("java", 'class A { void f() { throw new IllegalStateException("bad state " + s + " here"); } }', "bad state … here"),
     ("javascript", "throw new Error(`no ${a} in ${b} there`);", "no … in … there"),

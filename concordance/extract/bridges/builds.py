@@ -45,10 +45,11 @@ _LISTS = re.compile(
 _EXTENSION = re.compile(rb"(?:Extension|add_extension|add_library|add_installed_library)\s*\(")
 _ENDING = re.compile(r"\.(?:c|cc|cpp|cxx|cu|m|mm|pyx|f|f90|h|hpp|S|s|rs|src)\Z")
 _RULE = re.compile(
-    rb"^(?P<targets>[^\s:#=$%](?:[^\s:#=%$]|[^\S\n]++(?!\s*:))*+)\s*+:(?![=:])"
+    rb"^(?P<targets>(?:[^\s:#=$%]|\$\(\w+\))(?:[^\s:#=%$]|\$\(\w+\)|[^\S\n]++(?!\s*:))*+)\s*+:(?![=:])"
     rb"(?P<needs>(?:[^=\n#;\\]|\\\r?\n)*)(?=$|;|#|\r)",
     re.M,
 )
+_SPECIAL_TARGET = re.compile(r"\.[A-Z_]+")  # `.PHONY`, `.PRECIOUS`: says something of its prerequisites
 _NEEDED = re.compile(rb"[^\s\\|]+")
 _KBUILD = re.compile(
     rb"^[ \t]*(?P<list>(?:obj|lib)-(?:y|m|\$\(\w+\))|[\w-]+-(?:y|objs|\$\(\w+\)))[ \t]*[:+]?="
@@ -197,9 +198,11 @@ def _python(context: RuleContext) -> _Found:
 def _make(context: RuleContext) -> _Found:
     """Yield the prerequisites of rules that are written out, and the objects of the Linux kernel's lists."""
     for match in _RULE.finditer(context.data):
-        if context.data[match.start() : match.start() + 1] == b"\t" or b".PHONY" in match["targets"]:
+        if context.data[match.start() : match.start() + 1] == b"\t":
             continue
         for target in match["targets"].decode("utf-8", "replace").split():
+            if _SPECIAL_TARGET.fullmatch(target):
+                continue
             for word in _NEEDED.finditer(context.data, match.start("needs"), match.end("needs")):
                 if b"." in word[0] and not re.search(rb"[$%*?()=:]", word[0]):
                     yield target, word.start(), word[0].decode("utf-8", "replace"), "path"

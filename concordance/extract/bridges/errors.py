@@ -27,7 +27,8 @@ from concordance.extract.text.message_templates import (
 LANGUAGES = (*C_FAMILY, *SCRIPTS, "python", "cython", "rust", "go", "java", "cmake")
 WORDS = (
     b"rror", b"ERROR", b"throw", b"CHECK", b"ASSERT", b"ssert", b"raise", b"panic", b"ENFORCE", b"arn", b"WARN",
-    b"FATAL", b"atal", b"ail", b"abort", b"die", b"nsure", b"xpect", b"xception", b"PyErr", b"pr_err", b"REQUIRE",
+    b"FATAL", b"atal", b"ail", b"abort", b"die", b"nsure", b"xpect", b"xception", b"PyErr", b"_err", b"Err(",
+    b"REQUIRE", b"with_context",
 )  # fmt: skip
 _SHOUTED = rb"(?:CHECK|ENFORCE|ASSERT|REQUIRE|VERIFY|WARN|ERROR|FATAL|THROW|FAIL|PANIC|BUG|LOG)"
 # Each pattern begins with a fixed word and is only searched if the file contains that word: matching a whole name at
@@ -44,7 +45,9 @@ _C = (
 )
 _RUST = re.compile(
     rb"\b(?P<called>(?:panic|bail|ensure|anyhow|unreachable|unimplemented|todo|(?:debug_)?assert(?:_eq|_ne)?|eyre|error|warn"
-    rb"|compile_error)!|expect|context|Err|[A-Z]\w*Error::\w+|[A-Z]\w*Error)\s*(?P<open>[(\[{])"
+    rb"|compile_error|(?:\w+_)?err)!|expect|context|Err"
+    rb"|(?:with_context|chain_err(?:or)?|map_err)\s*\(\s*\|[^|\n]{0,80}\|\s*(?:\{\s*)?(?:\w+\(\s*)?(?:format!)?"
+    rb"|[A-Z]\w*Error::\w+|[A-Z]\w*Error)\s*(?P<open>[(\[{])"
 )
 _GO = re.compile(
     rb"\b(?P<called>errors\.(?:New|Errorf|Wrapf?|WithMessagef?)|\w+\.(?:Errorf?|Fatalf?|Fatalln|Panicf?|Warnf?|Warningf?)"
@@ -95,7 +98,7 @@ def _called(context: RuleContext, pattern: re.Pattern[bytes]) -> Iterator[tuple[
     until = 0
     for match in pattern.finditer(context.data):
         message, end = read_message(context.data, match.end()) if match.start() >= until else ("", until)
-        until = end
+        until = end if message else until  # `Err(anyhow!("…"))`: the inner call has the message
         if message and not _is_text(context, match.start()):
             groups = match.groupdict()
             name = groups.get("thrown") or groups.get("called") or groups.get("verb") or b""

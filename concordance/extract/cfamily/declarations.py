@@ -30,6 +30,7 @@ from concordance.extract.reading.trees import one_line
 # of the variable or alias that it is the type of.
 
 
+_LIST_OF_NAMES = re.compile(rb"[ \t\\\r\n]+\w+[ \t]*(?:=[^,\n]*)?,")  # the body of a macro
 _ENUM_CLASS = re.compile(rb"enum\s+(?:class|struct)\b")
 
 
@@ -95,19 +96,27 @@ class TypeDeclarations(DeclarationState):
                 )
 
     def _enumerators(self, body: Node, context: DeclarationContext) -> None:
+        """Record enumerators; a macro at the end that stands for several (`#define COMMON A, B`) is none."""
         source = self.draft.source
         pending = list(body.named_children)
+        last = pending[-1] if pending else None
         while pending:
             node = pending.pop()
             if node.type == "enumerator":
                 name = node.child_by_field_name("name")
-                if name is not None:
-                    words = source.slice(name.start_byte, name.end_byte)
+                words = source.slice(name.start_byte, name.end_byte) if name is not None else ""
+                if name is not None and not (node == last and self._is_list_of_names(words)):
                     value = self._head(node.start_byte, node.end_byte)
                     inner = context.inner()
                     self._define(Kind.ENUMERATOR, words, name.start_byte, node, inner, signature=value)
             elif node.type.startswith("preproc_"):
                 pending.extend(node.named_children)
+
+    def _is_list_of_names(self, name: str) -> bool:
+        """True if the file defines a macro of this name whose body is a list of names."""
+        data, written = self.draft.source.data, name.encode()
+        at = data.find(b"define " + written)
+        return at >= 0 and _LIST_OF_NAMES.match(data, at + len(b"define ") + len(written)) is not None
 
     def _typedef(self, node: Node, context: DeclarationContext) -> None:
         self.seen.add(node.start_byte)

@@ -155,7 +155,10 @@ def _group(lines: ScannedLines) -> None:
 
 
 def _is_guard(lines: ScannedLines, place: int) -> bool:
-    """True if a group is an include guard: `#ifndef X` and `#define X` before any other directive."""
+    """True if a group is an include guard: `#ifndef X` and `#define X` before any other directive.
+
+    If the macro has a value, `#endif` must be the last directive, because a default value is stated the same way.
+    """
     if place + 1 >= len(lines.directives) or any(
         before.word not in (b"pragma", b"if", b"ifndef") for before in lines.directives[:place][:4]
     ):
@@ -175,8 +178,19 @@ def _is_guard(lines: ScannedLines, place: int) -> bool:
     defined = data[second.rest : second.end].split()
     return (
         first.word in (b"ifndef", b"if") and second.word == b"define" and len(name) >= 1
-        and name[:1] == defined[:1] and len(defined) == 1
+        and name[:1] == defined[:1] and (len(defined) == 1 or _closes_last(lines, place))
     )  # fmt: skip
+
+
+def _closes_last(lines: ScannedLines, place: int) -> bool:
+    """True if the group that a directive opens ends with the last directive of the file."""
+    depth = 0
+    for number in range(place, len(lines.directives)):
+        word = lines.directives[number].word
+        depth += (word in _OPENING) - (word == b"endif")
+        if not depth:
+            return number == len(lines.directives) - 1
+    return False
 
 
 def _find_dead(lines: ScannedLines) -> None:

@@ -34,9 +34,12 @@ _NEXT = re.compile(rb"(?:\s|//[^\n]*|/\*.*?\*/)*", re.S)
 _BRACKET = re.compile(rb"[()]")
 # `class SOME_API Name {` with a macro that the repository does not define.
 _CLASS_HEAD = re.compile(
-    rb"(?:class|struct|union)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*(?!final\b)[A-Za-z_]\w*\s*"
+    rb"(?:class|struct|union|enum)\s+([A-Z][A-Z0-9_]+\b(?:\s*\([^()]*\))?)\s+(?:\w+::)*(?!final\b)[A-Za-z_]\w*\s*"
     rb"(?:<[^;{}]*>\s*)?(?:final\s*)?[:{](?!:)"
 )
+_ENUM_HEAD = re.compile(rb"\benum\b[^;{}()=,]*\{")
+_ENUMERATOR_END = re.compile(rb"[,(){}]")
+_CAPITALS = re.compile(rb"[A-Z_][A-Z0-9_]+\b")
 # `container_of(x, struct name, member)`: a type as an argument.
 _STRUCT_ARGUMENT = re.compile(
     rb"struct(?:(?<=,struct)|(?<=, struct)|(?<=\tstruct))\s+\w+\s*[,)]|struct(?<=\(struct)\s+\w+\s*,"
@@ -298,6 +301,7 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
     for match in _CLASS_HEAD.finditer(result.data):
         if lines.in_code(match.start()) and (not match.start() or result.data[match.start() - 1] not in _WORD_BYTES):
             result.erase(*match.span(1))
+    _erase_among_enumerators(lines, result)
     for match in _INSTANTIATION.finditer(result.data):
         if lines.in_code(match.start(1)):
             start = match.start(1)
@@ -317,6 +321,46 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
             result.erase(match.start(), match.start() + 6)
     _pair(result, marks)
     return result
+
+
+def _erase_among_enumerators(lines: ScannedLines, result: Blanked) -> None:
+    """Erase macros that stand for enumerators: a call without a comma behind it, a name alone in its line."""
+    data = result.data
+    for head in _ENUM_HEAD.finditer(data):
+        at = head.end() if lines.in_code(head.start()) else -1
+        while at >= 0:
+            at = next_token(data, at)
+            name = _CAPITALS.match(data, at)
+            if name is not None:
+                end = name.end()
+                behind = next_token(data, end)
+                is_call = data[behind : behind + 1] == b"("
+                if is_call:
+                    end = closing_paren(lines, behind)
+                    behind = next_token(data, end) if end > 0 else len(data)
+                follows = data[behind : behind + 1]
+                is_alone = is_call or b"\n" in data[end:behind]
+                if is_alone and (follows.isalpha() or follows == b"_" or (is_call and follows == b"}")):
+                    result.erase(at, end)
+                    at = behind
+                    continue
+            at = _next_enumerator(lines, data, at)
+
+
+def _next_enumerator(lines: ScannedLines, data: bytearray, at: int) -> int:
+    """Return the offset after the comma that ends an enumerator; -1 if it is the last one."""
+    sign = _ENUMERATOR_END.search(data, at)
+    while sign is not None:
+        if not lines.in_code(sign.start()):
+            at = sign.end()
+        elif sign[0] == b"(":
+            at = closing_paren(lines, sign.start())
+            if at < 0:
+                return -1
+        else:
+            return sign.end() if sign[0] == b"," else -1
+        sign = _ENUMERATOR_END.search(data, at)
+    return -1
 
 
 def _uses(lines: ScannedLines, name: bytes) -> list[int]:

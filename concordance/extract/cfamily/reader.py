@@ -51,7 +51,8 @@ describe_language = partial(
     has_prototypes=True,
     has_semicolons=True,
     import_verb="includes",
-    unseen="indirect and virtual calls, names made by macros, generated headers",
+    unseen="indirect and virtual calls, overloaded operators, names made by macros, generated headers, lists of "
+    "sources in variables",
     environment=_ENVIRONMENT,
     environment_marks=(b"env", b"ENV", b"Env"),
 )
@@ -337,6 +338,8 @@ def add_words(draft: Draft, start: int, end: int) -> None:
         word = match[1]
         if word and word not in KEYWORDS:
             called = data[match.end() : match.end() + 1] == b"("
+            if data[match.start(1) - 2 : match.start(1)].endswith((b".", b"->", b"::")):
+                draft.members.add(match.start(1))
             draft.ends[match.start(1)] = match.end(1)
             draft.roles[match.start(1)] = _CALL if called else _READ
 

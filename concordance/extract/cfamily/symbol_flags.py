@@ -15,6 +15,7 @@ from zlib import crc32
 from concordance.base.kinds import FUNCTION_KINDS
 from concordance.base.model import Kind, Symbol, pack_column
 from concordance.extract.reading.draft import Draft
+from concordance.extract.reading.flow import argument_range
 
 DECLARES = 1
 LOCAL = 2  # visible in its own file only
@@ -27,7 +28,6 @@ VIRTUAL = 128
 _STATIC = frozenset((Kind.FUNCTION, Kind.VARIABLE, Kind.CONSTANT))
 _VIRTUAL = frozenset(("virtual", "override", "final", "= 0", "=0"))
 _QUALIFIERS = re.compile(r"\b\w+::|\s+|\b(?:struct|class|enum|typename)\b")
-_MANY = 255
 
 
 def columns(draft: Draft, symbols: Sequence[Symbol], special: set[int], word: Callable[[str], int]) -> dict[str, bytes]:
@@ -36,7 +36,7 @@ def columns(draft: Draft, symbols: Sequence[Symbol], special: set[int], word: Ca
     arity, forms = [], []
     for symbol in symbols:
         function = symbol.kind in FUNCTION_KINDS
-        arity.append(_arity(symbol) if function else 0)
+        arity.append(argument_range(symbol) if function else 0)
         forms.append(_form(symbol) if function else 0)
     return {
         "symbol_flags": bytes([_flags(row) | (SPECIAL if n in special else 0) for n, row in enumerate(symbols)]),
@@ -66,18 +66,6 @@ def _flags(symbol: Symbol) -> int:
     if kind == Kind.ENUM and symbol.signature.startswith(("enum class", "enum struct")):
         flags |= SCOPED
     return flags
-
-
-def _arity(symbol: Symbol) -> int:
-    """Return the fewest arguments that a function takes, plus 256 times the most."""
-    least = most = 0
-    for parameter in symbol.parameters:
-        if parameter.kind == "*":
-            most = _MANY
-        else:
-            most = min(most + 1, _MANY)
-            least += not parameter.default
-    return min(least, _MANY) | most << 8
 
 
 @lru_cache(1 << 12)

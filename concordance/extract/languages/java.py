@@ -297,6 +297,21 @@ def _note_nesting(draft: Draft) -> None:
             stack.append(d)
 
 
+class JavaValueSyntax(ValueSyntax):
+    """The values of one file of Java."""
+
+    overloads = True
+
+    def argument_counts(self) -> dict[int, int]:
+        """Return the number of arguments plus one of each call of a method."""
+        found = {}
+        for node in self._calls.values():
+            name, given = node.child_by_field_name("name"), node.child_by_field_name("arguments")
+            if name is not None and given is not None:
+                found[name.start_byte] = 1 + sum(one.type not in _COMMENTS for one in given.named_children)
+        return found
+
+
 def read(source: Source) -> Draft:
     """Parse one Java file into a `Draft`."""
     draft, _, found = trees.read(source, GRAMMAR)
@@ -311,5 +326,5 @@ def read(source: Source) -> Draft:
     draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
     _note_imports(draft, found.get("import.declaration", []))
     _note_nesting(draft)
-    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found))
+    draft.weave = partial(typed_flow.build_typed_flow, syntax=JavaValueSyntax(found))
     return draft

@@ -1,8 +1,7 @@
 """Rust: items, members of `impl` blocks, use trees, attributes and conditions.
 
 In: the text of a Rust file. Out: a `Draft`. A method belongs to the type it is implemented for, wherever the `impl`
-block is. Inside a macro the grammar only sees tokens, so a name there is a call if a bracket follows it, a mention
-if it is in a macro definition, and otherwise a read.
+block is.
 
 Attributes and documentation comments are siblings of the item they belong to, not its children, so `Attributes`
 chains them by where each of them ends.
@@ -11,13 +10,14 @@ chains them by where each of them ends.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import partial
 
 from tree_sitter import Node
 
-from concordance.base.kinds import FUNCTION_KINDS
+from concordance.base.kinds import FUNCTION_KINDS, INLINE_MODULE
 from concordance.base.model import (
     DocMarkup,
     FileFacts,
@@ -30,12 +30,14 @@ from concordance.base.model import (
     VariableAccess,
 )
 from concordance.extract.documents.comments import strip_markers
-from concordance.extract.reading import trees, typed_flow
+from concordance.extract.reading import rust_macros, trees, typed_flow
 from concordance.extract.reading.draft import ROLE_CODES, Definition, Draft, innermost
-from concordance.extract.reading.value_syntax import ValueSyntax
+from concordance.extract.reading.rust_values import RustValueSyntax
+from concordance.extract.reading.value_syntax import type_name
 from concordance.extract.text.source_text import Source
 
 _LONG = 100  # a longer value, or one of several lines, is left out of the signature
+_WORD = re.compile(rb"\b[a-z_]\w*")
 _SPACE = re.compile(rb"\s*")
 _DOC_ATTRIBUTE = re.compile(r'doc\s*=\s*r?#*"(.*)"#*', re.S)
 
@@ -197,7 +199,7 @@ def note_members(draft: Draft, found: dict[str, list[Node]], attributes: Attribu
     around: list[tuple[int, int, str]] = []
     for node in found.get("impl", ()):
         owner, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
-        name = _type_name(owner) if owner is not None else ""
+        name = trees.one_line(trees.text(type_name(owner))) if owner is not None else ""
         base = trees.one_line(trees.text(trait)) if trait is not None else ""
         condition = attributes.condition(node.start_byte)
         if condition:
@@ -222,15 +224,6 @@ def _items(node: Node, places: dict[int, Definition]) -> list[Definition]:
     body = node.child_by_field_name("body")
     names = (child.child_by_field_name("name") for child in (body.named_children if body is not None else ()))
     return [places[name.start_byte] for name in names if name is not None and name.start_byte in places]
-
-
-def _type_name(node: Node) -> str:
-    """Return the name of the type that an `impl` block is for."""
-    while True:
-        inner = node.child_by_field_name("type" if node.type in ("generic_type", "reference_type") else "name")
-        if inner is None or node.type not in ("generic_type", "reference_type", "scoped_type_identifier"):
-            return trees.one_line(trees.text(node))
-        node = inner
 
 
 def _note_tuple(draft: Draft, node: Node) -> None:
@@ -273,25 +266,30 @@ _FILE_CONDITION = re.compile(rb"^#!\[(cfg\(.*\))\]", re.M)
 
 def note_uses(draft: Draft, found: dict[str, list[Node]], attributes: Attributes) -> None:
     """Record imports: each leaf of a use tree, `extern crate`, and `mod name;`, which includes a file."""
+    written = (d for d in draft.definitions if d.kind == Kind.NAMESPACE and not d.declaration)
+    modules = sorted((d.start, d.end, d.name) for d in written)
     for node in found.get("use", ()):
         tree = node.child_by_field_name("argument")
         if tree is not None:
             exported = any(c.type == "visibility_modifier" for c in node.children)
-            _note_tree(draft, tree, "export" if exported else "", attributes.condition(node.start_byte))
+            around = [name for start, end, name in modules if start <= node.start_byte < end]
+            form = INLINE_MODULE + "::".join(around) if around else "export" if exported else ""
+            _note_tree(draft, tree, form, attributes.condition(node.start_byte))
     for node in found.get("crate", ()):
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
         if name is not None:
             other = trees.text(alias) if alias is not None else ""
             condition = attributes.condition(node.start_byte)
-            draft.add_import(name.start_byte, trees.text(name), alias=other, form="crate", condition=condition)
-    around: list[Definition] = []
+            form = "export" if any(c.type == "visibility_modifier" for c in node.children) else "crate"
+            draft.add_import(name.start_byte, trees.text(name), alias=other, form=form, condition=condition)
+    outer: list[Definition] = []
     for d in sorted((d for d in draft.definitions if d.kind == Kind.NAMESPACE), key=lambda d: (d.start, -d.end)):
-        while around and around[-1].end <= d.start:
-            around.pop()
+        while outer and outer[-1].end <= d.start:
+            outer.pop()
         if d.declaration:  # its file is in a folder for each enclosing module
-            draft.add_import(d.at, "::".join([*(o.name for o in around), d.name]), form="mod", condition=d.condition)
+            draft.add_import(d.at, "::".join([*(o.name for o in outer), d.name]), form="mod", condition=d.condition)
         else:
-            around.append(d)
+            outer.append(d)
 
 
 def _note_tree(draft: Draft, tree: Node, form: str, condition: str) -> None:
@@ -333,6 +331,19 @@ def _tests(facts: FileFacts, path: str) -> list[int]:
     return [n for n, s in symbols if s.kind in FUNCTION_KINDS and any(map(_TEST.search, s.modifiers))]
 
 
+def _only_test_target(manifest: bytes) -> str:
+    """Return the name and the path of the one test target of a crate that does not look for others; "" if none is."""
+    try:
+        settings = tomllib.loads(manifest.decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError:
+        return ""
+    package, targets = settings.get("package"), settings.get("test")
+    if not isinstance(package, dict) or package.get("autotests") is not False or not isinstance(targets, list):
+        return ""
+    named = [f"{one.get('name')} {one.get('path')}" for one in targets if isinstance(one, dict)]
+    return named[0] if len(named) == 1 else ""
+
+
 def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     """Return the command for tests of a file, which `cargo test` selects by the module that the file is."""
     manifest = next(files.nearest(path, "Cargo.toml"), None)
@@ -342,8 +353,9 @@ def _test_command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     package = f" -p {named.group(1).decode()}" if "/" in manifest and named else ""
     kind, *parts = path[len(manifest) - len("Cargo.toml") :].removesuffix(".rs").split("/")
     if kind in ("tests", "benches") and parts:
-        package += f" --{kind.removesuffix('s').removesuffix('e')} {parts[0]}"
-        parts = parts[1:]
+        target = _only_test_target(files.text(manifest)) if kind == "tests" else ""
+        package += f" --{kind.removesuffix('s').removesuffix('e')} {target.partition(' ')[0] or parts[0]}"
+        parts = parts[1:] if not target or target.endswith(f" tests/{parts[0]}.rs") else parts
     modules = [part for part in parts if part not in ("mod", "lib", "main")]
     exact = "" if _EXPANDED.search(files.text(path)) else " -- --exact"  # macros add to the names of their tests
 
@@ -474,13 +486,27 @@ NAMES = """
 (attribute_item) @attribute
 (inner_attribute_item) @attribute.inner
 (macro_definition) @macro
+(source_file (expression_statement [(call_expression) (macro_invocation)] @made))
+(source_file (macro_invocation) @made)
+(declaration_list [(macro_invocation) @made (expression_statement (macro_invocation) @made)])
 (use_declaration) @use
 (extern_crate_declaration) @crate
 (call_expression) @value.call
-(let_declaration value: (_)) @value.bind
-(field_declaration type: (generic_type)) @value.typed
-(parameter pattern: (identifier) type: [(generic_type) (reference_type type: (generic_type))]) @value.typed
-(let_declaration pattern: (identifier) type: (generic_type)) @value.typed
+(field_expression) @value.field
+[(let_declaration value: (_)) (let_condition)] @value.let
+(match_expression) @value.match
+(for_expression) @value.for
+(call_expression arguments: (arguments (closure_expression))) @value.closure
+(type_parameter bounds: (_)) @value.bound
+(where_predicate left: (type_identifier)) @value.bound
+[(struct_item) (enum_item)] @value.generic
+(struct_item body: (ordered_field_declaration_list)) @value.tuple
+(enum_variant body: (ordered_field_declaration_list)) @value.tuple
+(type_item) @value.tuple
+(field_declaration) @value.typed
+(parameter pattern: (identifier)) @value.typed
+(let_declaration pattern: (identifier) type: (_)) @value.typed
+[(const_item) (static_item)] @value.typed
 (function_item return_type: (_)) @value.result
 (function_signature_item return_type: (_)) @value.result
 """
@@ -490,8 +516,9 @@ GRAMMAR = trees.Grammar("tree_sitter_rust", DEFINITIONS, NAMES, describe=describ
 
 def read(source: Source) -> Draft:
     """Parse one Rust file into a `Draft`."""
-    draft, _, found = trees.read(source, GRAMMAR)
+    draft, _, found = trees.read(source, GRAMMAR, rust_macros.parse_macro_arguments(source, GRAMMAR))
     draft.definitions = [d for d in draft.definitions if d.name != "_"]  # `const _: () = …` defines no name
+    rust_macros.note_made_tests(draft, found)
     _note_names(draft, found)
     _note_scopes(draft, found)
     attributes = Attributes(draft, found)
@@ -500,7 +527,7 @@ def read(source: Source) -> Draft:
     around = note_members(draft, found, attributes)
     note_nesting(draft, around)
     note_uses(draft, found, attributes)
-    draft.weave = partial(typed_flow.build_typed_flow, syntax=ValueSyntax(found, rebinds=True, macros=True))
+    draft.weave = partial(typed_flow.build_typed_flow, syntax=RustValueSyntax(found))
     return draft
 
 
@@ -517,38 +544,35 @@ def _note_names(draft: Draft, found: dict[str, list[Node]]) -> None:
             draft.roles[start] = write
             draft.bound.add(start)
     draft.forget(node.start_byte for node in found.get("nothing", ()))
-    _note_tokens(draft, found)
+    rust_macros.note_tokens(draft, found)
     draft.forget([at for at, end in draft.ends.items() if end - at == 4 and data[at:end] == b"Self"])
 
 
-def _note_tokens(draft: Draft, found: dict[str, list[Node]]) -> None:
-    """Assign roles to names inside macros and attributes, where there is no syntax to tell them apart."""
+def _note_shadowing(draft: Draft, found: dict[str, list[Node]]) -> None:
+    """Open a scope where a name is bound again: from its pattern to the end of the block, but for its value.
+
+    Without this, `let x = f(x)?;` would be one variable with two values.
+    """
+    patterns = sorted((node.start_byte, node.end_byte) for node in found.get("pattern", ()))
     data = draft.source.data
-    attributes = sorted(
-        (node.start_byte, node.end_byte) for what in ("attribute", "attribute.inner") for node in found.get(what, ())
-    )
-    macros = sorted((node.start_byte, node.end_byte) for node in found.get("macro", ()))
-    call, mention = ROLE_CODES[Role.CALL], ROLE_CODES[Role.MENTION]
-    nothing = []
-    for node in found.get("token", ()):
-        start, end = node.start_byte, node.end_byte
-        attribute = _around(attributes, start)
-        if attribute is not None:
-            draft.roles[start] = mention
-            if not data.startswith(b"#[derive", attribute[0]):
-                nothing.append(start)
-        elif _around(macros, start) is not None:
-            draft.roles[start] = mention
-        elif data[end : end + 1] == b"(" or data[end : end + 2] in (b"!(", b"![", b"!{"):
-            draft.roles[start] = call
-        if data[start - 1 : start] in (b".", b":"):
-            draft.members.add(start)
-    draft.forget(nothing)
-
-
-def _around(spans: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
-    place = bisect_right(spans, (at, at)) - 1
-    return spans[place] if place >= 0 and at < spans[place][1] else None
+    bound: dict[int, set[bytes]] = {}  # the names that are bound so far, by the block's start
+    for node in found.get("value.let", ()):
+        pattern, value, block = node.child_by_field_name("pattern"), node.child_by_field_name("value"), node.parent
+        if pattern is None or value is None or block is None:
+            continue
+        first = bisect_right(patterns, (pattern.start_byte,))
+        last = bisect_right(patterns, (pattern.end_byte,))
+        names = {data[start:end] for start, end in patterns[first:last]}
+        used = set(_WORD.findall(data, value.start_byte, value.end_byte))
+        if node.type == "let_condition":  # its scope is open already
+            if names & used:
+                draft.holes.append((value.start_byte, value.end_byte))
+            continue
+        before = bound.setdefault(block.start_byte, set())
+        if names & before or names & used:
+            draft.scopes.append((pattern.start_byte, block.end_byte, "block"))
+            draft.holes.append((value.start_byte, value.end_byte))
+        before |= names
 
 
 def _note_scopes(draft: Draft, found: dict[str, list[Node]]) -> None:
@@ -557,6 +581,7 @@ def _note_scopes(draft: Draft, found: dict[str, list[Node]]) -> None:
         (node.start_byte, node.end_byte, "block") for node in found.get("block", ()) if node.start_byte not in bodies
     )
     draft.scopes.extend((node.start_byte, node.end_byte, "block") for node in found.get("impl", ()))
+    _note_shadowing(draft, found)
     draft.scopes.extend((node.start_byte, node.end_byte, "lambda") for node in found.get("lambda", ()))
     ends: dict[int, Definition] = {d.at + len(d.name.encode()): d for d in draft.definitions}
     for node in found.get("generic", ()):

@@ -292,6 +292,9 @@ def _variables(draft: Draft, found: Captures) -> None:
         _attribute(draft, node, left, owner, seen)
 
 
+_SEVERAL = frozenset(("pattern_list", "tuple_pattern", "tuple", "expression_list"))
+
+
 def _variable(draft: Draft, node: Node, target: Node, owner: Definition | None) -> None:
     name = text(target)
     annotation, value = node.child_by_field_name("type"), node.child_by_field_name("right")
@@ -306,9 +309,24 @@ def _variable(draft: Draft, node: Node, target: Node, owner: Definition | None) 
         kind = Kind.CONSTANT if _CONSTANT.match(name) or typed.startswith(("Final", "typing.Final")) else Kind.VARIABLE
     draft.define(
         kind, name, target.start_byte, node.start_byte, node.end_byte,
-        signature=name + (f": {typed}" if typed else "") + (f" = {one_line(written)}" if written else ""),
+        signature=_assigned(node, target, typed),
         condition=condition_of(draft.source, node), returns=typed, nests=False, owner=owner,
     )  # fmt: skip
+
+
+def _assigned(node: Node, target: Node, typed: str) -> str:
+    """Return how a name is assigned: with its own value of several (`a, b = 1, 2`), or else with the whole statement
+    (`a, b = f()`)."""
+    left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is not None and value is not None and left.type in _SEVERAL:
+        targets, values = left.named_children, value.named_children if value.type in _SEVERAL else []
+        spread = any(one.type.startswith("list_splat") for one in (*targets, *values))
+        place = next((place for place, one in enumerate(targets) if one.id == target.id), -1)
+        if place < 0 or len(targets) != len(values) or spread:
+            return one_line(text(node))
+        value = values[place]
+    written = f" = {one_line(text(value))}" if value is not None else ""
+    return text(target) + (f": {typed}" if typed else "") + written
 
 
 def _attribute(
@@ -326,12 +344,11 @@ def _attribute(
     if (owner, text(name)) in seen:
         return
     seen.add((owner, text(name)))
-    annotation, value = node.child_by_field_name("type"), node.child_by_field_name("right")
+    annotation = node.child_by_field_name("type")
     typed = one_line(text(annotation)) if annotation is not None else ""
     draft.define(
         Kind.FIELD, text(name), name.start_byte, node.start_byte, node.end_byte,
-        signature=f"{text(left)}" + (f": {typed}" if typed else "")
-        + (f" = {one_line(text(value))}" if value is not None else ""),
+        signature=_assigned(node, left, typed),
         condition=condition_of(draft.source, node), returns=typed, nests=False, owner=owner,
     )  # fmt: skip
 

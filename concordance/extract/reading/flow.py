@@ -13,7 +13,7 @@ recognises by the text between two neighbouring names.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from concordance.base.model import (
 
 _TYPE, _IMPORT, _INHERIT = ROLES.index(Role.TYPE), ROLES.index(Role.IMPORT), ROLES.index(Role.INHERIT)
 FIRST_VERSION = 1 << 30  # numbers from here on are versions of variables, renumbered once all variables are known
+_MANY = 255  # arguments, or more
 MAX_LOOKBACK = 16  # most bindings to look back at; with more of them in branches, the whole variable is meant
 
 
@@ -138,13 +139,16 @@ class FlowBuilder:
         return self.use[place] if place is not None else 0
 
     def weave(
-        self, receiver: Callable[[int], int], version: Callable[[int, int], int] | None = None, nested: bool = False
-    ) -> None:
+        self, receiver: Callable[[int], int], version: Callable[[int, int], int] | None = None, nested: bool = False,
+        calls: Mapping[int, int] | None = None,
+    ) -> None:  # fmt: skip
         """Give every name its expression.
 
         `receiver` returns, for the index of a name that follows an expression, that expression. `version` returns, for
         the index of a name and a variable with several binding sites, the version of the variable that the name reads.
         With `nested`, names that nothing in this file binds keep their scope, because it matters for their lookup.
+        `calls` has, by the start of a name that is called, the number of arguments plus one, in languages where this
+        says which definition is meant: such a name and its call are one expression.
         """
         use, expression, variable = self.use, self.expression, self.variable
         names, sites = self.names, self.sites
@@ -170,6 +174,8 @@ class FlowBuilder:
                 use.append(known)
             else:
                 use.append(expression(Op.LOOKUP, name, scope if nested else 0))
+            if calls and names.starts[place] in calls:
+                use[-1] = expression(Op.CALL, use[-1], calls[names.starts[place]])
 
     def reaching(self, place: int, whole: int) -> int:
         """Return the version of a variable that a name reads: the bindings that can reach it (reaching definitions)."""
@@ -201,14 +207,16 @@ class FlowBuilder:
             if start in defined:
                 symbol = defined[start]
                 value = self.expression(Op.SYMBOL, symbol)
-                if names.bound[place] and not names.hangs[place] and self.symbols[symbol].kind not in _HOLDERS:
+                kind, home = self.symbols[symbol].kind, names.bound[place] - 1
+                outside = kind == Kind.METHOD and home >= 0 and self.scopes[home].symbol != self.symbols[symbol].parent
+                if home >= 0 and not names.hangs[place] and kind not in _HOLDERS and not outside:
                     self.bind(names.bound[place] - 1, names.name[place], value)
                 self.use[place] = value
 
     def bring_in(self) -> None:
         """Bind what imports bring in: under the alias, the name, or the first part of the module's name."""
         for place, row in enumerate(self.imports):
-            bound = row.alias or row.name or row.module.split(".")[0]
+            bound = row.alias or row.name or row.module.rpartition("::")[2].split(".")[0]
             if bound == "*" or bound not in self.name_indexes:
                 continue
             whole = row.name or row.alias
@@ -300,3 +308,15 @@ _DECLARE = tuple(Role).index(Role.DECLARE)
 _KIND = {str(kind): place for place, kind in enumerate(KINDS)}
 _ROLES = (1 << len(Role)) - 1
 _NO_USE = frozenset(place for place, role in enumerate(Role) if role in (Role.DEFINE, Role.DECLARE))
+
+
+def argument_range(symbol: Symbol) -> int:
+    """Return the fewest arguments that a function takes, plus 256 times the most."""
+    least = most = 0
+    for parameter in symbol.parameters:
+        if parameter.kind == "*":
+            most = _MANY
+        else:
+            most = min(most + 1, _MANY)
+            least += not parameter.default
+    return min(least, _MANY) | most << 8

@@ -70,6 +70,11 @@ def compile_grammar(grammar: Grammar) -> Compiled:
     )
 
 
+def matches(query: Query, node: Node) -> list[dict[str, list[Node]]]:
+    """Return the captures of each match of a query, in the order of the text."""
+    return [found for _, found in QueryCursor(query).matches(node)]
+
+
 def captures(query: Query, node: Node) -> dict[str, list[Node]]:
     """Return the nodes of each capture in the order of the text; the library itself returns them in no order.
 

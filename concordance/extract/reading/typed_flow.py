@@ -6,8 +6,8 @@ import re
 
 from concordance.base.model import ROLES, Op, Role, SymbolRelation, pack_column
 from concordance.extract.reading.draft import Draft, innermost
-from concordance.extract.reading.flow import _IMPORT, _INHERIT, _TYPE, BindingSite, FlowBuilder
-from concordance.extract.reading.value_syntax import WRAPPERS, ValueSyntax, typed_value, value_of
+from concordance.extract.reading.flow import _IMPORT, _INHERIT, _TYPE, BindingSite, FlowBuilder, argument_range
+from concordance.extract.reading.value_syntax import WRAPPERS, Values, ValueSyntax, type_name, typed_value, value_of
 
 _TYPED_BINDS = frozenset(ROLES.index(role) for role in (Role.WRITE, Role.DEFINE))
 _TYPES = frozenset(ROLES.index(role) for role in (Role.TYPE, Role.CALL))
@@ -15,6 +15,7 @@ _BEHIND = re.compile(rb"[ \t]*\??!?:?[ \t]*(?:[&*]|mut |dyn |const |impl |readon
 _BEFORE = re.compile(rb"(?:\[\])?(?:\.\.\.)?[ \t]+$")  # Base b
 _NEW = re.compile(rb"[ \t]*:?=[ \t]*(?:new[ \t]+|&)$")  # x = new Foo, x := &S{
 _SELF = re.compile(rb"(?:\bthis|\bself)[ \t]*\??(?:\.|->)[ \t]*$|\bSelf::$")
+_PATH = re.compile(rb"\b(?:crate|self|super(?: *:: *super)*) *:: *$")
 _SUPER = re.compile(rb"\bsuper[ \t]*\.[ \t]*$")
 _CLASSES = ("class", "struct", "interface", "enum", "union")
 
@@ -31,34 +32,65 @@ def build_typed_flow(draft: Draft, woven: FlowBuilder, syntax: ValueSyntax | Non
     data = draft.source.data
     names = woven.names
     _attach_outside_methods(woven)
+    if syntax is not None and syntax.overloads:
+        woven.more["symbol_arity"] = pack_column([argument_range(symbol) for symbol in woven.symbols])
 
     def receiver(place: int) -> int:
-        before = data[max(0, names.starts[place] - 12) : names.starts[place]]
+        before = data[max(0, names.starts[place] - 24) : names.starts[place]]
         around = _class_around(woven, names.scope[place])
         if around >= 0 and _SELF.search(before):
             return woven.expression(Op.OF_TYPE, woven.expression(Op.SYMBOL, around))
         if around >= 0 and _SUPER.search(before):
             return woven.expression(Op.SUPER, around + 1)
+        if syntax is not None and syntax.rust:
+            path = _PATH.search(before)
+            if path is not None:
+                return _module_path(woven, names.scope[place], path[0].decode().replace(" ", "").split("::")[:-1])
+            if around < 0 and _SELF.search(before):
+                return syntax.implemented_type(woven, names.starts[place])
         return syntax.receiver(woven, data, names.starts[place], around) if syntax is not None else 0
 
-    woven.weave(receiver, nested=draft.sees_members)
-    if syntax is not None and syntax.macros:
+    calls = syntax.argument_counts() if syntax is not None else None
+    woven.weave(receiver, nested=draft.sees_members, calls=calls)
+    if syntax is not None and syntax.rust:
         _mark_macros(data, woven)
     woven.define()
     woven.bring_in()
     _imports(draft, woven)
-    _types(data, woven)
+    if syntax is None or not syntax.rust:
+        _types(data, woven)
     if syntax is not None:
         _values(len(data), woven, syntax)
     _bases(draft, woven)
 
 
+def _module_path(woven: FlowBuilder, scope: int, parts: list[str]) -> int:
+    """Return the module that a path starts at: `crate`, `self`, or `super` once or more; a file is its own `self`."""
+    around = []
+    while scope >= 0:
+        symbol = woven.scopes[scope].symbol
+        if symbol >= 0 and woven.symbols[symbol].kind == "namespace":
+            around.append(symbol)
+        scope = woven.scopes[scope].parent
+    if parts[0] == "crate":
+        return woven.expression(Op.LOOKUP, woven.name_index("crate"))
+    above = parts.count("super")
+    if above < len(around):
+        return woven.expression(Op.SYMBOL, around[above])
+    found = woven.expression(Op.LOOKUP, woven.name_index("super" if above > len(around) else "self"))
+    for _ in range(above - len(around) - 1):
+        found = woven.expression(Op.MEMBER, found, woven.name_index("super"))
+    return found
+
+
 def _mark_macros(data: bytes, woven: FlowBuilder) -> None:
-    """Tell names of macros that the file does not bind (`name!(…)`) from other names."""
+    """Tell names of macros that the file does not define (`name!(…)`) from other names."""
     names = woven.names
+    defined = {symbol.name for symbol in woven.symbols if symbol.kind == "macro"}
     for place, end in enumerate(names.ends):
         is_macro = data[end : end + 1] == b"!" and data[end + 1 : end + 2] in (b"(", b"[", b"{", b" ")
-        if is_macro and not names.bound[place] and not names.hangs[place]:
+        is_own = names.bound[place] and names.table[names.name[place]] in defined
+        if is_macro and not names.hangs[place] and not is_own:
             woven.use[place] = woven.expression(Op.LOOKUP, names.name[place], 1)
 
 
@@ -72,10 +104,9 @@ def _values(length: int, woven: FlowBuilder, syntax: ValueSyntax) -> None:
         value = value_of(woven, _class_around(woven, names.scope[place]), node)
         if value and part:
             value = woven.expression(Op.PART, value, part)
-        if not value and syntax.rebinds:
-            value = woven.expression(Op.PART, 0, 1)  # of no known type, which may differ from that of another value
         variable = woven.variable(names.bound[place] - 1, names.name[place])
         woven.sites.setdefault(variable, []).append(BindingSite(names.starts[place], value, (0, length + 1)))
+    _pattern_values(woven, syntax)
     for name, node in syntax.elements():
         place = woven.by_end.get(name.end_byte)
         if place is not None and names.bound[place] and not names.hangs[place]:
@@ -97,6 +128,36 @@ def _values(length: int, woven: FlowBuilder, syntax: ValueSyntax) -> None:
             woven.relate(symbol, SymbolRelation.RETURNS, typed_value(woven, around, typed))
 
 
+def _pattern_values(woven: FlowBuilder, syntax: ValueSyntax) -> None:
+    """Bind the names in patterns, the parameters of types, and the fields of tuples."""
+    names = woven.names
+    unknown = woven.expression(Op.PART, 0, 1) if syntax.rust else 0  # it may differ from the type of another value
+    for name, evaluate in syntax.patterns():
+        place = woven.by_end.get(name.end_byte)
+        if place is not None and names.bound[place] and not names.hangs[place]:
+            value = evaluate(Values(woven, _class_around(woven, names.scope[place])))
+            woven.bind(names.bound[place] - 1, names.name[place], value or unknown)
+    for name, bound in syntax.bounds():
+        place = woven.by_end.get(name.end_byte)
+        if place is not None and names.bound[place] and not names.hangs[place]:
+            woven.bind(names.bound[place] - 1, names.name[place], typed_value(woven, -1, bound))
+    scopes = {scope.symbol: place for place, scope in enumerate(woven.scopes) if scope.symbol >= 0}
+    for name, types in syntax.fields():
+        symbol = woven.defined.get(name.start_byte)
+        for place, typed in enumerate(types) if symbol is not None else ():
+            value = typed_value(woven, symbol if symbol is not None else -1, typed)
+            if symbol is not None:
+                woven.relate(symbol, SymbolRelation.TYPE, value or unknown)
+                if symbol in scopes:
+                    woven.bind(scopes[symbol], woven.name_index(str(place)), value)
+    classes = {symbol.name: place for place, symbol in enumerate(woven.symbols) if symbol.kind in _CLASSES}
+    for typed, trait in syntax.implementations():
+        word = woven.by_end.get(type_name(typed).end_byte)
+        symbol = classes.get(names.table[names.name[word]]) if word is not None else None
+        if symbol is not None:
+            woven.relate(symbol, SymbolRelation.BASE, woven.ending(type_name(trait).end_byte))
+
+
 def _attach_outside_methods(woven: FlowBuilder) -> None:
     """Move methods defined outside of their class (Go, Rust) into it; if it is in another file, record its name."""
     places = {symbol.key: place for place, symbol in enumerate(woven.symbols)}
@@ -107,8 +168,10 @@ def _attach_outside_methods(woven: FlowBuilder) -> None:
             within[place] = woven.name_index(owner.rpartition(".")[2]) + 1
     if any(within):
         woven.more["symbol_within"] = pack_column(within)
+    inside = [places.get(s.key.rpartition(".")[0], -1) for s in woven.symbols]  # maybe a class in the same module
     woven.symbols = tuple(
-        s._replace(parent=places.get(s.key.rpartition(".")[0], -1)) if s.parent < 0 else s for s in woven.symbols
+        s._replace(parent=owner) if s.parent < 0 or owner > s.parent else s
+        for s, owner in zip(woven.symbols, inside, strict=True)
     )
 
 

@@ -10,11 +10,12 @@ take out (`Op.ITEM`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
 
+from concordance.base.kinds import CLOSURE
 from concordance.base.model import Op
 from concordance.extract.reading.flow import FlowBuilder
 
@@ -40,8 +41,15 @@ _REFERENCES = frozenset(
 _TYPE_NAMES = frozenset(
     ("type_identifier", "qualified_type", "scoped_type_identifier", "nested_type_identifier", "identifier")
 )
-_TRANSPARENT = frozenset((b"Box", b"Rc", b"Arc", b"Cow", b"Ref", b"RefMut", b"MutexGuard"))  # methods of what is inside
-_AROUND = frozenset((b"Option", b"Result", b"Promise", b"Vec"))  # what is inside has to be taken out
+_TRANSPARENT = frozenset(  # what is inside has the methods that are called
+    (b"Box", b"Rc", b"Arc", b"Cow", b"Ref", b"RefMut", b"MutexGuard", b"RefCell", b"Mutex", b"RwLock", b"Pin",
+     b"LazyLock", b"OnceLock", b"ManuallyDrop")
+)  # fmt: skip
+_AROUND = frozenset(  # what is inside has to be taken out
+    (b"Option", b"Result", b"Promise", b"Vec", b"VecDeque", b"HashSet", b"BTreeSet", b"BinaryHeap")
+)
+_ITERATORS = frozenset((b"Iterator", b"IntoIterator", b"DoubleEndedIterator", b"ExactSizeIterator"))
+_BRANCHES = frozenset(("block", "if_expression", "match_expression", "else_clause", "unsafe_block"))
 _LISTS = {"slice_type": "element", "array_type": "element", "map_type": "value"}  # the field of what is inside
 _ITEMS = {"index_expression": "operand", "subscript_expression": "object"}
 WRAPPERS = frozenset(name.decode() for name in _TRANSPARENT | _AROUND)
@@ -52,10 +60,10 @@ _REACH = 200  # bytes before a member in which its joint is looked for
 class ValueSyntax:
     """The values of one file, by the text."""
 
-    def __init__(self, found: dict[str, list[Node]], rebinds: bool = False, macros: bool = False) -> None:
-        """`rebinds`: a name may be bound again in the same scope, to a value of another type; `macros`: `name!` is a
-        macro."""
-        self.rebinds, self.macros = rebinds, macros
+    overloads = False  # methods of one name are told apart by their parameters
+    rust = False  # names are bound by patterns, `name!` is a macro, and paths start at `crate`, `self` or `super`
+
+    def __init__(self, found: dict[str, list[Node]]) -> None:
         self._calls = {node.end_byte: node for node in found.get("value.call", ())}
         self._binds = found.get("value.bind", [])
         self._results = found.get("value.result", [])
@@ -72,7 +80,7 @@ class ValueSyntax:
         end = start - len(before) + joint.start()
         awaited = data.endswith(b".await", 0, end)
         node = self._calls.get(end - len(b".await") if awaited else end)
-        value = _Values(woven, around).of(node) if node is not None else 0
+        value = Values(woven, around).of(node) if node is not None else 0
         return woven.expression(Op.ITEM, value) if value and (awaited or joint[1] == b"?") else value
 
     def bindings(self) -> Iterator[tuple[Node, Node, int]]:
@@ -94,6 +102,30 @@ class ValueSyntax:
                 while name.type in ("mut_pattern", "ref_pattern") and name.named_child_count:
                     name = name.named_children[-1]
                 yield name, value, 0
+
+    def argument_counts(self) -> dict[int, int]:
+        """Return the number of arguments plus one, by the start of the name that is called."""
+        return {}
+
+    def patterns(self) -> Iterator[tuple[Node, Evaluate]]:
+        """Yield each name that a pattern binds, and what returns its value."""
+        return iter(())
+
+    def bounds(self) -> Iterator[tuple[Node, Node]]:
+        """Yield each type parameter, and a type that it is bound by."""
+        return iter(())
+
+    def fields(self) -> Iterator[tuple[Node, list[Node]]]:
+        """Yield the name of each type whose fields have no names, and the types of these."""
+        return iter(())
+
+    def implementations(self) -> Iterator[tuple[Node, Node]]:
+        """Yield each type and an interface that it implements elsewhere than where it is defined."""
+        return iter(())
+
+    def implemented_type(self, woven: FlowBuilder, start: int) -> int:
+        """Return a value of the type that methods around an offset are for, if it is in another file; 0 if none is."""
+        return 0
 
     def elements(self) -> Iterator[tuple[Node, Node]]:
         """Yield each name that a loop binds to the elements of a value, and the value."""
@@ -137,15 +169,20 @@ class TypeSite(NamedTuple):
     around: int  # the class around it, -1 if none
 
 
-class _Values(TypeSite):
+class Values(TypeSite):
     """Turns nodes into expressions."""
 
     def of(self, node: Node) -> int:
         """Return the expression of a value, 0 if it says nothing about a type."""
-        while node.type in _INSIDE and node.named_child_count == 1:
-            node = node.named_children[0]
+        while (node.type in _INSIDE and node.named_child_count == 1) or node.type == "reference_expression":
+            node = node.named_children[-1]
         kind, woven = node.type, self.woven
+        if kind in _BRANCHES:
+            return next((value for value in map(self.of, _results(node)) if value), 0)
         if kind in _CALLS:
+            inside = self._wrapped(node)
+            if inside:
+                return inside
             called = node.child_by_field_name(_CALLS[kind])
             if called is not None and called.type == "generic_function":
                 called = called.child_by_field_name("function")
@@ -155,6 +192,8 @@ class _Values(TypeSite):
                 if first is not None and first.type in ("type_identifier", "qualified_type"):
                     return self.of_type(first)
             target = woven.ending(called.end_byte) if called is not None else 0
+            if target and woven.ops[target] == Op.CALL:
+                return target
             return woven.expression(Op.CALL, target) if target else 0
         if kind in _NEW or kind in _LITERALS:
             typed = node.child_by_field_name(_NEW.get(kind) or _LITERALS[kind])
@@ -163,15 +202,35 @@ class _Values(TypeSite):
             inner = self.of(node.named_children[0]) if node.named_child_count else 0
             return woven.expression(Op.ITEM, inner) if inner else 0
         if kind in _ITEMS:
-            inside = node.child_by_field_name(_ITEMS[kind])
-            inner = self.of(inside) if inside is not None else 0
-            return woven.expression(Op.ITEM, inner) if inner else 0
+            operand = node.child_by_field_name(_ITEMS[kind]) or node.named_children[0]
+            inner = self.of(operand)
+            is_slice = node.named_children[-1].type == "range_expression"
+            return woven.expression(Op.ITEM, inner) if inner and not is_slice else inner
+        if kind == "closure_expression":
+            body = node.child_by_field_name("body")
+            inner = self.of(body) if body is not None else 0
+            return woven.expression(Op.LITERAL, woven.name_index(CLOSURE), inner + 1) if inner else 0
         if kind in _CASTS:
             typed = node.child_by_field_name("type") or (node.named_children[-1] if node.named_child_count else None)
             return self.of_type(typed) if typed is not None else 0
         if node.text in _SELVES:
             return self._own()
+        if kind == "field_expression" and node.named_children[-1].type == "integer_literal":  # self.0
+            inner = self.of(node.named_children[0])
+            word = (node.named_children[-1].text or b"").decode()
+            return woven.expression(Op.MEMBER, inner, woven.name_index(word)) if inner else 0
         return woven.ending(node.end_byte) if kind in _NAMES else 0
+
+    def _wrapped(self, node: Node) -> int:
+        """Return the value of `Some(x)`, `Ok(x)`, `Box::new(x)`."""
+        called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if called is None or given is None or given.named_child_count != 1:
+            return 0
+        first, _, last = (called.text or b"").rpartition(b"::")
+        if not first and last in (b"Some", b"Ok"):
+            value = self.of(given.named_children[0])
+            return self.woven.expression(Op.LITERAL, self.woven.name_index("Option"), value + 1) if value else 0
+        return self.of(given.named_children[0]) if last == b"new" and first in _TRANSPARENT else 0
 
     def of_type(self, node: Node) -> int:
         """Return the expression of a value whose type is written, 0 if the type has no name here."""
@@ -180,6 +239,8 @@ class _Values(TypeSite):
             first = node.named_children[0] if node.named_child_count else None
             typed = first.child_by_field_name("type") if first is not None else None
             return self.of_type(typed) if typed is not None else 0
+        if kind == "bounded_type":  # dyn Trait + 'a
+            return self.of_type(node.named_children[0])
         if kind in _REFERENCES:
             inner = node.child_by_field_name("type") or node.child_by_field_name("trait")
             inner = inner or (node.named_children[-1] if node.named_child_count else None)
@@ -188,6 +249,12 @@ class _Values(TypeSite):
             typed = node.child_by_field_name(_LISTS[kind])
             value = self.of_type(typed) if typed is not None else 0
             return woven.expression(Op.LITERAL, woven.name_index("[]"), value + 1) if value else 0
+        if kind == "tuple_type":
+            found = 0
+            for one in reversed(node.named_children):
+                part = self.of_type(one) or woven.expression(Op.PART, 0, 1)
+                found = woven.expression(Op.PAIR, part, found + 1 if found else 0)
+            return found
         if kind in ("generic_type", "generic_type_with_turbofish"):
             return self._generic(node)
         if node.text == b"Self" or kind == "this_type":
@@ -199,6 +266,11 @@ class _Values(TypeSite):
         head = node.child_by_field_name("type") or node.child_by_field_name("name") or node.named_children[0]
         inside = node.child_by_field_name("type_arguments") or node.named_children[-1]
         name = (head.text or b"").rpartition(b"::")[2]
+        if name in _ITERATORS:
+            bound = (one for one in inside.named_children if one.type == "type_binding")
+            typed = next((one.child_by_field_name("type") for one in bound), None)
+            value = self.of_type(typed) if typed is not None else 0
+            return self.woven.expression(Op.LITERAL, self.woven.name_index("[]"), value + 1) if value else 0
         if name in _TRANSPARENT | _AROUND:
             typed = next((one for one in inside.named_children if one.type != "lifetime"), None)
             value = self.of_type(typed) if typed is not None else 0
@@ -212,11 +284,37 @@ class _Values(TypeSite):
         return woven.expression(Op.OF_TYPE, woven.expression(Op.SYMBOL, self.around)) if self.around >= 0 else 0
 
 
+Evaluate = Callable[[Values], int]  # returns the expression of a value
+
+
+def _results(node: Node) -> list[Node]:
+    """Return the values of a block's or a conditional's branches."""
+    if node.type == "if_expression":
+        fields = (node.child_by_field_name("consequence"), node.child_by_field_name("alternative"))
+        return [one for one in fields if one is not None]
+    if node.type == "match_expression":
+        body = node.child_by_field_name("body")
+        arms = (arm.child_by_field_name("value") for arm in (body.named_children if body is not None else ()))
+        return [one for one in arms if one is not None]
+    last = node.named_children[-1:]
+    return [one for one in last if not one.type.endswith(("_statement", "_declaration", "_item"))]
+
+
 def value_of(woven: FlowBuilder, around: int, node: Node) -> int:
     """Return the expression of a value, inside a class or not (-1)."""
-    return _Values(woven, around).of(node)
+    return Values(woven, around).of(node)
 
 
 def typed_value(woven: FlowBuilder, around: int, node: Node) -> int:
     """Return the expression of a value of a written type, inside a class or not (-1)."""
-    return _Values(woven, around).of_type(node)
+    return Values(woven, around).of_type(node)
+
+
+def type_name(node: Node) -> Node:
+    """Return the node of a type's own name, without its arguments, references and path."""
+    while True:
+        field = "type" if node.type in ("generic_type", "reference_type") else "name"
+        inner = node.child_by_field_name(field)
+        if inner is None or node.type not in ("generic_type", "reference_type", "scoped_type_identifier"):
+            return node
+        node = inner

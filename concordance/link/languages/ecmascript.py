@@ -253,7 +253,7 @@ class EcmaModules:
             for path in self._tree.by_folder.get(home, ()):
                 base = path.rpartition("/")[2]
                 if base in ("tsconfig.json", "jsconfig.json") or re.fullmatch(r"tsconfig\.[\w.-]+\.json", base):
-                    for target in self._mapped_paths(path, words, 0):
+                    for target in self._mapped_paths(path, words):
                         files = self._files(target)
                         if files:
                             return Target(Origin.REPOSITORY, files, by=f"alias of {path}")
@@ -265,26 +265,49 @@ class EcmaModules:
                         return Target(Origin.REPOSITORY, files, by=f"imports of {settings}")
         return None
 
-    def _mapped_paths(self, path: str, words: str, hops: int) -> Iterator[str | None]:
-        """Yield the paths that a compiler configuration may map a name to."""
+    def _mapped_paths(self, path: str, words: str) -> Iterator[str | None]:
+        """Yield the paths that a compiler configuration may map a name to, with the most specific pattern first.
+
+        A configuration has the options of those that it extends, but for its own; paths are relative to `baseUrl`,
+        wherever in the chain it is set, or to the configuration that has them.
+        """
+        chain = list(self._extended(path, 0))
+        bases = ((home, options.get("baseUrl")) for home, options in chain)
+        base = next((join_path(home, one) for home, one in bases if isinstance(one, str)), None)
+        first = path.rpartition("/")[0]
+        for home, options in chain:
+            aliases = options.get("paths")
+            rows = aliases.items() if isinstance(aliases, dict) else ()
+            for pattern, targets in sorted(rows, key=lambda row: ("*" in row[0], -len(row[0].partition("*")[0]))):
+                rest = _rest(pattern, words)
+                if rest is not None and isinstance(targets, list):
+                    for one in targets:
+                        target, is_own = str(one).replace("*", rest), str(one).startswith("${configDir}")
+                        for root in (first,) if is_own else (home,) if base is None else (base, home):
+                            yield join_path(root, target.removeprefix("${configDir}/"))
+        if base is not None:
+            yield join_path(base, words)
+
+    def _extended(self, path: str, hops: int) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the folder and the options of a compiler configuration, then those of the ones it extends."""
         said, home = self.read_json(path), path.rpartition("/")[0]
         options = said.get("compilerOptions")
-        options = options if isinstance(options, dict) else {}
-        base = options.get("baseUrl")
-        root = join_path(home, base) if isinstance(base, str) else home
-        aliases = options.get("paths")
-        for pattern, targets in aliases.items() if isinstance(aliases, dict) and root is not None else ():
-            rest = _rest(pattern, words)
-            if rest is not None and isinstance(targets, list):
-                yield from (join_path(root or "", str(target).replace("*", rest)) for target in targets)
-        if isinstance(base, str) and root is not None:
-            yield join_path(root, words)
+        yield home, options if isinstance(options, dict) else {}
         parents = said.get("extends")
-        for parent in parents if isinstance(parents, list) else [parents]:
-            if isinstance(parent, str) and parent.startswith(".") and hops < _MAX_EXTENDS:
-                above_it = join_path(home, parent if parent.endswith(".json") else f"{parent}.json")
-                if above_it is not None and above_it in self._tree.paths:
-                    yield from self._mapped_paths(above_it, words, hops + 1)
+        for parent in reversed(parents) if isinstance(parents, list) else [parents]:  # the last one counts
+            if isinstance(parent, str) and hops < _MAX_EXTENDS:
+                where = join_path(home, parent) if parent.startswith(".") else self._in_named_package(home, parent)
+                for one in (where, f"{where}.json", f"{where}/tsconfig.json") if where is not None else ():
+                    if one in self._tree.paths:
+                        yield from self._extended(one, hops + 1)
+                        break
+
+    def _in_named_package(self, folder: str, words: str) -> str | None:
+        """Return the path that a name leads to in a package of the repository."""
+        parts = words.split("/")
+        count = 2 if words.startswith("@") else 1
+        home = self._package_folder(folder, "/".join(parts[:count]))
+        return join_path(home, "/".join(parts[count:]) or ".") if home is not None else None
 
     def read_json(self, path: str) -> dict[str, Any]:
         """Return a JSON file, which may have comments and trailing commas; empty if it is invalid."""

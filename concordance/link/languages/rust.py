@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from concordance.base.kinds import INLINE_MODULE
 from concordance.base.model import Category, Import, Origin, Target
 from concordance.link.paths.tree import Tree, enclosing_folders, join_path, shared_prefix_length
 from concordance.link.simple_resolver import SimpleResolver
@@ -43,7 +44,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
             if one.form == "mod":
                 found = modules.declared_module(path, one.module)
             else:
-                found = modules.find(path, parts) if parts else Target(Origin.UNRESOLVED)
+                inside = one.form.removeprefix(INLINE_MODULE).split("::") if one.form.startswith(INLINE_MODULE) else []
+                found = modules.find(path, parts, inside) if parts else Target(Origin.UNRESOLVED)
             known[key] = found
         return found
 
@@ -52,7 +54,8 @@ def imports(tree: Tree) -> Callable[[str, Import], Target]:
 
 def names(world: LinkWorld) -> SimpleResolver:
     """Return the name resolver."""
-    return SimpleResolver(world, LANGUAGES, rebinds=True, macros=_sees_macros)
+    modules = world.tree.once(RustModules)
+    return SimpleResolver(world, LANGUAGES, macros=_sees_macros, modules=modules.named, crate=modules.crate_folder)
 
 
 def _sees_macros(path: str, other: str) -> bool:
@@ -194,16 +197,35 @@ class RustModules:
         found = self.child(path, name.replace("::", "/"))
         return Target(Origin.REPOSITORY, (found,), by="mod") if found else Target(Origin.UNRESOLVED, by=f"no {name}.rs")
 
-    def find(self, path: str, parts: list[str]) -> Target:
-        """Return the target of a path, as seen from a file."""
+    def named(self, path: str, name: str) -> str:
+        """Return the file of the module that a path in a file starts at: `crate`, `self`, `super`, or a crate."""
+        if name == "crate":
+            return self.root(path)
+        if name in ("self", "super"):
+            return self._parent(path) if name == "super" else path
+        own = self.crate(path)
+        if own is None or name in STANDARD or (name not in own.requires and name != own.name):
+            return ""
+        found = self._crate_or_name(path, name, [])
+        return found.paths[0] if found.paths else ""
+
+    def crate_folder(self, path: str) -> str:
+        """Return the folder of the crate that a file is in."""
+        crate = self.crate(path)
+        return crate.folder if crate is not None else ""
+
+    def find(self, path: str, parts: list[str], inside: Sequence[str] = ()) -> Target:
+        """Return the target of a path, as seen from a file, or from a module that is written out inside it."""
         head, rest = parts[0], parts[1:]
         if head in ("crate", "$crate"):
             return self._walk(self.root(path) or path, rest, "crate")
         if head in ("self", "super"):
+            depth = len(inside)
             while parts and parts[0] in ("self", "super"):
-                path = self._parent(path) if parts[0] == "super" else path
+                if parts[0] == "super":
+                    path, depth = (path, depth - 1) if depth else (self._parent(path), 0)
                 parts = parts[1:]
-            return self._walk(path, parts, head)
+            return self._walk(path, parts if not depth else [], head)
         child = self.child(path, head)
         if child:
             return self._walk(child, rest, "module of this file")

@@ -275,9 +275,7 @@ class Modules:
 
     def _is_short(self, module: str) -> bool:
         """True if a module's name is only the last part of one: no package of the repository has that name."""
-        return "." not in module and not any(
-            name.partition(".")[0] == module for name in self._context.foreign_names_with(module)
-        )
+        return "." not in module and not self._context.has_foreign_names_in(module)
 
     @cached_property
     def _built_extensions(self) -> list[tuple[str, str]]:
