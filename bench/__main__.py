@@ -12,7 +12,8 @@ it; or `public` and a repository with its documents, to compare public names wit
 or `bridges` and a repository, to see what they cost; or `repetition`, to read files of one repeated token; or
 `reproducible` and repositories, to build each in several ways and compare all bytes; or `switch` and a checkout, to switch
 between branches; or `traps`, to see on every Python at
-hand that nothing of a repository runs; or `locate`, reports and clones, to find what the fixes of bugs changed. Out: a table on standard output.
+hand that nothing of a repository runs; or `locate`, reports and clones, to find what the fixes of bugs changed, `reports`, a number and clones, to draw such reports from histories; or `editor` and a repository, to ask its language
+server about random positions; or `session` and PyTorch, to ask an agent's ten questions over MCP. Out: a table on standard output.
 Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
 """
 
@@ -33,6 +34,7 @@ from bench import (
     bridges,
     damage,
     diff,
+    editor,
     edits,
     falsify,
     hostile,
@@ -43,8 +45,10 @@ from bench import (
     operators,
     publicnames,
     repetition,
+    reports,
     reproducible,
     rules,
+    session,
     site,
     statements,
     switch,
@@ -164,7 +168,7 @@ def latency(root: Path, name: str) -> None:
 # What is measured by itself, by the word that asks for it.
 ALONE = {
     "kills": kills.main, "damage": damage.main, "falsify": falsify.main, "statements": statements.main, "hostile": hostile.main, "book": book.main, "edit": oneedit.main, "edits": edits.main, "switch": switch.main,
-    "site": site.main, "locate": locate.main, "public": publicnames.main, "bridges": bridges.main,
+    "site": site.main, "editor": editor.main, "session": session.main, "reports": reports.main, "locate": locate.main, "public": publicnames.main, "bridges": bridges.main,
     "operators": operators.main, "updates": updates.main, "repetition": repetition.main, "reproducible": reproducible.main, "traps": traps.main,
 }  # fmt: skip
 

@@ -35,7 +35,7 @@ from bench import pynames, tests_map
 from concordance.facts.read import Facts
 from concordance.workflow.store_location import FOLDER
 
-_DEFINITION = re.compile(r'<a id="def-(?P<key>[^"]*)"></a>(?:\w+ )?(?P<ticks>`+)(?P<told>.*?)(?P=ticks) \[?L(?P<line>\d+)(?:\]\([^)]*\))?(?:–(?P<last>\d+))?')
+_DEFINITION = re.compile(r'<a id="def-(?P<key>[^"]*)"></a>(?:\w+ )?(?P<ticks>`+)(?P<told>.*?)(?P=ticks) \[?L(?P<line>\d+)(?:\](?:\([^)]*\)|\[\d+\]))?(?:–(?P<last>\d+))?')
 _LINK = re.compile(r"\[`(?P<label>[^`]+)`\](?:\((?P<to>[^)\s]+)\)|\[(?P<ref>[^\]]*)\])?")
 _REFERENCE = re.compile(r"^\[(?P<label>[^\]]+|`[^`]+`)\]: (?P<to>\S+)$", re.M)
 _IMPORT = re.compile(r"^- \[?`(?P<module>[^`]+)`.*? L(?P<line>\d+)$", re.M)

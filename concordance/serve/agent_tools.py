@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
-from concordance.base.model import File, Trust
+from concordance.base.model import File, Skip, Trust
 from concordance.collect.blame import quick_head_commit
 from concordance.query.absence import files_searched
 from concordance.query.answers import Answer, Row, full_name
@@ -25,6 +25,7 @@ from concordance.query.index.repository import Index
 from concordance.query.names.resolver import resolve_subject
 from concordance.serve.current_index import CurrentIndex
 
+Review = Callable[[Index], list[Row]]  # what the uncommitted changes may break
 ShowPages = Callable[[Index, str], list[Row]]  # the pages of a file, folder or name as Markdown: path, page, text
 
 DEFAULT_TOKENS = 2000
@@ -33,6 +34,7 @@ _ROWS = 200  # rows that are requested of a command; a budget seldom holds more
 _RESERVE = 120  # tokens for what an answer says about itself
 _LONG = 25  # words from which on a query is a report rather than a question
 _EXCERPT = 40  # lines that are shown from a line on
+_SHORTEST = 8  # characters up to which a text is left out rather than cut
 _SLICE = 400  # lines of source at most
 _MAX_LINKS = 20  # definitions of names in a slice that are listed
 _REFERENCES = {
@@ -104,8 +106,8 @@ TOOLS = (
     ),
     Tool(
         "impact",
-        "What a change may break: tests to run first with their commands, then users. Without a target: the "
-        "uncommitted changes.",
+        "What a change may break: tests to run first with their commands, then users. Without a target: a review of "
+        "the uncommitted changes, with documents, owners and statements of the book that no longer hold.",
         {"target": _TARGET},
         (),
     ),
@@ -123,8 +125,8 @@ class ToolAnswer(NamedTuple):
 class AgentTools:
     """Answers tool calls about one repository."""
 
-    def __init__(self, index: CurrentIndex, show: ShowPages) -> None:
-        self._current_index, self._show = index, show
+    def __init__(self, index: CurrentIndex, show: ShowPages, review: Review) -> None:
+        self._current_index, self._show, self._review = index, show, review
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Answer a call; raise a UserError that says what to do if an argument is wrong."""
@@ -132,9 +134,9 @@ class AgentTools:
         if tool is None:
             raise UserError(f"there is no tool {name}", f"Use one of: {', '.join(tool.name for tool in TOOLS)}")
         given = _checked(tool, arguments)
-        answer = _Call(self._index(), self._show, given).answer(name)
+        answer = _Call(self._index(), self._show, self._review, given).answer(name)
         if answer.stale and self._current_index.wait_for_update():
-            answer = _Call(self._index(), self._show, given).answer(name)
+            answer = _Call(self._index(), self._show, self._review, given).answer(name)
         return answer
 
     def _index(self) -> Index:
@@ -172,8 +174,8 @@ def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 class _Call:
     """One call of a tool."""
 
-    def __init__(self, index: Index, show: ShowPages, given: dict[str, Any]) -> None:
-        self.index, self.show, self.given = index, show, given
+    def __init__(self, index: Index, show: ShowPages, review: Review, given: dict[str, Any]) -> None:
+        self.index, self.show, self.review, self.given = index, show, review, given
         cursor = str(given.get("cursor") or "0")
         if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 7):
             raise UserError(f"cursor cannot be {cursor}", "Use the cursor of a previous answer")
@@ -232,20 +234,27 @@ class _Call:
         return self._of_rows(self._ask("path", f"{self.given['from']} {self.given['to']}"), "links")
 
     def _impact(self) -> ToolAnswer:
-        target = self.given.get("target")
-        by = "links of trust unique_name or better"
-        return self._of_rows(self._ask("impact", str(target) if target else None), by)
+        target, by = self.given.get("target"), "links of trust unique_name or better"
+        if target:
+            return self._of_rows(self._ask("impact", str(target)), by)
+        rows = self.review(self.index)
+        columns = ("path", "line", "kind", "change", "qualified", "why")
+        note = "" if rows else "nothing changed since the last commit"
+        return self._of_rows(Answer(rows[self.skipped :], columns, len(rows), "", note), by)
 
     def _read(self) -> ToolAnswer:
         target = str(self.given["target"])
         path, start, end = self._slice(target)
-        lines = self.index.open_file(path).lines()
+        file = self.index.open_file(path)
+        lines = file.lines() if file.file.skip == Skip.NONE else None
         if lines is None:
             note = f"{path} has changed since it was indexed, or is not text"
             return self._of_rows(Answer([], (), 0, "", note), "", (path,))
         start = min(max(1, int(self.given.get("start", start))), max(1, len(lines)))
         end = min(int(self.given.get("end", end)), len(lines), start + _SLICE - 1)
         links = self._links(path, start, end)
+        while links and 3 * count_tokens(json.dumps(links)) > self.budget:  # the source matters more
+            links.pop()
         head = {"path": path, "start": start, "lines": len(lines)}
         shown: list[str] = []
         left = self.budget - count_tokens(json.dumps([head, links]))
@@ -254,7 +263,7 @@ class _Call:
             left -= max(count_tokens(f"{number}  {line}\n"), count_tokens(json.dumps(line, ensure_ascii=False)))
             if left < 0 and shown:
                 break
-            shown.append(lines[number - 1])
+            shown.append(line if left >= 0 else f"{line[: max(0, self.budget)]}…")  # a line of minified code, say
         last = start + len(shown) - 1
         said = f"{count_noun(end - last, 'more line')}: read with start={last + 1}" if last < end else ""
         text = "\n".join(f"{number}  {line}" for number, line in enumerate(shown, start))
@@ -293,19 +302,24 @@ class _Call:
 
     def _explain(self) -> ToolAnswer:
         pages = self.show(self.index, str(self.given["target"]))
-        text = _LINK.sub(r"\1", "\n\n".join(str(page["text"]) for page in pages))
+        text = _ANCHOR.sub("", _LINK.sub(r"\1", "\n\n".join(str(page["text"]) for page in pages)))
         parts = re.split(r"\n(?=#{1,4} )", text)
+        parts.sort(key=lambda part: _ASIDE.match(part) is not None)
         shown: list[str] = []
         left = self.budget
         for part in parts:
-            left -= max(count_tokens(part), count_tokens(json.dumps(part, ensure_ascii=False)))
-            if left < 0 and shown:
+            size = max(count_tokens(part), count_tokens(json.dumps(part, ensure_ascii=False)))
+            if size > left:
                 break
+            left -= size
             shown.append(part)
         dropped = parts[len(shown) :]
+        if dropped:  # as much of the next section as fits, if that is more than its heading
+            beginning = cut_to_tokens(dropped[0], left)
+            shown += [beginning] if beginning.strip().count("\n") > 1 else []
         heads = ", ".join(part.partition("\n")[0].strip("# ") for part in dropped[:8])
         said = f"{count_noun(len(dropped), 'more section')} ({heads}): raise max_tokens" if dropped else ""
-        body = cut_to_tokens("\n".join(shown), self.budget)
+        body = "\n".join(shown)
         return self._finished({"page": body}, body, said, tuple(dict.fromkeys(str(page["path"]) for page in pages)))
 
     # --- what all answers have
@@ -315,13 +329,13 @@ class _Call:
         rows: list[Row] = []
         texts: list[str] = []
         left = self.budget - count_tokens(answer.note)
-        for row in answer.rows:
-            line = _line(answer.columns, row)
-            left -= max(count_tokens(line) + 1, count_tokens(json.dumps(row, ensure_ascii=False)) + 1)
+        for whole in answer.rows:
+            row = whole if rows else _shortened(answer.columns, whole, left)
+            left -= _row_tokens(answer.columns, row)
             if left < 0 and rows:
                 break
             rows.append(row)
-            texts.append(line)
+            texts.append(_line(answer.columns, row))
         shown = self.skipped + len(rows)
         dropped = answer.total - shown
         said = f'{dropped:,} more: call again with cursor="{shown}", or raise max_tokens' if dropped > 0 else ""
@@ -340,7 +354,7 @@ class _Call:
         stale = tuple(path for path in dict.fromkeys(cited) if self._is_stale(path))
         commit = quick_head_commit(self.index.root)[:12]
         structured |= {"commit": commit, "current": not stale} | ({"more": said} if said else {})
-        state = f"changed since they were indexed: {', '.join(stale[:5])}" if stale else "current"
+        state = f"changed since they were indexed: {', '.join(stale[:2])}" if stale else "current"
         tail = f"[commit {commit or 'none'}, {state}]"
         return ToolAnswer(structured, "\n".join(part for part in (text, said, tail) if part), stale)
 
@@ -350,7 +364,9 @@ class _Call:
         return known is not None and not known.skip and self.index.open_file(path).text() is None
 
 
-_LINK = re.compile(r"\[([^\]\n]*)\]\((?!https?:)[^)\s]*\)")  # links between pages, of which the agent has none
+_LINK = re.compile(r"\[([^\]\n]*)\](?:\((?!https?:)[^)\s]*\)|\[\d+\])")  # to pages, of which the agent has none
+_ANCHOR = re.compile(r'<a id="[^"]*"></a>|^\[\d+\]: .*\n?', re.M)
+_ASIDE = re.compile(r"## (?:File Metadata|Original Source|Cross-References)\b")  # what an agent needs least
 
 
 def _line(columns: tuple[str, ...], row: Row) -> str:
@@ -361,9 +377,32 @@ def _line(columns: tuple[str, ...], row: Row) -> str:
     return "  ".join(part for part in (place, *rest, trust) if part)
 
 
+def _row_tokens(columns: tuple[str, ...], row: Row) -> int:
+    """Return the tokens of a row: as text or as structured content, whichever is more."""
+    return 1 + max(count_tokens(_line(columns, row)), count_tokens(json.dumps(row, ensure_ascii=False)))
+
+
+def _shortened(columns: tuple[str, ...], row: Row, budget: int) -> Row:
+    """Return a row that fits into the budget: its longest texts and lists are cut. Only the first row of an answer is,
+    since it is always shown."""
+    found = dict(row)
+    while _row_tokens(columns, found) > budget:
+        name = max(found, key=lambda one: len(found[one]) if isinstance(found[one], str | list | tuple) else 0)  # type: ignore[arg-type]
+        value = found[name]
+        if name == "path" or not isinstance(value, str | list | tuple) or len(value) < 2:
+            break
+        half = value[: len(value) // 2]
+        found[name] = f"{half.rstrip('…')}…" if isinstance(half, str) else half
+        if isinstance(half, str) and len(value) <= _SHORTEST:
+            found[name] = ""
+    return found
+
+
 def _plain(value: object) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(map(_plain, value))
+    if isinstance(value, dict):  # a place
+        return ":".join(str(part) for part in value.values())
     return "" if value is None else " ".join(str(value).split())
 
 

@@ -21,11 +21,13 @@ from pygls.lsp.server import LanguageServer
 
 from concordance.base.blocks import count_noun
 from concordance.base.errors import UserError
-from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind
+from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Kind, Trust
 from concordance.base.version import VERSION
 from concordance.facts.read import SymbolPlace
 from concordance.query.answers import Row, full_name
 from concordance.query.commands import ask
+from concordance.query.commands.tests import nearest_tests
+from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.names.resolver import resolve_question
 
@@ -33,6 +35,7 @@ _ROWS = 500  # places in one answer
 _SYMBOLS = 100  # results of a search for symbols
 _LONG_LINE = 10_000  # beyond the end of a line
 _TESTS = 5  # tests in a hover text
+_TEST_EDGES = 5_000  # edges that the search for them follows: an editor waits for it
 _NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*")
 _KINDS = {
     Kind.CLASS: lsp.SymbolKind.Class, Kind.STRUCT: lsp.SymbolKind.Struct, Kind.UNION: lsp.SymbolKind.Struct,
@@ -173,12 +176,14 @@ class Answers:
         ]
 
     def implementations(self, spot: _Spot | None) -> list[lsp.Location]:
-        """Return overriding methods and subclasses; the definitions if there are none."""
+        """Return overriding methods, subclasses and what an operator runs; the definitions if there are none."""
         near = [one for place in self.symbols_at(spot) for one in self._below(place)]
         return [self.of_place(place) for place in near] or self.definitions(spot)
 
     def _below(self, place: SymbolPlace) -> list[SymbolPlace]:
         ids = [one for one, _ in self.index.facts.overriding(place.id)] + self.index.facts.subclasses_of(place.id)
+        if not ids:
+            ids = [row.target for row in bridges_of(self.index).runs_from(place.id) if row.trust >= Trust.UNIQUE_NAME]
         known = self.index.facts.places(ids)
         return [known[one] for one in sorted(ids, key=self.index.order_of) if one in known]
 
@@ -212,18 +217,15 @@ class Answers:
         parts.append(f"{first['called']} · {path}:{line} · {first['trust']} ({first['by']})")
         if len(rows) > 1:
             parts.append(f"{count_noun(len(rows) - 1, 'further definition')}")
-        tests = self._tests(path, symbol.key) if symbol is not None else []
+        tests = self._tests(f"{path}#{symbol.key}") if symbol is not None else []
         if tests:
             parts.append(
                 "Tests: " + ", ".join(f"{row['name']} ({row['path']}:{row['line']})" for row in tests[:_TESTS])
             )
         return "\n\n".join(parts)
 
-    def _tests(self, path: str, key: str) -> list[Row]:
-        try:
-            return ask(self.index, "tests", f"{path}#{key}", _TESTS).rows
-        except UserError:
-            return []
+    def _tests(self, name: str) -> list[Row]:
+        return nearest_tests(self.index, self.symbols_at(_Spot("", 0, 0, name)), _TESTS, _TEST_EDGES)
 
     def outline(self, path: str) -> list[lsp.DocumentSymbol]:
         """Return the definitions of a file as a tree."""
@@ -293,7 +295,7 @@ class Answers:
     def resolve_lens(self, lens: lsp.CodeLens) -> lsp.CodeLens:
         """Count the tests of a definition, which takes a search for each: editors ask for those on the screen."""
         data: Any = lens.data
-        tests = self._tests(str(data["path"]), str(data["key"]))
+        tests = self._tests(f"{data['path']}#{data['key']}")
         runs = [str(row["run"]) for row in tests if row.get("run")]
         title = f"run {count_noun(len(runs), 'test')}" if runs else "no tests found"
         lens.command = lsp.Command(title, "concord.runTests", arguments=runs)
@@ -302,11 +304,11 @@ class Answers:
     def links(self, path: str) -> list[lsp.DocumentLink]:
         """Return the imports of a file that lead to another file of the repository."""
         found = []
+        indexed = self.index.open_file(path).lines() or []
         for row in ask(self.index, "imports", path, _ROWS).rows:
             target, line = row.get("target"), int(str(row["line"]))
             if target and row["origin"] == "repository":
-                lines, _ = self._lines(path)
-                text = lines[line - 1] if line <= len(lines) else ""
+                text = indexed[line - 1] if line <= len(indexed) else ""
                 written = str(row.get("module") or "")
                 at = max(0, text.find(written)) if written else 0
                 found.append(
@@ -330,8 +332,9 @@ class Answers:
             detail=place.path, data=f"{place.path}#{place.key}",
         )  # fmt: skip
 
-    def calls(self, item: lsp.CallHierarchyItem, command: str) -> list[lsp.CallHierarchyItem]:
-        """Return the callers or callees of an item."""
+    def calls(self, item: lsp.CallHierarchyItem, command: str) -> list[tuple[lsp.CallHierarchyItem, list[lsp.Range]]]:
+        """Return the callers or callees of an item, each with the calls in the text of the caller."""
+        own = self.symbols_at(_Spot("", 0, 0, str(item.data)))[:1]
         try:
             rows = ask(self.index, command, str(item.data), _ROWS).rows
         except UserError:
@@ -343,7 +346,24 @@ class Answers:
                 (one for one in self.index.facts.symbols_in(path) if one.line == line and one.name == row["name"]), None
             )
             if place is not None:
-                found.append(self.call_item(place))
+                other = self.call_item(place)
+                ends = [(place, one) if command == "callers" else (one, place) for one in own]
+                ranges = [at for caller, callee in ends for at in self._call_ranges(caller, callee)]
+                found.append((other, ranges or [other.range if command == "callers" else item.range]))
+        return found
+
+    def _call_ranges(self, caller: SymbolPlace, callee: SymbolPlace) -> list[lsp.Range]:
+        """Return where a definition names another; nothing if it is called by another name, or is a whole file."""
+        file = self.index.open_file(caller.path)
+        if not 0 <= caller.place < len(file.defined):
+            return []
+        symbol, found = file.defined[caller.place], []
+        for place in file.places_on(symbol.start_line, symbol.end_line):
+            row = file.row(place)
+            if row.name == callee.name and any(
+                claim.target == callee.id for claim in file.linked_targets(file.expression(place))
+            ):
+                found.append(self.location(caller.path, row.line, row.col, len(row.name)).range)
         return found
 
     def types(self, item: lsp.TypeHierarchyItem, above: bool) -> list[lsp.TypeHierarchyItem]:
@@ -471,13 +491,11 @@ def _offer_hierarchies(server: LanguageServer, answers: Answers) -> None:
 
     @server.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
     def incoming(params: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
-        return [lsp.CallHierarchyIncomingCall(one, [one.range]) for one in answers.calls(params.item, "callers")]
+        return [lsp.CallHierarchyIncomingCall(one, at) for one, at in answers.calls(params.item, "callers")]
 
     @server.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
     def outgoing(params: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
-        return [
-            lsp.CallHierarchyOutgoingCall(one, [params.item.range]) for one in answers.calls(params.item, "callees")
-        ]
+        return [lsp.CallHierarchyOutgoingCall(one, at) for one, at in answers.calls(params.item, "callees")]
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY)
     def prepare_types(params: lsp.TypeHierarchyPrepareParams) -> list[lsp.TypeHierarchyItem]:

@@ -1,8 +1,8 @@
-"""`concord init`: write a `concordance.toml` that explains every setting.
+"""`concord init`: write a `concordance.toml` that explains every setting, or a section of `AGENTS.md` for agents.
 
 In: a repository. Out: a file with every setting, explained and at its default, commented out by a `#`. If a value can
 be found out (where imports and includes start, where a book already exists), it is used instead of the default. An
-existing file is never overwritten.
+existing file is never overwritten. With `--agents` the section is written or refreshed, from the store.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 import click
 
+from concordance import api
 from concordance.base import config_file
 from concordance.base.blocks import count_noun
 from concordance.base.config import Config
@@ -28,6 +29,8 @@ from concordance.link.cfamily.include_roots import IncludeRoots
 from concordance.link.paths.tree import Tree, enclosing_folders
 from concordance.link.python.packages import SOURCES, STUBS, PythonPackages
 from concordance.query.sections.section_order import titles
+from concordance.render.output import agents_file
+from concordance.workflow import book_options, store_location, terminal
 
 MOST_ROOTS = 12  # maximum number of roots of a kind to fill in
 _NOT_MAIN_SOURCE = frozenset((Category.VENDORED, Category.TEST, Category.EXAMPLE, Category.BENCHMARK))
@@ -94,15 +97,26 @@ TEXT = """\
 
 @click.command("init")
 @click.argument("repo", default=".", type=click.Path(readable=False))
-def command(repo: str) -> None:
-    """Write a concordance.toml in which every setting is explained.
+@click.option(
+    "--agents", is_flag=True,
+    help=f"Write or refresh a section of {agents_file.FILE} instead, and leave the rest of that file as it is.",
+)
+@book_options.with_store
+@book_options.YES
+def command(repo: str, agents: bool, yes: bool) -> None:
+    """Write a concordance.toml in which every setting is explained, or a section of AGENTS.md for coding agents.
 
-    Nothing is overwritten, and nothing changes until you remove a #.
+    No settings are overwritten, and none changes until you remove a #. The section says what the repository is, where
+    to start, how to build and test it, and how to ask `concord`; run it again to refresh it.
 
     \b
     concord init
     concord init ~/src/pytorch
-    """
+    concord init --agents
+    """  # fmt: skip
+    if agents:
+        _write_agents_section(store_location.root_of(repo, yes))
+        return
     entries, books = walk.walk_with_counts(repo)
     path = os.path.join(repo, config_file.FILE)
     if os.path.lexists(path):
@@ -119,6 +133,18 @@ def command(repo: str) -> None:
         raise NoPermission(f"{path} cannot be written: {error.strerror}", "Check its folder's permissions") from error
     click.echo(f"Wrote {path}: every setting at its default, commented out")
     click.echo("Next: remove the # from what you want to change, then run: concord build")
+
+
+def _write_agents_section(root: str) -> None:
+    with terminal.ProgressBars() as bar:
+        repository = api.Repository(root, True, bar.show)
+    with repository:
+        section = repository.agents_section()
+    path = os.path.join(root, agents_file.FILE)
+    if agents_file.write_section(root, section):
+        click.echo(f"Wrote a section of {path}; the rest of the file is as it was")
+    else:
+        click.echo(f"{path} is current")
 
 
 def fill_template(root: str, entries: list[ListedFile], books: dict[str, int]) -> str:

@@ -132,13 +132,29 @@ TRACES = {
     ),
     "rust": (
         "thread 'main' panicked at src/cart.rs:9:5:\nindex out of bounds\n   1: shop::cart::total\n             at ./src/lib.rs:4:9\n",
-        [StackFrame("src/cart.rs", 9, ""), StackFrame("./src/lib.rs", 4, "")],
+        [StackFrame("src/cart.rs", 9, ""), StackFrame("./src/lib.rs", 4, "total")],
     ),
+    "rust before 1.73": ("thread 'main' panicked at 'index out of bounds: 3', src/cart.rs:9:5\n", [StackFrame("src/cart.rs", 9, "")]),
     "gdb": (
         "#0  0x0000555 in shop::Cart::total (this=0x0) at src/cart.cpp:21\n#1  0x0000556 in main () at src/main.cpp:4\n",
         [StackFrame("src/cart.cpp", 21, "total"), StackFrame("src/main.cpp", 4, "main")],
     ),
     "sanitizer": ("    #1 0x4f2 in shop::Cart::add(int) /b/src/cart.cc:33:7\n", [StackFrame("/b/src/cart.cc", 33, "add")]),
+    "valgrind": (
+        "==12==    at 0x4C2FB0F: shop::Cart::total() const (cart.cpp:21)\n==12==    by 0x108661: main (main.cpp:4)\n",
+        [StackFrame("cart.cpp", 21, "total"), StackFrame("main.cpp", 4, "main")],
+    ),
+    "assertion of libc": ("shop: src/cart.c:12: int cart_total(cart *): Assertion `a > b' failed.\n", [StackFrame("src/cart.c", 12, "cart_total")]),
+    "assertion of glib": ("ERROR:../src/cart.c:12:cart_total: assertion failed: (a > b)\n", [StackFrame("../src/cart.c", 12, "cart_total")]),
+    "assertion in a sentence": ("Assertion 'a > b' failed at src/cart.c:12, function cart_total(). Aborting.\n", [StackFrame("src/cart.c", 12, "cart_total")]),
+    "core dump": (
+        "#0  0x00007f1c raise (libc.so.6 + 0x3d)\n#1  0x000055d0 cart_total (shop + 0x12)\n#2  0x000055d1 n/a (shop)\n",
+        [StackFrame("", 0, "raise"), StackFrame("", 0, "cart_total")],
+    ),
+    "kernel": (
+        "Call Trace:\n <TASK>\n dump_stack+0x12/0x40\n ? cart_total+0x1a/0x30 [shop]\n </TASK>\n",
+        [StackFrame("", 0, "dump_stack"), StackFrame("", 0, "cart_total")],
+    ),
     "gtest": ("src/cart_test.cc:8: Failure\nExpected equality of these values:\n", [StackFrame("src/cart_test.cc", 8, "")]),
 }  # fmt: skip
 
@@ -166,6 +182,30 @@ def test_names_of_the_example_itself_are_not_names_of_the_repository() -> None:
     assert names["round_price"] == 1.0
     assert names["load_items"] < 1.0
     assert not {"MyItem", "my_cart", "my_cart.add"} & names.keys()
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("AttributeError: 'Cart' object has no attribute 'tip'", {"tip"}),
+        ("TypeError: pay() got an unexpected keyword argument 'tip'", {"pay", "tip"}),
+        ("NameError: name 'tip' is not defined", {"tip"}),
+        ("ModuleNotFoundError: No module named 'shop.desk'", {"shop.desk"}),
+        ("TypeError: cart.pay is not a function", {"cart.pay"}),
+        ("TypeError: Cannot read properties of undefined (reading 'tip')", {"tip"}),
+        ("ld: undefined reference to `shop::pay'", {"shop::pay"}),
+    ],
+)
+def test_names_in_errors(message: str, names: set[str]) -> None:
+    found = parse_report(f"It fails\n```\n{message}\n```\n").names
+    assert {name for name, weight in found.items() if weight == 1.0} == names
+
+
+def test_names_of_failed_tests() -> None:
+    text = "[ RUN      ] CartTest.TotalOfEmpty\n[  FAILED  ] CartTest.TotalOfEmpty (0 ms)\n[  FAILED  ] Sizes/CartTest.Grows/3\n"
+    assert list(parse_report(text).tests) == ["CartTest.TotalOfEmpty", "CartTest.Grows"]
+    text = "FAILED tests/test_cart.py::TestCart::test_total[EUR] - KeyError\nERROR: test_pay (tests.test_desk.DeskTest.test_pay)\n--- FAIL: TestCart/empty (0.00s)\ntest cart::tests::total ... FAILED\n"
+    assert list(parse_report(text).tests) == ["TestCart.test_total", "DeskTest.test_pay", "TestCart", "tests.total"]
 
 
 def test_options_variables_and_strings() -> None:
@@ -196,6 +236,7 @@ def test_a_frame_of_another_project_is_not_ours(shop: Repository) -> None:
 @pytest.mark.parametrize(
     ("text", "path", "symbol", "reason"),
     [
+        ("Core dump\n#0  0x00007f1c raise (libc.so.6 + 0x3d)\n#1  0x000055d0 round_price (shop + 0x12)\n", "src/shop/prices.py", "round_price", "frame of the trace"),
         ("It says ValueError: cannot add -3 items to the cart", "src/shop/cart.py", "Cart.add", "raises"),
         ("Crash\n> cannot add -3 items to the cart\n", "src/shop/cart.py", "Cart.add", "raises"),
         ("Nothing happens with --dry-run", "src/shop/cli.py", "add_options", "contains “--dry-run”"),
@@ -233,6 +274,20 @@ def test_rows_are_in_one_order_and_a_file_comes_before_its_functions(shop: Repos
         assert row["kind"] == "file" or row["path"] in seen
         seen.add(str(row["path"]))
     assert all(0 < float(row["score"]) <= 1 for row in rows)
+
+
+def test_what_a_failed_test_calls(shop: Repository) -> None:
+    rows = shop.locate("FAILED tests/test_cart.py::test_total_of_empty_cart - TypeError")
+    row = next(row for row in rows if row["symbol"] == "Cart.total")
+    assert "called by the failed test test_total_of_empty_cart" in row["reasons"]
+
+
+def test_a_string_that_no_source_contains(repo: Path) -> None:
+    write(repo, {"examples/shop/settings.py": "APPS = ['shop.desk.DeskConfig']\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "more")
+    rows = ask("locate", cwd=repo, input="It fails with 'shop.desk.DeskConfig' in the list\n", stdin=None)
+    assert rows[0]["path"] == "examples/shop/settings.py"
 
 
 def test_files_that_changed_together(repo: Path) -> None:

@@ -181,6 +181,17 @@ def test_what_users_import_comes_before_fields_and_local_functions(tmp_path: Pat
     assert [row["path"] for row in rows].index("lib/base.py") < [row["path"] for row in rows].index("tests/test_core.py")
 
 
+@pytest.mark.parametrize("question", ["api: implement Deserialize for Globs", "deprecate before_first_request"])
+def test_a_change_is_not_taken_for_a_name(tmp_path: Path, question: str) -> None:
+    write(tmp_path, {
+        "globs.py": "class Globs:\n    pass\n\n\nclass BeforeFirstRequestCallable:\n    pass\n",
+        "app.py": "def run():\n    # implement Deserialize for Globs, deprecate\n    return before_first_request(deserialize)\n",
+    })  # fmt: skip
+    build(tmp_path)
+    with concordance.open(tmp_path) as found:
+        assert found.search(question)[0]["path"] == "app.py"
+
+
 def test_folders_and_documents_are_results_of_their_kind(repository: Repository) -> None:
     assert next((row["path"], row["kind"]) for row in repository.search("pkg/net")) == ("pkg/net", "folder")
     assert next((row["path"], row["kind"]) for row in repository.search("guide")) == ("docs/guide.md", "file")

@@ -14,11 +14,17 @@ from tests.support import program
 from tests.support.program import TREE, build
 
 lsp: Any = pytest.importorskip("lsprotocol.types")
-clients: Any = pytest.importorskip("pygls.lsp.client")
+pytest_lsp: Any = pytest.importorskip("pytest_lsp")
 
 from concordance.serve.lsp_server import LineMap  # noqa: E402
 
 Found = dict[str, Any]
+ACCOUNTS = {  # a class hierarchy over three C++ files
+    "native/accounts/account.h": "#pragma once\nnamespace shop {\nclass Account {\n public:\n  virtual int balance() const;\n};\n}\n",
+    "native/accounts/savings.h": '#pragma once\n#include "account.h"\nnamespace shop {\nclass Savings : public Account {\n public:\n  int balance() const override;\n};\nclass Young final : public Savings {};\n}\n',
+    "native/accounts/savings.cpp": '#include "savings.h"\nnamespace shop {\nint Account::balance() const { return 0; }\nint Savings::balance() const { return 1; }\n}\n',
+}
+TALLY = {"abacus/tally.py": "import torch\n\n\ndef count(numbers):\n    return torch.tally(numbers)\n"}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +32,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample repository, with a store."""
     folder = tmp_path_factory.mktemp("sample") / "repo"
     shutil.copytree(TREE / "tests" / "sample", folder)
-    program.sample(folder, {})
+    program.sample(folder, ACCOUNTS | TALLY)
     build(folder)
     return folder.resolve()
 
@@ -55,11 +61,10 @@ class Editor:
 
 
 async def talk(root: Path, found: Found) -> None:
-    client = clients.LanguageClient("tests", "1")
+    client = pytest_lsp.make_test_lsp_client()  # it also warns of answers that an editor could not take
     await client.start_io(program.CONCORD, "lsp", str(root), "--no-update", env={**os.environ, **program.environment()})
-    started = lsp.InitializeParams(lsp.ClientCapabilities(), root_uri=root.as_uri())
-    await client.initialize_async(started)
-    client.initialized(lsp.InitializedParams())
+    can = pytest_lsp.client_capabilities("visual_studio_code")
+    await client.initialize_session(lsp.InitializeParams(can, root_uri=root.as_uri()))
     test = Editor(client, root, "tests/test_ledger.py")
     ledger = Editor(client, root, "abacus/ledger.py")
     name = test.at("Ledger")
@@ -84,6 +89,19 @@ async def talk(root: Path, found: Found) -> None:
     found["type"] = types[0].name
     found["below"] = await client.type_hierarchy_subtypes_async(lsp.TypeHierarchySubtypesParams(types[0]))
     found["above"] = await client.type_hierarchy_supertypes_async(lsp.TypeHierarchySupertypesParams(types[0]))
+    account = Editor(client, root, "native/accounts/account.h")
+    types = await client.text_document_prepare_type_hierarchy_async(lsp.TypeHierarchyPrepareParams(*account.at("Account")))
+    found["cpp below"] = await client.type_hierarchy_subtypes_async(lsp.TypeHierarchySubtypesParams(types[0]))
+    middle = lsp.TypeHierarchySubtypesParams(found["cpp below"][0]), lsp.TypeHierarchySupertypesParams(found["cpp below"][0])
+    found["cpp around"] = await client.type_hierarchy_subtypes_async(middle[0]), await client.type_hierarchy_supertypes_async(middle[1])
+    at = account.at("balance")
+    found["cpp definition"] = await client.text_document_definition_async(lsp.DefinitionParams(*at))
+    found["cpp declaration"] = await client.text_document_declaration_async(lsp.DeclarationParams(*at))
+    found["cpp implementation"] = await client.text_document_implementation_async(lsp.ImplementationParams(*at))
+    tally = Editor(client, root, "abacus/tally.py")
+    found["operator"] = await client.text_document_definition_async(lsp.DefinitionParams(*tally.at("tally(")))
+    table = Editor(client, root, "native/functions.yaml")
+    found["kernels"] = await client.text_document_implementation_async(lsp.ImplementationParams(*table.at("tally")))
     ledger.change("# a line\n# another\n" + ledger.text)
     test.change("# unsaved\n" + test.text)
     found["unsaved"] = await client.text_document_definition_async(lsp.DefinitionParams(*test.at("Ledger")))
@@ -92,9 +110,8 @@ async def talk(root: Path, found: Found) -> None:
     found["edited"] = await client.text_document_definition_async(lsp.DefinitionParams(test.document, edited))
     outside = lsp.TextDocumentIdentifier((root.parent / "elsewhere.py").as_uri())
     found["outside"] = await client.text_document_definition_async(lsp.DefinitionParams(outside, edited))
-    await client.shutdown_async(None)
-    client.exit(None)
-    await client.stop()
+    found["unsaved links"] = await client.text_document_document_link_async(lsp.DocumentLinkParams(test.document))
+    await client.shutdown_session()
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +124,10 @@ def session(root: Path) -> Found:
 
 def lines(found: list[Any]) -> list[tuple[str, int]]:
     return [(one.uri.rpartition("/repo/")[2], one.range.start.line + 1) for one in found]
+
+
+def lines_of(ranges: list[Any]) -> list[int]:
+    return [one.start.line + 1 for one in ranges]
 
 
 def defined(root: Path, name: str) -> tuple[str, int]:
@@ -130,6 +151,28 @@ def test_hover_has_signature_documentation_tests_and_trust(session: Found) -> No
         assert part in session["hover"]
 
 
+def transcript(found: Found) -> str:
+    """The session that docs/editors.md shows."""
+
+    def places(name: str) -> list[str]:
+        return [f"  ← {path}:{line}" for path, line in lines(found[name])]
+
+    calls = [f"  ← {one.from_.name}, line {', '.join(map(str, lines_of(one.from_ranges)))}" for one in found["incoming"]]
+    told = [
+        "→ textDocument/definition of `Ledger` in tests/test_ledger.py", *places("definition"),
+        "→ textDocument/hover of the same", *(f"  ← {line}".rstrip() for line in found["hover"].split("\n")),
+        "→ callHierarchy/incomingCalls of `Ledger.add`", *calls,
+        "→ typeHierarchy/subtypes of `shop::Account`, a class in C++", *(f"  ← {one.name}" for one in found["cpp below"]),
+        "→ textDocument/definition of `torch.tally` in Python", *places("operator"),
+        "→ textDocument/implementation of that entry", *places("kernels"),
+    ]  # fmt: skip
+    return "\n".join(told) + "\n"
+
+
+def test_the_documentation_shows_this_session(session: Found) -> None:
+    assert f"```text\n{transcript(session)}```\n" in (TREE / "docs" / "editors.md").read_text(), transcript(session)
+
+
 def test_symbols_and_links(session: Found) -> None:
     outline = {one.name: [child.name for child in one.children] for one in session["symbols"]}
     assert "add" in outline["Ledger"]
@@ -145,10 +188,28 @@ def test_lenses_count_users_and_run_tests(session: Found) -> None:
 
 def test_hierarchies(session: Found) -> None:
     assert session["called"].endswith("add")
-    assert any("test_adds" in one.from_.name for one in session["incoming"])
+    calls = {one.from_.name: lines_of(one.from_ranges) for one in session["incoming"]}
+    assert calls == {"test_adds": [6], "TestOverflow.test_raises": [12]}
+    assert {one.to.name: lines_of(one.from_ranges) for one in session["outgoing"]} == {"Overflow": [54]}
     assert session["type"] == "Ledger"
     assert not session["below"]
     assert not session["above"]
+
+
+def test_hierarchies_in_cpp(session: Found) -> None:
+    assert [one.name for one in session["cpp below"]] == ["shop::Savings"]
+    below, above = session["cpp around"]
+    assert [one.name for one in below] == ["shop::Young"]
+    assert [one.name for one in above] == ["shop::Account"]
+    assert lines(session["cpp definition"])[0] == ("native/accounts/savings.cpp", 3)
+    assert lines(session["cpp declaration"]) == [("native/accounts/account.h", 5)]
+    assert ("native/accounts/savings.cpp", 4) in lines(session["cpp implementation"])
+
+
+def test_definitions_cross_languages(root: Path, session: Found) -> None:
+    """From Python to the table of operators, and from there to the kernels."""
+    assert lines(session["operator"])[0] == ("native/functions.yaml", 2)
+    assert {path for path, _ in lines(session["kernels"])} == {"native/src/module.cpp", "native/src/sum.cu"}
 
 
 def test_unsaved_buffers_count(session: Found) -> None:
@@ -156,6 +217,8 @@ def test_unsaved_buffers_count(session: Found) -> None:
     assert lines(session["unsaved"])[0] == (path, line + 2)  # two lines were added above it, and not saved
     assert lines(session["edited"])[0] == (path, line + 2)  # found by its spelling
     assert not session["outside"]
+    before, after = ([(one.range.start.line, one.range.end.character, one.target) for one in session[name]] for name in ("links", "unsaved links"))
+    assert after == [(line + 2, end, target) for line, end, target in before]
 
 
 def test_lines_are_translated() -> None:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from concordance.base.config import Book
+from concordance.base.config import Book, Config
 from concordance.base.errors import UserError
 from concordance.serve.agent_tools import TOOLS, AgentTools, count_tokens
 from concordance.serve.current_index import CurrentIndex
-from concordance.workflow import show
+from concordance.workflow import diff, show
 from concordance.workflow.store_location import store_path
 from tests.support import program
 from tests.support.program import TREE, build, wait_for
@@ -44,7 +44,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tools(root: Path) -> Iterator[AgentTools]:
     folder = store_path(str(root))
     index = CurrentIndex(str(root), folder, Book, 0.0)
-    yield AgentTools(index, lambda one, subject: show.render_pages(one, subject, f"{folder}/book"))
+    book = f"{folder}/book"
+    yield AgentTools(
+        index, lambda one, subject: show.render_pages(one, subject, book),
+        lambda one: diff.review_work_tree(one, book, Config()),
+    )  # fmt: skip
     index().facts.close()
 
 
@@ -71,8 +75,8 @@ CALLS = {
 @pytest.mark.parametrize("budget", [200, 400, 2000])
 def test_every_answer_fits_its_budget(tools: AgentTools, name: str, budget: int) -> None:
     answer = tools.call(name, {**CALLS[name], "max_tokens": budget})
-    least = 200  # one row is always shown
-    assert count_tokens(answer.text) <= budget + least * (budget < 400)
+    assert count_tokens(answer.text) <= budget
+    assert count_tokens(json.dumps(answer.structured, ensure_ascii=False)) <= budget
     assert answer.structured["current"] is True
     assert len(answer.structured["commit"]) == 12
     assert answer.structured["commit"] in answer.text
@@ -108,6 +112,22 @@ def test_find_takes_reports_too(tools: AgentTools) -> None:
     assert any("frame" in reason for reason in answer.structured["rows"][0]["reasons"])
 
 
+def test_impact_without_a_target_reviews_the_work_tree(tools: AgentTools, root: Path) -> None:
+    assert tools.call("impact", {}).structured["rows"] == []
+    path = root / "abacus/ledger.py"
+    before = path.read_text()
+    try:
+        path.write_text(before.replace("def add(self, *numbers", "def add(self, /, *numbers"))
+        build(root)
+        rows = tools.call("impact", {}).structured["rows"]
+    finally:
+        path.write_text(before)
+        build(root)
+    assert (rows[0]["kind"], rows[0]["change"], rows[0]["qualified"]) == ("method", "signature", "Ledger.add")
+    assert {"kind": "command", "why": "pytest tests/test_ledger.py::test_adds tests/test_ledger.py::TestOverflow::test_raises"}.items() <= rows[1].items()
+    assert ("tests/test_ledger.py", "caller") in {(row["path"], row["kind"]) for row in rows}
+
+
 def test_read_gives_lines_and_links(tools: AgentTools) -> None:
     whole = tools.call("read", {"target": "abacus.Ledger"}).structured
     assert "class Ledger" in whole["source"]
@@ -116,6 +136,7 @@ def test_read_gives_lines_and_links(tools: AgentTools) -> None:
     assert part["source"] == "\n".join((TREE / "tests/sample/abacus/ledger.py").read_text().split("\n")[:3])
     links = tools.call("read", {"target": "tests/test_ledger.py"}).structured["links"]
     assert any(link["path"] == "abacus/ledger.py" for link in links)
+    assert "is not text" in tools.call("read", {"target": "docs/logo.png"}).text
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,13 @@ def _overlap(words: list[str], begins: set[int], ends: set[int]) -> str:
 
 
 def _starts(index: Index, argument: str) -> list[int]:
-    """Return the ids of a name or file and of what it contains."""
+    """Return the ids of a name or file and of what it contains; a name in full means only what has it, not also the
+    operator that is called so."""
     meant = resolve_subject(index, argument)
     if isinstance(meant, File):
         return [index.facts.id(meant.path), *functions_in(index, meant)]
-    return with_members(index, meant)
+    exact = [place for place in meant if full_name(place) == argument]
+    return with_members(index, exact or meant)
 
 
 class PathStep(NamedTuple):

@@ -10,6 +10,7 @@ from concordance.base.blocks import count_noun
 from concordance.base.model import Category, File
 from concordance.facts.links.graph import EdgeKind, GraphWalk
 from concordance.facts.read import SymbolPlace
+from concordance.query.absence import not_analysed
 from concordance.query.answers import Answer, AnswerPage, Option, Row, full_name, page_start
 from concordance.query.index.graphs.reachability import (
     MAX_EDGES,
@@ -21,6 +22,7 @@ from concordance.query.index.graphs.reachability import (
     places,
     reach_symbols,
     test_command,
+    with_members,
 )
 from concordance.query.index.graphs.test_directness import (
     NOT_FOLLOWED,
@@ -86,6 +88,17 @@ def answer(index: Index, argument: str, page: AnswerPage) -> Answer:
     return Answer(rows, _COLUMNS, len(ranked), str(end) if end < len(ranked) else "", note)
 
 
+def nearest_tests(index: Index, asked: Sequence[SymbolPlace], count: int, edges: int) -> list[Row]:
+    """Return the most direct tests of symbols among those that a walk along so many edges meets.
+
+    Thousands of tests reach what everything uses; where a few are wanted at once, ranking all of them takes too long.
+    """
+    reached, walk = find_reaching(index, with_members(index, asked), Category.TEST, edges)
+    first = {row.id: row for row in reversed(reached)}
+    ranked = symbol_subject(index, asked).rank((row.id, row.steps) for row in first.values())[:count]
+    return _rows(index, [(first[one.id], walk, one.how) for one in ranked])
+
+
 def _rows(index: Index, reached: Sequence[_Reached]) -> list[Row]:
     known = places(index, (row.id for row, _, _ in reached))
     whys: list[str] = []
@@ -129,7 +142,7 @@ def _by_name(index: Index, file: File, category: Category, page: AnswerPage) -> 
     ordered = [_row(index, *row) for row in found]
     start = page_start(page, len(ordered))
     end = start + page.limit
-    note = f"no {category} found that runs {file.path}: {_searched(index)}"
+    note = not_analysed(file) or f"no {category} found that runs {file.path}: {_searched(index)}"
     return Answer(ordered[start:end], _COLUMNS, len(ordered), str(end) if end < len(ordered) else "", note)
 
 

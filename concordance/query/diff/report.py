@@ -131,17 +131,18 @@ def page(answer: DiffReport) -> Page:
     one, other = answer.comparison.sides
     blocks: list[Block] = [Text([note]) for note in answer.notes]
     blocks.append(Text(_summary(answer)))
-    blocks += _section("Files", _files(answer))
-    blocks += _section("Definitions", _definitions(answer))
-    blocks += _section("Dependencies", _dependencies(answer))
-    blocks += _section("Cycles", _cycles(answer))
-    blocks += _section("Tests", _tests(answer))
-    blocks += _section("Findings", _findings(answer))
-    blocks += _section("Pages to Re-read", _pages(answer))
+    blocks += section("Files", _files(answer))
+    blocks += section("Definitions", definition_blocks(answer))
+    blocks += section("Dependencies", _dependencies(answer))
+    blocks += section("Cycles", _cycles(answer))
+    blocks += section("Tests", _tests(answer))
+    blocks += section("Findings", _findings(answer))
+    blocks += section("Pages to Re-read", _pages(answer))
     return Page(Ref(To.INDEX, ""), ["What changed: ", Mono(one.name), " → ", Mono(other.name)], blocks)
 
 
-def _section(title: str, blocks: Sequence[Block]) -> list[Block]:
+def section(title: str, blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks under a heading; nothing if there are none."""
     return [Heading(2, [title]), *blocks] if blocks else []
 
 
@@ -179,10 +180,10 @@ def _files(answer: DiffReport) -> list[Block]:
         pieces += [Mono(old), " → "] if row.change == "renamed" else []
         pieces += [_file(answer, row.path), f" ({row.why})" if row.why else ""]
         items.append(Item(pieces))
-    return _truncated_list(items)
+    return truncated_list(items)
 
 
-def _truncated_list(items: list[Item]) -> list[Block]:
+def truncated_list(items: list[Item]) -> list[Block]:
     """Return a list; a very long one is cut, with the number of what is left out."""
     if not items:
         return []
@@ -197,7 +198,8 @@ def _file(answer: DiffReport, path: str) -> Piece:
 # --- definitions
 
 
-def _definitions(answer: DiffReport) -> list[Block]:
+def definition_blocks(answer: DiffReport) -> list[Block]:
+    """Return the changes of definitions, by file."""
     by_file: dict[str, list[ChangeRow]] = {}
     for row in answer.symbols:
         by_file.setdefault(row.path, []).append(row)
@@ -281,7 +283,7 @@ def _dependencies(answer: DiffReport) -> list[Block]:
         ends: list[Piece] = [Mono(str(place["from"])), " → ", Mono(str(place["to"]))]
         what = "folder " if row.kind == "folder dependency" else ""
         items.append(Item([f"{row.change}: {what}", *ends, line, f": {row.why}" if row.why else ""]))
-    return _truncated_list(items)
+    return truncated_list(items)
 
 
 def _cycles(answer: DiffReport) -> list[Block]:
@@ -294,7 +296,7 @@ def _cycles(answer: DiffReport) -> list[Block]:
         items.append(
             Item([f"{row.change}: {row.why}: ", *join_with_commas([Mono(path) for path in paths[:_MAX_NAMED]]), more])
         )
-    return _truncated_list(items)
+    return truncated_list(items)
 
 
 def _tests(answer: DiffReport) -> list[Block]:
@@ -312,7 +314,7 @@ def _tests(answer: DiffReport) -> list[Block]:
             )
             for row in answer.touched
         ]
-        blocks += _truncated_list(items)
+        blocks += truncated_list(items)
     by_file: dict[str, list[ChangeRow]] = {}
     for row in answer.may_run:
         by_file.setdefault(row.path, []).append(row)
@@ -338,9 +340,9 @@ def _findings(answer: DiffReport) -> list[Block]:
         place = row.after or row.before or {}
         head: list[Piece] = [f"{row.change}: ", Mono(str(place["rule"])), " in ", _file(answer, row.path)]
         items.append(Item([*head, f" line {place['line']}: {row.why}"]))
-    return _truncated_list(items)
+    return truncated_list(items)
 
 
 def _pages(answer: DiffReport) -> list[Block]:
     items = [Item([Ref(ref.to, ref.path, "", ref.path or "the repository"), f": {why}"]) for ref, why in answer.pages]
-    return _truncated_list(items)
+    return truncated_list(items)

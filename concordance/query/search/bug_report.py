@@ -1,8 +1,9 @@
 """Reads a bug report, a stack trace or the output of a test run.
 
-In: text as people paste it: Markdown, tracebacks of Python, C and C++ (gdb, sanitizers), Java, Go, Rust and JavaScript,
-output of pytest, unittest and gtest. Out: a `BugReport`, which lists what the text says about code: frames, paths,
-names, error messages, options, quoted strings, and the remaining words with the title first. Nothing is looked up here.
+In: text as people paste it: Markdown, tracebacks of Python, C and C++ (gdb, sanitizers, valgrind, core dumps, kernels,
+failed assertions), Java, Go, Rust and JavaScript, output of pytest, unittest, gtest, `go test` and `cargo test`. Out: a
+`BugReport`, which lists what the text says about code: frames, paths, names, error messages, options, quoted strings,
+failed tests, and the remaining words with the title first. Nothing is looked up here.
 
 What only describes the reporter's machine is dropped, because its words are rare and would lead astray: comments of an
 issue template, check lists, addresses, and lines that list a package with its version. So are names that the
@@ -21,7 +22,7 @@ from concordance.link.python.builtin_types import BUILTIN_NAMES
 class StackFrame(NamedTuple):
     """One line of a stack trace."""
 
-    path: str  # as printed: absolute, relative, or made from a Java class
+    path: str  # as printed: absolute, relative, or made from a Java class; "" if the trace only has functions
     line: int
     function: str  # "" if the trace does not tell
 
@@ -38,6 +39,7 @@ class BugReport(NamedTuple):
     literals: list[str]  # options, environment variables, and quoted text
     output: list[str]  # lines that a program printed
     imported: frozenset[str]  # modules that the reporter's example imports
+    tests: list[str]  # tests that failed, as their class and name, or name alone
 
 
 IN_EXAMPLE = 0.5  # weight of a name that only the reporter's example uses: it shows the way in, not the fault
@@ -63,6 +65,19 @@ _DEBUGGER = re.compile(_PREFIX + r"#\d+:?\s+(?:0x[0-9a-f]+ )?(?:in )?([\w:~<>]+)
 _COMPILED = re.compile(
     _PREFIX + r"(?:at |panicked at |thread '[^']*' panicked at )?([^\s:()'\",]+\.(?!py\b)[A-Za-z]\w*):(\d+)(?::\d+)?\b"
 )
+_VALGRIND = re.compile(
+    _PREFIX + r"(?:==\d+==\s+)?(?:at|by) 0x[0-9A-Fa-f]+: ([\w:~<>]+)[^\n]*? \(([^\s():]+\.\w+):(\d+)\)"
+)
+_ASSERTED = re.compile(  # of systemd, glib and libc
+    r"(?:\bfailed at |ERROR:|^\S+: )([^\s:,()'\"]+\.\w+):(\d+)(?:, function |: ?(?:[\w:<>*&]+ )*)([\w:~]+)"
+    r"(?:\([^)]*\))?(?:\.|: [Aa]ssertion)"
+)
+_PANICKED = re.compile(r"panicked at .*, ([^\s,:]+\.rs):(\d+)")
+_RUST_CALL = re.compile(r"^\d+:\s+(?:0x[0-9a-f]+ - )?([\w:<>{}$#]+?)(?:::h[0-9a-f]{16})?$")
+# Frames without a file: of a core dump, and of a kernel.
+_BARE = re.compile(
+    _PREFIX + r"(?:#\d+\s+0x[0-9a-f]+ (?:in )?(\w+) \([^()]*\)|(?:\? |RIP: \S*:)?(\w+)\+0x[0-9a-f]+/0x[0-9a-f]+\b.*)$"
+)
 _GO_CALL = re.compile(r"^([\w./*()-]+)\(.*\)$")
 _ECHO = re.compile(_PREFIX + r"\s{4}\S")  # the source line that Python prints below a frame
 _GAP = 4  # lines that may be between two frames of one trace: source, markers, a repeated message
@@ -73,6 +88,11 @@ _DOTTED = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w*(?:(?:\.|::|#)~?[A-Za-z_]\w*)+"
 _IDENTIFIER = re.compile(r"(?<![\w./\\-])[A-Za-z_]\w+(?!\w)")
 _UNLIKE_A_WORD = re.compile(r"\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z0-9]_\w+|_+[A-Za-z]\w+")
 _CALLED = re.compile(r"\b([A-Za-z_]\w+)\(")
+_NAMED_IN_ERROR = re.compile(  # what an interpreter, a compiler or a linker could not find or call
+    r"\b(?:attribute|name|argument:?|module named|property|reading|reference to|symbol:?|method|function|field)"
+    r" [`'\"‘“]([A-Za-z_][\w.:]*)['`\"’”]|\b([A-Za-z_][\w.]*) is not (?:a function|defined)\b"
+    r"|\b(\w+)\(\) (?:got an unexpected|missing \d+ required|takes \d+)"
+)
 _DEFINED = re.compile(
     r"\b(?:def|class|function|func|fn|struct|interface|let|const|var|val)\s+([A-Za-z_]\w*)"
     r"|^\s*(?:[>+-]\s*)?(\w+)\s*:?=(?!=)",
@@ -111,7 +131,7 @@ def parse_report(text: str) -> BugReport:
     return BugReport(
         title, words, traces, list(paths),
         _names(prose, examples), _messages(lines, prose), _literals(prose, examples), _output(blocks),
-        frozenset(_IMPORTED.findall(rest)),
+        frozenset(_IMPORTED.findall(rest)), list(dict.fromkeys(_failed_tests(lines))),
     )  # fmt: skip
 
 
@@ -148,17 +168,52 @@ def _frame(line: str, before: str) -> tuple[StackFrame, bool] | None:
     if found := _JAVA.match(line):
         package = found[1].rstrip(".").split(".")[:-1]
         return StackFrame("/".join((*package, found[3])), int(found[4]), found[2]), False
-    if found := _SCRIPT.match(line) or _DEBUGGER.match(line):
-        function = _SEPARATOR.split(found[1] or "")[-1]
+    if found := _ASSERTED.search(line):
+        return StackFrame(_slashes(found[1]), int(found[2]), _SEPARATOR.split(found[3])[-1]), False
+    if found := _PANICKED.search(line):
+        return StackFrame(_slashes(found[1]), int(found[2]), ""), False
+    if found := _BARE.match(line):
+        return StackFrame("", 0, found[1] or found[2]), False
+    if found := _SCRIPT.match(line) or _DEBUGGER.match(line) or _VALGRIND.match(line):
+        function = _SEPARATOR.split(found[1] or "")[-1] or _called_above(found[2], before.strip())
         return StackFrame(_slashes(found[2]), int(found[3]), function), False
     if found := _COMPILED.match(line):
-        call = _GO_CALL.match(before.strip()) if found[1].endswith(".go") else None
-        return StackFrame(_slashes(found[1]), int(found[2]), call[1].rpartition(".")[2] if call else ""), False
+        return StackFrame(_slashes(found[1]), int(found[2]), _called_above(found[1], before.strip())), False
     return None
+
+
+def _called_above(path: str, before: str) -> str:
+    """Return the function of a frame whose language prints it on the line above the file; "" if that has none."""
+    if path.endswith(".go") and (call := _GO_CALL.match(before)):
+        return call[1].rpartition(".")[2]
+    if path.endswith(".rs") and (call := _RUST_CALL.match(before)):
+        return next((part for part in reversed(call[1].split("::")) if part.isidentifier()), "")
+    return ""
 
 
 def _slashes(path: str) -> str:
     return path.replace("\\", "/")
+
+
+# --- tests
+
+
+_FAILED_TESTS = tuple(map(re.compile, (
+    r"\[\s*FAILED\s*\]\s+(?:\w+/)?(\w+)(?:/\d+)?\.(\w+)",  # gtest
+    r"(?:FAILED|ERROR) \S+?\.py(?:::(\w+))?::(\w+)",  # pytest
+    r"(?:FAIL|ERROR): (?=\w+ \((?:\w+\.)*?(\w+)(?:\.test\w*)?\))(\w+)",  # unittest: the class is in parentheses
+    r"--- FAIL: ()(\w+)",  # go test
+    r"test (?:(?:\w+::)*(\w+)::)?(\w+) \.\.\. FAILED",  # cargo test
+)))  # fmt: skip
+
+
+def _failed_tests(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the tests that a run says have failed."""
+    for line in lines:
+        for pattern in _FAILED_TESTS:
+            if found := pattern.search(line):
+                yield f"{found[1]}.{found[2]}" if found[1] else found[2]
+                break
 
 
 # --- names, messages and literals
@@ -171,6 +226,8 @@ def _names(prose: str, examples: str) -> dict[str, float]:
     written = dict.fromkeys(_code_names(spans, all_words=True), 1.0)
     for name in _code_names(_SPAN.sub(" ", prose), all_words=False):
         written.setdefault(name, 1.0)
+    for found in _NAMED_IN_ERROR.findall(f"{prose}\n{examples}"):
+        written.setdefault(next(filter(None, found)), 1.0)
     for name in _code_names(examples, all_words=False):
         written.setdefault(name, IN_EXAMPLE)
     return {name: weight for name, weight in written.items() if _SEPARATOR.split(name)[0] not in own}

@@ -35,11 +35,12 @@ from concordance.query.search import ranking
 from concordance.query.search.request import FILE, FOLDER, SearchRequest, SearchResult
 
 MAX_WORDS = 6  # longer questions are descriptions
-_CHANGE = 3  # words of a question that may describe a change: "fix cookies of the test client"
+_CHANGE = 3  # words, or parts of them, of a question that may describe a change: "fix cookies of the test client"
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 _INTERNAL = re.compile(r"(?:^|\.)(?:_?details?_?|_?internal|_?impl)\.")  # scopes that C++ keeps from its users
 _HOW = re.compile(r"(?:how|what|why|where|when|which)\b", re.IGNORECASE)
+_TOPIC = re.compile(r"[a-z][\w-]*(?:\([\w/,-]+\))?!?: +\w+ ")  # "api: implement …", as many commit messages begin
 _FILLERS = frozenset(
     ("a", "an", "the", "of", "to", "in", "on", "for", "and", "or", "is", "are", "do", "does", "did", "by", "with",
      "from", "as", "at", "it", "its", "this", "that", "how", "what", "why", "where", "when", "which", "can", "i", "my",
@@ -169,7 +170,8 @@ class QuestionWords:
 def match_names(index: Index, wish: SearchRequest, hits: Sequence[ranking.Hit]) -> list[SearchResult]:
     """Return what a question names, best first; empty for a description."""
     words = QuestionWords(wish.question)
-    is_change = len(words.typed) >= _CHANGE and not words.is_asking and ranking.is_about_change(words.typed)
+    is_told = ranking.is_about_change(words.typed) or bool(_TOPIC.match(wish.question))
+    is_change = max(len(words.typed), len(words.stems)) >= _CHANGE and not words.is_asking and is_told
     if not words.stems or len(words.typed) > MAX_WORDS or is_change:
         return []
     return _Matcher(index, wish, words).best(hits)

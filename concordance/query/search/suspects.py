@@ -59,6 +59,7 @@ _MAX_REASONS = 5
 _IN_NAME, _IN_OWNER = 1.0, 0.25  # bonus of a word in the name of a function, and of its class
 _MEAN_LINES = 30  # length of a function; longer ones need a word more often
 _QUOTE = 60  # letters of a quotation
+_TEST_MACROS = ("TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P")  # of googletest
 _CODE = EXECUTABLE_KINDS | TYPE_KINDS | {Kind.CONSTANT, Kind.VARIABLE, Kind.TYPE}
 _SEPARATOR = re.compile(r"\.|::|#")
 _EXCEPTION = re.compile(r"(?:Error|Exception|Warning|Interrupt)$")
@@ -114,6 +115,7 @@ def find_suspects(index: Index, text: str, limit: int) -> list[Suspect]:
     _add_frames(index, report, evidence)
     _add_paths(index, report, evidence)
     _add_names(index, report, evidence)
+    _add_tests(index, report, evidence)
     _add_messages(index, report, evidence)
     _add_literals(index, report, evidence)
     _add_output(index, report, evidence)
@@ -142,13 +144,36 @@ def _add_frames(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for trace in report.traces:
         depth = 0.0
         for frame in trace:
-            for path in _matching_paths(index, frame.path)[:1]:
-                symbol = _function_of_frame(index, path, frame)
+            bare = _only_function(index, frame.function) if not frame.path else None
+            for path in [bare.path] if bare is not None else _matching_paths(index, frame.path)[:1]:
+                symbol = bare or _function_of_frame(index, path, frame)
                 identity, line = (symbol.id, symbol.line) if symbol is not None else (0, frame.line)
-                reason = f"frame of the trace: line {frame.line}" + (f" in {frame.function}" if frame.function else "")
+                where = [*([f"line {frame.line}"] if frame.line else []), *([frame.function] if frame.function else [])]
+                reason = f"frame of the trace: {' in '.join(where)}"
                 weight = _weight(index, path)
                 evidence.add(path, _FRAME / (1 + depth / 2) * weight, reason, identity, line)
                 depth += weight  # what is not the project's own source is not to blame
+
+
+def _only_function(index: Index, name: str) -> SymbolPlace | None:
+    """Return the function of a name if only one file defines it."""
+    found = [one for one in index.facts.named(name) if one.kind in EXECUTABLE_KINDS and not one.declaration]
+    return found[0] if len({one.path for one in found}) == 1 else None
+
+
+def _add_tests(index: Index, report: BugReport, evidence: _Evidence) -> None:
+    """Add what the tests that failed call: a report that names a test names what the test is about."""
+    for test in report.tests[:_MAX_NAMES]:
+        owner, _, name = test.rpartition(".")
+        places = [one for one in index.facts.named(name) if owner in one.key or not owner]
+        for macro in _TEST_MACROS if not places else ():
+            places += index.facts.named(f"{macro}({owner}, {name})")
+        if 0 < len({one.path for one in places}) <= _AMBIGUOUS:
+            for place in places:
+                near = [one.place for one in callees(index, place, Trust.UNIQUE_NAME)[0] if one.place.place >= 0]
+                for other in near:
+                    share = _NAMED / len(places) / math.sqrt(len(near)) * _weight(index, other.path)
+                    evidence.add(other.path, share, f"called by the failed test {test}", other.id, other.line)
 
 
 def _function_of_frame(index: Index, path: str, frame: StackFrame) -> SymbolPlace | None:
@@ -241,13 +266,14 @@ def _add_literals(index: Index, report: BugReport, evidence: _Evidence) -> None:
     for literal in report.literals[:_MAX_LITERALS]:
         found: dict[str, int] = {}
         for path, starts in ranking.files_with_phrase(index.text_shards, literal, "", index.words).items():
-            if path in index.categories and _weight(index, path) > _SOURCE:
-                line = _line_with(index, path, literal, starts)
-                if line:
-                    found[path] = line
+            if path in index.categories and (line := _line_with(index, path, literal, starts)):
+                found[path] = line
+        source = {path: line for path, line in found.items() if _weight(index, path) > _SOURCE}
+        found = source or found  # what no source contains may be in an example or a build file
         for path, line in found.items() if len(found) <= _AMBIGUOUS else ():
             share = _CONTAINS * (_IN_TITLE if literal in report.title else 1.0) / len(found)
-            evidence.add_line(path, line, share, f"contains “{literal[:_QUOTE]}”")
+            weight = 1.0 if source else _weight(index, path)
+            evidence.add_line(path, line, share * weight, f"contains “{literal[:_QUOTE]}”")
 
 
 def _add_output(index: Index, report: BugReport, evidence: _Evidence) -> None:

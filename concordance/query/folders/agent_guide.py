@@ -1,0 +1,49 @@
+"""What a coding agent should know before it works on a repository: the section that `concord init --agents` writes.
+
+In: an index. Out: blocks: what the repository is, where to start, how to build and test it, and how to ask questions.
+Everything is said by the front page of the book as well, but without counts of files: the section is itself part of a
+file of the repository, and must not change by being written.
+"""
+
+from __future__ import annotations
+
+from concordance.base.blocks import Block, Code, Heading, Mono, Piece, Ref, Text, To, join_in_sentence
+from concordance.query.folders.front_page import build_and_test, documents, guides, parts_table
+from concordance.query.folders.repository import readme_opening
+from concordance.query.index.repository import Index
+
+_QUESTIONS = (
+    ("concord search WORDS", "files and definitions by words or parts of names"),
+    ("concord define NAME", "where it is defined; also `PATH:LINE:COL`"),
+    ("concord refs NAME", "every use; `concord callers` and `callees` for calls"),
+    ("concord show PATH", "purpose, structure, users and tests of a file or folder"),
+    ("concord tests PATH", "tests that reach it, with the commands that run them"),
+    ("concord locate", "reads a bug report or trace, lists the code that most likely needs the change"),
+    # On a terminal, the page would open in a pager.
+    ("concord diff --review --json", "what the uncommitted change may break, and which tests to run first"),
+)
+
+
+def agent_guide(index: Index) -> list[Block]:
+    """Return the section without its marks."""
+    found: list[Block] = [Heading(2, ["About this repository"])]
+    words = readme_opening(index)
+    if words is not None:
+        found += [Text([Ref(To.FILE, words.path), " opens:"]), words.block()]
+    read: list[Piece] = [*documents(index), *guides(index)]
+    parts = parts_table(index)
+    if parts or read:
+        found.append(Heading(3, ["Where to start"]))
+        found += [Text(["Read ", *join_in_sentence(read), "."])] if read else []
+        found += parts
+    building = build_and_test(index)
+    if building:
+        found += [Heading(3, ["Build and test"]), *building]
+    found += [
+        Heading(3, ["Ask instead of searching"]),
+        Text([Mono("concord"), " answers from an index of this repository, with file and line, and says how certain "
+              "each answer is. It updates the index itself; ", Mono("--json"), " prints rows for programs, ",
+              Mono("concord mcp"), " serves the same answers as tools."]),
+        Code("\n".join(f"{command:<22} # {about}" for command, about in _QUESTIONS) + "\n", "bash"),
+    ]  # fmt: skip
+    return found

@@ -1,0 +1,76 @@
+"""`concord diff --review`: what a reviewer looks at besides the change itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import books, program
+from tests.support.program import concord
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "def total(prices, tax):\n    return sum(prices) * tax\n\n\ndef empty_cart():\n    return []\n\n\ndef same():\n    return 1\n",
+    "shop/desk.py": "from shop.cart import empty_cart, total\n\n\ndef pay():\n    return total(empty_cart(), 2)\n\n\ndef idle():\n    return 0\n",
+    "tests/test_cart.py": "from shop.cart import same, total\n\n\ndef test_total():\n    assert total([1], 2) == 2\n\n\ndef test_same():\n    assert same() == 1\n",
+    "native/cart.c": "int empty_cart(void) {\n  return 0;\n}\n",  # of another language: no Python file means it
+    "README.md": "# Shop\n\nThe total is what people pay. Call `total` with prices, or empty_cart for none.\n",
+    "CODEOWNERS": "shop/ @till\n",
+    "pyproject.toml": "[tool.pytest.ini_options]\n",
+}
+CHANGED = "def total(prices, tax, tip=0):\n    return sum(prices) * tax + tip\n\n\ndef same():\n    return 1\n"
+
+
+@pytest.fixture
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """The review of a change that gives one function another signature and removes another."""
+    program.write(folder, FILES)
+    program.git(folder, "init", "-q")
+    program.git(folder, "add", "-A")
+    program.git(folder, "commit", "-qm", "first")
+    books.write(folder, folder / ".concordance" / "book")
+    (folder / "shop/cart.py").write_text(CHANGED)
+    found: list[dict[str, Any]] = json.loads(concord("diff", "--review", "--json", "--repo", folder).stdout)
+    return found
+
+
+def test_a_review_lists_what_the_change_leaves_behind(rows: list[dict[str, Any]]) -> None:
+    def of(kind: str) -> list[tuple[Any, ...]]:
+        return [(row["path"], (row["after"] or row["before"] or {}).get("line"), row["why"]) for row in rows if row["kind"] == kind]
+
+    assert {(row["change"], row["qualified"]) for row in rows if row["kind"] == "function"} == {("signature", "total"), ("body", "total"), ("removed", "empty_cart")}
+    gone, changed = "mention of empty_cart, which was removed", "total, whose signature changed"
+    assert of("caller") == [
+        ("shop/desk.py", 1, gone),
+        ("shop/desk.py", 5, gone),
+        ("shop/desk.py", 1, f"import of {changed}"),
+        ("shop/desk.py", 5, f"call of {changed}"),
+        ("tests/test_cart.py", 1, f"import of {changed}"),
+        ("tests/test_cart.py", 5, f"call of {changed}"),
+    ]
+    assert [row["qualified"] for row in rows if row["kind"] == "command"] == ["pytest tests/test_cart.py::test_total"]
+    assert [row[:2] for row in of("document")] == [("README.md", 3)]
+    assert [(row["path"], row["after"]["owners"]) for row in rows if row["kind"] == "owner"] == [("shop/cart.py", ["@till"])]
+
+
+def test_statements_of_the_book_that_no_longer_hold(rows: list[dict[str, Any]]) -> None:
+    said = {(row["path"], row["why"]) for row in rows if row["kind"] == "statement"}
+    assert any(page == "shop/cart.py_docs.md" and "def total(prices, tax)" in text for page, text in said)
+    assert any("empty_cart" in text for _, text in said)
+    assert not any("def same" in text for _, text in said)  # it only moved
+
+
+def test_the_page_and_a_repository_without_changes(folder: Path) -> None:
+    program.write(folder, FILES)
+    program.git(folder, "init", "-q")
+    program.git(folder, "add", "-A")
+    program.git(folder, "commit", "-qm", "first")
+    assert json.loads(concord("diff", "--review", "--json", "--repo", folder).stdout) == []
+    (folder / "shop/cart.py").write_text(CHANGED)
+    text = concord("diff", "--review", "--repo", folder).stdout
+    for title in ("Changed Definitions", "References from Outside", "Run First", "Documents That Mention It", "Owners"):
+        assert f"## {title}\n" in text
+    assert "There is no book in" in text
