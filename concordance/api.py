@@ -73,18 +73,30 @@ class Repository:
 
     def show(self, asked: str) -> list[Row]:
         """Return the page of a file, folder or name, as Markdown."""
-        from concordance.workflow import builds, show
+        from concordance.workflow import show, store_update
 
-        self._index.book = builds.book_settings(self.root)
-        return show.render_pages(self._index, asked, builds.book_folder(self.root))
+        self._index.book = store_update.book_settings(self.root)
+        return show.render_pages(self._index, asked, store_update.book_folder(self.root))
+
+    def agents_section(self) -> str:
+        """Return what a coding agent should know of the repository, as a marked section of `AGENTS.md`."""
+        from concordance.render.output import agents_file
+
+        return agents_file.render_section(self._index)
 
     def diff(self, *revisions: str) -> list[Row]:
         """Return what changed between two revisions, between a revision and the work tree, or since the last commit."""
         return self.compared(*revisions)[0]
 
-    def compared(self, *revisions: str, progress: Progress = ignore_progress) -> tuple[list[Row], str]:
-        """Return the rows of `diff`, and the page that shows them."""
-        from concordance.workflow import builds, diff, store_update
+    def review(self, *revisions: str) -> list[Row]:
+        """Return what a reviewer of a change looks at besides the change itself: callers, tests, documents, owners."""
+        return self.compared(*revisions, review=True)[0]
+
+    def compared(
+        self, *revisions: str, progress: Progress = ignore_progress, review: bool = False
+    ) -> tuple[list[Row], str]:
+        """Return the rows of `diff`, or of `review`, and the page that shows them."""
+        from concordance.workflow import diff, store_update
 
         settings = store_update.read_settings(self.root)
         self._index.book = settings.book
@@ -92,7 +104,8 @@ class Repository:
         def report(done: int, total: int) -> None:
             progress("compare", done, total, "")
 
-        return diff.compare_revisions(self._index, revisions, builds.book_folder(self.root), settings.config, report)
+        answer = diff.review_change if review else diff.compare_revisions
+        return answer(self._index, revisions, store_update.book_folder(self.root), settings.config, report)
 
     def close(self) -> None:
         """Close the store."""

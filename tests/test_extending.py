@@ -278,7 +278,7 @@ def test_an_output_format(tmp_path: Path) -> None:
     toy.build()
     summary = toy.build("--format", "plain")
     book, plain = toy.repository / ".concordance/book", toy.repository / ".concordance/book-plain"
-    names = {str(path.relative_to(book).with_suffix("")) for path in book.rglob("*.md")}
+    names = {str(path.relative_to(book).with_suffix("")) for path in (*book.rglob("*.md"), book / "llms.txt")}
     assert names == {str(path.relative_to(plain).with_suffix("")) for path in plain.rglob("*.txt")}
     assert not list(plain.rglob("*.md"))
     assert summary["book"]["pages"] == len(names)

@@ -107,7 +107,7 @@ def _without_own(root: str, entries: list[ListedFile]) -> WalkResult:
     for one in own_output.find_books(root, paths):
         found = own_output.files_of_book(root, one, paths)
         passed |= found
-        counts[one.folder] = sum(path.endswith(".md") for path in found)
+        counts[one.folder] = sum(path.endswith((".md", own_output.LLMS)) for path in found)
     return [entry for entry in entries if entry.path not in passed], counts
 
 

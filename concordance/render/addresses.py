@@ -17,7 +17,7 @@ from hashlib import blake2b
 from urllib.parse import quote
 
 from concordance.base.blocks import Ref, To
-from concordance.collect.own_output import CLAIMS, FRONT, MANIFEST
+from concordance.collect.own_output import CLAIMS, FRONT, LLMS, MANIFEST
 
 MARKDOWN = ".md"
 _PAGES: dict[str, str] = {To.INDEX: "index.md", To.FOLDER: "doc.md", To.SUBTREE: "sub.md"}
@@ -28,7 +28,7 @@ REPORT = "verification_report.md"
 LETTERS = "keywords.md"
 _IN_FOLDER = (*_PAGES.values(), CLAIMS)  # names that the book uses in every folder
 _LONG_PATHS = "book/far"  # among the chapters, where no folder of a repository is placed
-_AT_ROOT = (*_IN_FOLDER, FRONT, MANIFEST, REPORT, LETTERS, "keywords", "book")
+_AT_ROOT = (*_IN_FOLDER, FRONT, LLMS, MANIFEST, REPORT, LETTERS, "keywords", "book")
 _LONGEST = 200  # bytes of a name; prefixes and suffixes may bring it up to 255
 _MAX_PATH_BYTES = 3000  # bytes of a path in the book; with the path of the book itself it must stay below 4096
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{0,28}")  # a key that is used as its own anchor; a longer one is shortened
@@ -141,6 +141,8 @@ class Addresses:
             return f"book/rules/{_plain(ref.path) or 'index'}.md"
         if to == To.REPORT:
             return REPORT
+        if to == To.LLMS:
+            return LLMS
         # Any other kind is that of an extension, and has a folder of its own.
         return f"book/{to}s/{'/'.join(map(_told_apart, ref.path.split('::'))) if ref.path else 'index'}.md"
 

@@ -28,7 +28,7 @@ _FENCE = re.compile(r"`{3,}")
 _DEFINITION = re.compile(
     r'<a id="def-([^"]*)"></a>(?:[a-z ]+ )?'  # the anchor, and the kind where the signature does not tell it
     r"(`+)(.+?)\2(?!`) "  # the signature
-    r"(?:\[L(\d+)\]\([^)]*\)|L(\d+))"  # the line
+    r"(?:\[L(\d+)\](?:\([^)]*\)|\[\d+\])|L(\d+))"  # the line, with its address or a reference to it
 )
 _WORD = re.compile(r"[^\W\d]\w*")
 _SUFFIX = re.compile(r"\+\d+$")  # of the second definition with one key

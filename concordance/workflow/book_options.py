@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from concordance.base.config import Book
-from concordance.workflow import builds
+from concordance.workflow import store_update
 from concordance.workflow.store_location import use_store
 
 REPO = click.option(
@@ -57,7 +57,7 @@ class BookOptions:
 
     def of(self, repo: str) -> Book:
         """Return what the book contains: the given options, else the settings of the repository."""
-        return builds.book_settings(repo, self.source, self.history, self.generated)
+        return store_update.book_settings(repo, self.source, self.history, self.generated)
 
 
 def with_store(command: Callable[..., None]) -> Callable[..., None]:

@@ -644,6 +644,10 @@ MAIN = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_b(self): 
         ({"Cargo.toml": '[package]\nname = "p"\n', "src/lib.rs": "#[rstest]\nfn works() {}"}, "src/lib.rs", "rust", "works", "cargo test works"),
         ({"Cargo.toml": '[package]\nname = "p"\n'}, "tests/big.rs", "rust", "", "cargo test --test big"),
         ({"Cargo.toml": '[package]\nname = "p"\n'}, "src/lib.rs", "rust", "", ""),
+        (
+            {"Cargo.toml": '[package]\nname = "p"\nautotests = false\n[[test]]\nname = "all"\npath = "tests/tests.rs"\n'},
+            "tests/misc.rs", "rust", "works", "cargo test --test all misc::works -- --exact",
+        ),
         ({"p/Cargo.toml": '[package]\nname = "p"\n'}, "p/src/a.rs", "rust", "works", "cargo test -p p a::works -- --exact"),
         ({"pom.xml": ""}, "src/test/ATest.java", "java", "ATest.adds", "mvn test -Dtest=ATest#adds"),
         ({"build.gradle": "", "gradlew": ""}, "src/test/ATest.java", "java", "ATest.adds", "./gradlew test --tests '*ATest.adds'"),

@@ -67,3 +67,22 @@ def test_a_repository_without_notes_has_no_such_pages(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("# A note [with brackets]\nx = 1\n")
     with concordance.open(tmp_path) as repository:
         assert note.subjects(repository._index) == []
+
+
+def test_standards_and_issues_are_listed_with_every_place_that_cites_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "repository"
+    program.write(root, {
+        "a.py": "def f():\n    return 1  # PEP 484, see #4321\n",
+        "b.py": "x = 1  # as of PEP-484 and https://github.com/acme/quite-a-long-name/issues/4321\n",
+    })  # fmt: skip
+    books.write(root, root / "out")
+    pages = books.pages(root / "out")
+    page, file = pages["book/notes/index.md"], pages["b.py_docs.md"]
+    assert page.index("## Python Enhancement Proposals") < page.index("## Issues")
+    assert '- <a id="def-pep-484"></a>**PEP 484**: [`a.py`][1]: [L2][2]; [`b.py`][3]: [L1][4]' in page
+    assert "[PEP 484](book/notes/index.md#def-pep-484) [L1]" in file
+    anchor = file.partition("[acme/quite-a-long-name#4321](book/notes/index.md#")[2].partition(")")[0]
+    assert f'<a id="{anchor}"></a>' in page

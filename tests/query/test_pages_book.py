@@ -29,7 +29,7 @@ from concordance.extract.ruleset import rules
 from concordance.query.book import glossary
 from concordance.query.book.chapters import GLOSSARY, NAMES, PATHS, order_by_use, plan
 from concordance.query.book.document_order import documents_in_order
-from concordance.query.book.reading_paths import reading_minutes, reading_path, time_in_words
+from concordance.query.book.reading_paths import path_through_the_whole, reading_minutes, reading_path, time_in_words
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
 from concordance.query.pages import book, report, rule
@@ -185,6 +185,29 @@ def test_reading_paths(forest: Index) -> None:
     assert reading_minutes(forest, "soil/ground.py") == round(65 / 40)
     assert [time_in_words(n) for n in (1, 45, 90, 150)] == ["1 minute", "45 minutes", "2 hours", "2 hours"]
     assert "To understand soil, read" in "\n".join(texts(page_of(forest, PATHS).blocks))
+
+
+def test_the_whole_passes_through_what_drives_the_parts(folder: Path) -> None:
+    words = "Runs every task of the forest in the order in which they were planted. " * 6
+    files = {
+        "core/engine.py": f'class Engine:\n    """{words}"""\n\n    def run(self):\n        return 1\n\n\nengine = Engine()\n',
+        "core/leaf.py": f'class Leaf:\n    """{words}"""\n',
+        "core/sizes.py": f'class Size:\n    """{words}"""\n\n\nsmall = Size()\nlarge = Size()\n',
+    }
+    for part in ("ash", "birch", "oak", "yew"):
+        files[f"{part}/grow.py"] = (
+            "from core.engine import engine\nfrom core.leaf import Leaf\nfrom core.sizes import large, small\n\n\n"
+            f"def grow_{part}(leaf: Leaf):\n    return engine.run(), small, large\n"
+        )
+        files[f"{part}/fall.py"] = f"from core.leaf import Leaf\n\n\ndef fall_{part}(leaf: Leaf):\n    return leaf, Leaf\n"
+    index = made(folder, files)
+    whole = path_through_the_whole(index)
+    paths = [step.path for step in whole.steps]
+    assert whole.instances == 1
+    assert {"core/leaf.py", "core/engine.py"} <= set(paths)
+    assert "core/sizes.py" not in paths  # it has two instances, and fewer users than the other type
+    said = "\n".join(texts(page_of(index, PATHS).blocks))
+    assert "and 1 documented type with a single instance that several chapters use" in said
 
 
 def test_the_glossary(forest: Index) -> None:

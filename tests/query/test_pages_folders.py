@@ -347,7 +347,7 @@ def test_how_parts_depend(folder: Path) -> None:
     })  # fmt: skip
     (page,) = _folder_page(index, "pkg")
     graph = next(block for block in page.blocks if isinstance(block, Diagram))
-    assert ("high.py", "low.py", "1") in graph.edges
+    assert ("high.py", "low.py", "") in graph.edges
     said = "\n".join(texts(page.blocks))
     assert "Used by 1 file outside it: tests (1)." in said
     assert "Tests that reach it: tests/test_high.py" in said

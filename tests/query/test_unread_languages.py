@@ -57,6 +57,12 @@ def test_an_answer_about_such_a_file(made: Path, command: str) -> None:
     assert done.stderr == "PHP is recognised but not analysed.\n"
 
 
+def test_the_tests_of_such_a_file(made: Path) -> None:
+    done = concord("tests", "src/Logger.php", "--no-update", cwd=made)
+    assert "tests/LoggerTest.php\t1\t\tsame_name\thas the same name" in done.stdout
+    assert done.stderr == "PHP is recognised but not analysed.\n"
+
+
 def test_a_name_that_such_a_file_may_define(made: Path) -> None:
     unread = "PHP, Lua and R are recognised but not analysed"
     assert f"no definition of add found; {unread}" in concord("define", "add", "--no-update", cwd=made, code=2).stderr

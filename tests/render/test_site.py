@@ -19,7 +19,7 @@ from concordance.base.errors import UserError
 from concordance.collect import own_output, walk
 from concordance.render.output import manifest
 from concordance.workflow import builds
-from tests.support import books, program
+from tests.support import books, golden_files, program
 from tests.support.program import concord, write
 
 
@@ -99,6 +99,37 @@ def test_pages_are_there_as_markdown_too(site: Path) -> None:
         assert urlsplit(link).scheme or not path or (site / "abacus" / path).resolve().is_file(), link
 
 
+def test_every_page_is_there_as_markdown_at_the_same_address(site: Path) -> None:
+    pages = [path for path in site.rglob("*.html") if path.is_file() and path != site / "search.html"]
+    assert [path for path in pages if not path.with_suffix(".md").is_file()] == []
+    ledger = (site / "abacus" / "ledger.py_source.md").read_text()
+    assert (golden_files.SAMPLE / "abacus" / "ledger.py").read_text() in ledger
+    names = [path.name for path in (site / "abacus" / "ledger.py_defs").glob("*.md")]
+    assert "def-Ledger.md" in names
+    for page in ("abacus/ledger.py_defs/def-Ledger.md", "abacus/map.md"):
+        for one in books.inline(books.PARSER.parse((site / page).read_text())):
+            path = unquote(urlsplit(str(one.attrs["href"])).path) if one.type == "link_open" else ""
+            assert not path or (site / page).parent.joinpath(path).resolve().is_file(), (page, path)
+
+
+def test_llms_txt_has_the_form_of_the_convention(site: Path) -> None:
+    """By the rules of llmstxt.org: a title, a quotation, text without headings, then sections that hold only links."""
+    text = (site / "llms.txt").read_text()
+    head, *sections = re.split(r"^## ", text, flags=re.M)
+    assert re.fullmatch(r"# [^\n]+\n\n> [^\n]+\n\n[^#\n]+\n\n", head)
+    titles = {}
+    for section in sections:
+        title, _, lines = section.partition("\n\n")
+        titles[title] = [line for line in lines.split("\n") if line]
+        for line in titles[title]:
+            link = re.fullmatch(r"- \[[^\]]+\]\(([^)]+\.md)\): .+", line)
+            assert link, line
+            assert (site / unquote(link[1])).is_file(), line
+    assert list(titles) == ["Start", "Chapters", "Folders", "Optional"]
+    sized = re.compile(r"\): \d[^.]* files?, \d[\d,]* lines?\. ")
+    assert all(sized.search(line) for line in (*titles["Chapters"], *titles["Folders"]) if "odd" not in line and "taken" not in line)
+
+
 def test_a_second_run_changes_what_changed(folder: Path, tmp_path: Path) -> None:
     write(folder, {"a.py": "def a(): ...\n", "b.py": "from a import a\n", "gone.py": "x = 1\n"})
     out = tmp_path / "site"
@@ -146,7 +177,7 @@ def test_files_and_links_of_others_are_not_written_through(folder: Path, tmp_pat
     assert not elsewhere.exists()
     (out / name).unlink()
     theirs = "<!doctype html>\n<p>theirs" if name.endswith(".html") else "theirs"
-    if name not in ("assets/site.css", "llms.txt"):  # nothing in these tells who wrote them
+    if name != "assets/site.css":  # nothing in it tells who wrote it
         (out / name).write_text(theirs)
         with pytest.raises(UserError, match=f"did not write.*{re.escape(name)}"):
             builds.write_book(str(folder), str(out), jobs=1, form="html")

@@ -334,7 +334,7 @@ def test_a_sample(mine: tuple[Path, Path]) -> None:
 
 def test_a_site(made: tuple[Path, Path], tmp_path: Path) -> None:
     root, out = made[0], tmp_path / "pages"
-    builds.write_book(str(root), str(out), form=builds.HTML)
+    builds.write_book(str(root), str(out), form="html")
     assert books.problems(root, out) == []
     page = out / "abacus/ledger.py_docs.html"
     page.write_text(page.read_text().replace("1,799 bytes", "1,798 bytes"))

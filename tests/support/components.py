@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from base64 import b64encode
 from pathlib import Path
+
+from playwright.sync_api import Browser
 
 from concordance.base.blocks import (
     Block,
@@ -36,6 +39,7 @@ from concordance.render.site.addresses import SiteAddresses
 from concordance.render.site.files import assets
 from tests.support import browser
 
+THEMES = ("light", "dark")
 OUT = Path(__file__).parents[2] / "docs" / "pictures"
 FILE = Ref(To.FILE, "lib/shop.py", "", "lib/shop.py")
 BLOCKS: list[Block] = [
@@ -82,15 +86,58 @@ def write(folder: Path) -> str:
     return (folder / window.address).as_uri()
 
 
+# Draws two pictures as small mosaics, in which letters are shades of grey, and returns the share of tiles that differ.
+COMPARE = """async ([one, other, across, least]) => {
+    const shades = async (data) => {
+        const picture = new Image();
+        picture.src = "data:image/png;base64," + data;
+        await picture.decode();
+        const canvas = document.createElement("canvas");
+        canvas.width = across;
+        canvas.height = Math.round(across * picture.height / picture.width);
+        const drawing = canvas.getContext("2d");
+        drawing.imageSmoothingQuality = "high";
+        drawing.drawImage(picture, 0, 0, canvas.width, canvas.height);
+        return drawing.getImageData(0, 0, canvas.width, canvas.height).data;
+    };
+    const [a, b] = [await shades(one), await shades(other)];
+    if (a.length !== b.length) return 1;
+    let differing = 0;
+    for (let at = 0; at < a.length; at += 4) {
+        const apart = Math.max(...[0, 1, 2].map((part) => Math.abs(a[at + part] - b[at + part])));
+        differing += apart > least;
+    }
+    return differing / (a.length / 4);
+}"""
+ACROSS, LEAST = 48, 24  # tiles in a row; how far apart the shades of a tile have to be, of 255
+
+
+def picture(chromium: Browser, address: str, theme: str, style: str = "") -> bytes:
+    """Return a picture of the page in a theme; `style` is added to its own."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 2350}, color_scheme=theme, device_scale_factor=0.6)  # type: ignore[arg-type]
+    page.goto(address)
+    if style:
+        page.add_style_tag(content=style)
+    page.wait_for_timeout(500)
+    taken = page.screenshot()
+    page.close()
+    return taken
+
+
+def difference(chromium: Browser, one: bytes, other: bytes) -> float:
+    """Return the share of two pictures that differs, whatever letters their machines have."""
+    page = chromium.new_page()
+    found = page.evaluate(COMPARE, [b64encode(one).decode(), b64encode(other).decode(), ACROSS, LEAST])
+    page.close()
+    return float(found)
+
+
 def main() -> None:
     """Take the pictures."""
     with tempfile.TemporaryDirectory() as folder, browser.chromium() as chromium:
         address = write(Path(folder))
-        for theme in ("light", "dark"):
-            page = chromium.new_page(viewport={"width": 1280, "height": 2350}, color_scheme=theme, device_scale_factor=0.6)  # type: ignore[arg-type]
-            page.goto(address)
-            page.wait_for_timeout(500)
-            page.screenshot(path=str(OUT / f"components-{theme}.png"))
+        for theme in THEMES:
+            (OUT / f"components-{theme}.png").write_bytes(picture(chromium, address, theme))
 
 
 if __name__ == "__main__":

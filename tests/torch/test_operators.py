@@ -156,6 +156,12 @@ def test_a_path_crosses_languages(index: Index) -> None:
     ]
 
 
+def test_a_path_to_a_full_name_ends_at_the_kernel(index: Index) -> None:
+    """The name of a kernel in full is also that of its operator in the table, which comes first."""
+    rows = ask(index, "path", "at::native::four at::native::twice_cpu")
+    assert [row["to"] for row in rows] == ["twice.Tensor", "at::native::twice_cpu"]
+
+
 def test_callers_and_callees_cross_languages(index: Index) -> None:
     found = {(row["qualified"], row["by"]) for row in ask(index, "callers", "at::native::twice_cpu")}
     assert found == {("twice.Tensor", "aten::twice.Tensor: only definition in namespace at::native")}

@@ -70,8 +70,8 @@ def _by_toctrees(index: Index, chapter: Chapter) -> list[Entry]:
     below: dict[str, list[str]] = {}
     for path in chapter.files:
         if is_prose(index.language_of(path)):
-            rows = index.open_file(path).imports
-            named = [import_target(index, target, 0) for row, target, _ in rows if row.form == _TOCTREE]
+            rows = index.open_file(path).import_targets
+            named = [import_target(index, target, 0) for row, target in rows if row.form == _TOCTREE]
             if any(named):
                 below[path] = [other for other in dict.fromkeys(named) if other]
     inside = {other for others in below.values() for other in others}

@@ -26,7 +26,7 @@ from concordance.query.descriptions.quotations import (
     quote_sentence,
     sentence_pieces,
 )
-from concordance.query.folders import folders
+from concordance.query.folders import folder_definitions
 from concordance.query.folders.terms import acronyms
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
@@ -77,7 +77,7 @@ def _acronyms(index: Index) -> Iterator[GlossaryEntry]:
 def _classes(index: Index) -> Iterator[GlossaryEntry]:
     """Yield the most used classes that have a documentation comment."""
     number = 0
-    for used in folders(index).all[""].used_types:
+    for used in folder_definitions(index).all[""].used_types:
         symbol, path = symbol_by_id(index, used.id), used.path
         if symbol is None or index.category_of(path) == Category.TEST:
             continue

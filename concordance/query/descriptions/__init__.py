@@ -154,11 +154,10 @@ def _by_facts(index: Index, file: File, facts: FileOutline) -> list[Piece]:
         return config_summary(index, file, facts)
     if _is_prose(file):
         return []
-    if file.category == Category.TEST or ledger(index).tests[file.path]:
-        found = summarize_tests(index, file, facts)
-        if found:
-            return found
-    return definition_summary(index, file, facts) or implementation_summary(file, facts)
+    tests = summarize_tests(index, file, facts)
+    if tests and (file.category == Category.TEST or not language_of(file.language).tests.beside_code):
+        return tests
+    return definition_summary(index, file, facts) or implementation_summary(file, facts) or tests
 
 
 def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
@@ -168,7 +167,8 @@ def _by_form(index: Index, file: File, facts: FileOutline) -> list[Piece]:
         found += _imports(file, facts)
     users = _users(index, file.path)
     if users:
-        names: list[Piece] = [Ref(To.FILE, path, "", path.rpartition("/")[2]) for path in users[:2]]
+        same = len({path.rpartition("/")[2] for path in users[:2]}) < len(users[:2])
+        names: list[Piece] = [Ref(To.FILE, path, "", path if same else path.rpartition("/")[2]) for path in users[:2]]
         more = [count_noun(len(users) - 2, "more file", "more files")] if len(users) > 2 else []
         found += [", used by ", *join_in_sentence([*names, *more])]
     elif _is_prose(file):
@@ -240,13 +240,13 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
     number = ledger(index).tests[file.path]
     if not number:
         return []
-    names = _suites(facts)
+    names, inside = _suites(facts)
     found: list[Piece] = [count_noun(number, "test")]
     if names:
         shown: list[Piece] = [*names[:2]]
         more = [f"{len(names) - 2} more"] if len(names) > 2 else []
         found += [
-            " in ",
+            f", {inside} of them in " if inside < number else " in ",
             *join_in_sentence(
                 [
                     Ref(To.SYMBOL, file.path, n.partition("\0")[2], n.partition("\0")[0]) if "\0" in n else Mono(n)
@@ -259,15 +259,17 @@ def summarize_tests(index: Index, file: File, facts: FileOutline) -> list[Piece]
     return [*found, *([", of " if is_named else ", using ", Ref(To.FILE, about)] if about else [])]
 
 
-def _suites(facts: FileOutline) -> list[str]:
-    """Return the classes with tests, each with its key after a NUL, or else suite names from macros; largest first."""
+def _suites(facts: FileOutline) -> tuple[list[str], int]:
+    """Return the classes with tests, each with its key after a NUL, or else suite names from macros, largest first; and
+    the number of tests in them."""
     inside: Counter[int] = Counter(
         s.parent for s in facts.symbols if s.kind == Kind.METHOD and s.name.startswith("test")
     )
     if inside:
-        return [f"{facts.symbols[p].name}\0{facts.symbols[p].key}" for p, _ in inside.most_common() if p >= 0]
+        names = [f"{facts.symbols[p].name}\0{facts.symbols[p].key}" for p, _ in inside.most_common() if p >= 0]
+        return names, inside.total()
     suites = Counter(match[1] for s in facts.symbols if (match := _SUITE.match(s.name)))
-    return [name for name, _ in suites.most_common()]
+    return [name for name, _ in suites.most_common()], suites.total()
 
 
 def file_under_test(index: Index, path: str) -> tuple[str, bool]:

@@ -184,11 +184,13 @@ def _implemented(facts: FileOutline) -> Counter[str]:
 
 
 def implementation_summary(file: File, facts: FileOutline) -> list[Piece]:
-    """Return the methods that a file defines for classes declared elsewhere, or else what it only declares."""
+    """Return the methods that a file defines for classes declared elsewhere, or else its private definitions, or what
+    it only declares."""
     named = _implemented(facts).most_common()
     if not named:
-        declared = [s for _, s in top_level_symbols(facts) if s.declaration and s.kind in _WHOLE]
-        return _declaration_summary(file, declared)
+        own = [s for _, s in top_level_symbols(facts) if s.kind in _WHOLE]
+        defined = [s for s in own if not s.declaration]  # all private, or the file would be described by them
+        return _kinds_in_words(file, defined, "defines ") if defined else _declaration_summary(file, own)
     separator = separator_of(file.language)
     pieces: list[Piece] = []
     for number, (key, times) in enumerate(named[:2]):
@@ -203,14 +205,18 @@ def implementation_summary(file: File, facts: FileOutline) -> list[Piece]:
 
 def _declaration_summary(file: File, declared: Sequence[SymbolHead]) -> list[Piece]:
     """Return what a file only declares: functions, or types if there are none, as forward declarations say little."""
-    groups = group_by_kind([(0, symbol) for symbol in declared if symbol.kind == Kind.FUNCTION])
-    groups = groups or group_by_kind([(0, symbol) for symbol in declared])
+    functions = [symbol for symbol in declared if symbol.kind == Kind.FUNCTION]
+    return _kinds_in_words(file, functions or declared, "declares ")
+
+
+def _kinds_in_words(file: File, symbols: Sequence[SymbolHead], verb: str) -> list[Piece]:
+    groups = group_by_kind([(0, symbol) for symbol in symbols])
     if not groups:
         return []
     parts: list[Piece] = []
-    for number, (one, many, symbols) in enumerate(groups[:2]):
-        parts += ([" and "] if number else []) + _named(file.path, one, many, symbols, _MAX_NAMES[number])
-    return ["declares ", *parts]
+    for number, (one, many, some) in enumerate(groups[:2]):
+        parts += ([" and "] if number else []) + _named(file.path, one, many, some, _MAX_NAMES[number])
+    return [verb, *parts]
 
 
 def is_package_file(file: File) -> bool:
@@ -227,7 +233,7 @@ def reexport_summary(index: Index, file: File, facts: FileOutline) -> list[Piece
     sources: Counter[str] = Counter()
     names, whole = set(), False
     offered = set(facts.exports) if facts.exports is not None else None
-    for row, target, _ in index.open_file(file.path).imports:
+    for row, target in index.open_file(file.path).import_targets:
         name = row.alias or row.name
         if not row.name or target is None or not target.paths or (offered is not None and name not in offered | {"*"}):
             continue

@@ -44,6 +44,7 @@ _ASIDE = re.compile(
     re.I,
 )
 _DATE = re.compile(r"\W*(?:[A-Z][a-z]+\.? )?(?:\d{1,2}(?:st|nd|rd|th)?,? )?(?:[A-Z][a-z]+\.? )?\d{4}(?:-\d\d){0,2}\W*")
+_TWO_WORDS = re.compile(r"\w\W+\w")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|<https?:[^<>]*>")
 _SENTENCE_END = re.compile(r"[.:!?…][)\"'”*_`]*\s*\Z|[。：！？]\s*\Z")
 
@@ -85,7 +86,7 @@ def read_opening(index: Index, path: str) -> DocumentOpening | None:
 
 def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | None:
     """Return the opening of a document that was read into parts."""
-    starts = [place for place, part in enumerate(parts) if part.kind == "text" and _describes(_plain(part))]
+    starts = [place for place, part in enumerate(parts) if _is_description(part)]
     if not starts:
         return None
     whole = [place for place in starts if _SENTENCE_END.search(_plain(parts[place]))]
@@ -93,13 +94,19 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     for part in parts[parts.index(kept[0]) + 1 :]:
         announced = _plain(kept[-1]).rstrip().endswith(":")
         fits = sum(len(_plain(one)) for one in (*kept, part)) <= _MAX_LENGTH
-        is_more = (part.kind == "text" and _describes(_plain(part))) or (part.kind == "list" and announced)
+        is_more = _is_description(part) or (part.kind == "list" and announced)
         if not is_more or not (fits or announced):
             break
         kept.append(part)
     pieces = join_parts("", kept)
     text = "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)
     return DocumentOpening(path, text, kept[0].first, kept[-1].last, [p for p in pieces if not isinstance(p, Cite)])
+
+
+def _is_description(part: DocumentPart) -> bool:
+    """True if a part may say what something is: it has words of its own, also beside links to headings and files."""
+    own = "".join(piece for piece in part.text if isinstance(piece, str))
+    return part.kind == "text" and bool(_TWO_WORDS.search(own)) and _describes(_plain(part))
 
 
 def _plain(part: DocumentPart) -> str:

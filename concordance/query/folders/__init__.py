@@ -23,7 +23,7 @@ from concordance.query.index.ledger import Ledger, ledger
 from concordance.query.index.repository import Index
 
 _MAX_TYPES = 400  # most used types kept per folder
-_MAX_CENTRAL_FILES = 12  # most central files kept per folder and category
+_MAX_CENTRAL_FILES = 24  # most central files kept per folder and category
 _MAX_DEFINITIONS = 40  # most used definitions kept per folder
 MAX_SYMBOLS = 25  # most used symbols kept per folder
 _PROSE = frozenset(("html", "jupyter"))  # languages of documents without a reader
@@ -44,11 +44,6 @@ class Folder:
         self.language_lines: Counter[str] = Counter()
         self.categories: Counter[str] = Counter()  # files by category
         self.category_lines: Counter[str] = Counter()
-        self.kinds: Counter[str] = Counter()  # symbols by kind
-        # The most used symbols of any kind; of the kinds that readers look for; and types.
-        self.used_symbols: list[UsedDefinition] = []
-        self.used_definitions: list[UsedDefinition] = []
-        self.used_types: list[UsedDefinition] = []
 
     def add(self, inner: Folder) -> None:
         """Add the totals of a folder inside of this one."""
@@ -61,6 +56,29 @@ class Folder:
         self.language_lines.update(inner.language_lines)
         self.categories.update(inner.categories)
         self.category_lines.update(inner.category_lines)
+
+    @property
+    def name(self) -> str:
+        """The last component of its path."""
+        return self.path.rpartition("/")[2]
+
+    def mostly(self, category: Category) -> bool:
+        """True if more than half of its files are of a category."""
+        return 2 * self.categories[category] > self.count
+
+
+class FolderDefinitions:
+    """The definitions of a folder and of everything below it."""
+
+    def __init__(self) -> None:
+        self.kinds: Counter[str] = Counter()  # symbols by kind
+        # The most used symbols of any kind; of the kinds that readers look for; and types.
+        self.used_symbols: list[UsedDefinition] = []
+        self.used_definitions: list[UsedDefinition] = []
+        self.used_types: list[UsedDefinition] = []
+
+    def add(self, inner: FolderDefinitions) -> None:
+        """Add those of a folder inside of this one."""
         self.kinds.update(inner.kinds)
         self.add_used(inner.used_symbols, inner.used_definitions, inner.used_types)
 
@@ -72,14 +90,48 @@ class Folder:
         self.used_definitions = most_used([*self.used_definitions, *definitions], _MAX_DEFINITIONS, NAMED_KINDS)
         self.used_types = most_used([*self.used_types, *types], _MAX_TYPES, TYPE_KINDS)
 
-    @property
-    def name(self) -> str:
-        """The last component of its path."""
-        return self.path.rpartition("/")[2]
 
-    def mostly(self, category: Category) -> bool:
-        """True if more than half of its files are of a category."""
-        return 2 * self.categories[category] > self.count
+@memoised(1 << 20)
+def _own_definitions(index: Index, path: str) -> FolderDefinitions:
+    """Return the definitions of the files directly in a folder."""
+    found = FolderDefinitions()
+    for name in index.files_in(path):
+        used = used_definitions(index, name)
+        found.add_used(used, used, used)
+        found.kinds.update(map(index.census.kind_of, index.census.symbols(CensusFile(name, index.file_id(name)))))
+    return found
+
+
+class _DefinitionTotals:
+    """The definitions of all folders."""
+
+    def __init__(self, index: Index, before: _DefinitionTotals | None) -> None:
+        """Take over folders without a change from `before`, the result of the previous update."""
+        self.own = {path: _own_definitions(index, path) for path in index.folders}
+        had: dict[str, FolderDefinitions] = {}
+        if before is not None and before.own.keys() == self.own.keys():
+            had = before.all
+        known = before.own if before is not None else {}
+        stale = {
+            one for path, own in self.own.items() if not had or known[path] is not own
+            for one in (path, *parent_folders(path))
+        }  # fmt: skip
+        self.all: dict[str, FolderDefinitions] = {
+            path: FolderDefinitions() if path in stale else had[path] for path in self.own
+        }
+        inside: dict[str, list[str]] = {path: [] for path in self.own}
+        for path in self.own:
+            if path:
+                inside[path.rpartition("/")[0]].append(path)
+        for path in sorted(stale, key=lambda path: (not path, -path.count("/"), path)):  # innermost first
+            for inner in (self.own[path], *(self.all[one] for one in sorted(inside[path], key=lambda one: f"{one}/"))):
+                self.all[path].add(inner)
+
+
+@incremental
+def folder_definitions(index: Index, before: _DefinitionTotals | None) -> _DefinitionTotals:
+    """Return the definitions of each folder; apart from `folders`, since few questions need them."""
+    return _DefinitionTotals(index, before)
 
 
 @shared_until(Aspect.DISPLAY_NAMES, FILE_USES)
@@ -117,9 +169,6 @@ def _own_totals(index: Index, path: str) -> Folder:
         folder.nouns[noun_of(file)] += 1
         folder.categories[file.category] += 1
         folder.category_lines[file.category] += file.lines
-        used = used_definitions(index, name)
-        folder.add_used(used, used, used)
-        folder.kinds.update(map(index.census.kind_of, index.census.symbols(CensusFile(name, index.file_id(name)))))
     return folder
 
 
@@ -213,9 +262,9 @@ class Folders:
         return self.most_central(self.with_subfolders(path), limit)
 
     def most_central(self, paths: Sequence[str], limit: int) -> list[str]:
-        """Return the most central files of folders, at most a dozen. They are source files if source has a quarter
-        of the lines, else files of the category with most lines; generated, vendored and data files only if there is
-        nothing else."""
+        """Return the most central files of folders, at most two dozen of each. They are source files if source has a
+        quarter of the lines, else files of the category with most lines; generated, vendored and data files only if
+        there is nothing else."""
         lines: Counter[str] = Counter()
         for home in paths:
             for category, number in self.own[home].category_lines.items():

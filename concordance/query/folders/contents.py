@@ -59,8 +59,17 @@ def file_table(index: Index, paths: Sequence[str]) -> Table:
     for path in paths:
         file = known[path]
         much = f"{file.lines:,}" if file.lines or not file.size else format_size(file.size)
-        rows.append([[Ref(To.FILE, path, "", path.rpartition("/")[2])], [much], describe(index, path)])
+        rows.append([[Ref(To.FILE, path, "", path.rpartition("/")[2])], [much], describe_in_row(index, path)])
     return Table(["File", "Lines", "What it is"], rows)
+
+
+def describe_in_row(index: Index, path: str) -> list[Piece]:
+    """Return the description of a file for a table whose rows link their files: its own definitions are not linked,
+    because the page of the file begins with them."""
+    return [
+        Mono(one.label) if isinstance(one, Ref) and one.to == To.SYMBOL and one.path == path and one.code else one
+        for one in describe(index, path)
+    ]
 
 
 def totals_in_words(folder: Folder) -> list[Piece]:

@@ -17,7 +17,7 @@ from concordance.query.descriptions.document_opening import read_opening
 from concordance.query.descriptions.documentation_pages import quote_documentation
 from concordance.query.descriptions.guide_entries import quote_guide_entry
 from concordance.query.descriptions.quotations import first_sentence, is_instruction, is_statement, quote_sentence
-from concordance.query.folders import Folder, folders
+from concordance.query.folders import Folder, folder_definitions, folders
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
@@ -101,7 +101,7 @@ def _workflows(index: Index, folder: Folder) -> str:
 def most_used_names(index: Index, folder: Folder, limit: int) -> list[Piece]:
     """Return links to the definitions in a folder that most files use, each name once."""
     found: dict[str, Piece] = {}
-    for one in folder.used_definitions:
+    for one in folder_definitions(index).all[folder.path].used_definitions:
         ref = ref_of(index, one.id, short=True)
         if one.times > 1 and len(found) < limit:
             found.setdefault(ref.label, ref)

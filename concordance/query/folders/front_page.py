@@ -25,11 +25,12 @@ from concordance.base.blocks import (
     join_in_sentence,
 )
 from concordance.base.model import TYPE_KINDS, Category, Kind
+from concordance.extract.registry import is_analysed
 from concordance.query.book.chapters import is_code, plan
 from concordance.query.book.key_definitions import key_definitions_of_folder, most_used_definition
 from concordance.query.book.reading_paths import files_to_read, helps_tests
 from concordance.query.descriptions import describe
-from concordance.query.folders import folders
+from concordance.query.folders import UNREAD, folder_definitions, folders
 from concordance.query.folders.contents import folder_ref
 from concordance.query.folders.description import describe_folder
 from concordance.query.folders.project_name import readme_of
@@ -73,6 +74,9 @@ class MainPart(NamedTuple):
     weight: float
 
 
+_VALUES = frozenset((Kind.VARIABLE, Kind.CONSTANT, Kind.KEY, Kind.FIELD))
+
+
 def main_parts(index: Index) -> list[MainPart]:
     """Return the main parts of the repository, heaviest first."""
     total = plan(index).weight("") or 1.0
@@ -109,7 +113,17 @@ def _inside(index: Index, folder: str, total: float) -> list[MainPart]:
         MainPart(path, False, made.file_weight(path)) for path in every[folder].files
         if files[path].category == Category.SOURCE and not helps_tests(path)
     ]  # fmt: skip
-    return sorted((part for part in found if part.weight >= _SMALL * total), key=_heaviest_first)
+    large = (part for part in found if part.weight >= _SMALL * total)
+    return sorted((part for part in large if _defines_something(index, part)), key=_heaviest_first)
+
+
+def _defines_something(index: Index, part: MainPart) -> bool:
+    """True if a part defines more than values, or is in a language that is not analysed; a large literal is no part."""
+    if part.is_folder:
+        is_unread = any(title.endswith(UNREAD) for title in folders(index).all[part.path].languages)
+        return is_unread or bool(folder_definitions(index).all[part.path].kinds.keys() - _VALUES)
+    is_unread = not is_analysed(ledger(index).files[part.path].language)
+    return is_unread or any(symbol.kind not in _VALUES for symbol in outline(index, part.path).symbols)
 
 
 def parts_table(index: Index) -> list[Block]:
@@ -150,7 +164,7 @@ def concepts(index: Index) -> list[Block]:
 def where_to_start(index: Index) -> list[Block]:
     """Return what a reader may want first, each with the pages that answer it."""
     items: list[Item] = []
-    found = _documents(index)
+    found = documents(index)
     if found:
         items.append(Item([Strong("What it is"), ": ", *join_in_sentence(found)]))
     items.append(
@@ -160,9 +174,7 @@ def where_to_start(index: Index) -> list[Block]:
         Item([Strong("What a name means"), ": ", Ref(To.LETTERS, "", "", "keywords from A to Z", False), "; ",
               Ref(To.REPORT, "", "", "the report", False), " lists which files were read"])
     )  # fmt: skip
-    root = folders(index).all[""]
-    guides: list[Piece] = [Ref(To.FILE, path) for path in root.files if _GUIDES.match(path)]
-    change = [*_topics(index).get("Contribute", []), *guides]
+    change = [*_topics(index).get("Contribute", []), *guides(index)]
     if change:
         items.append(Item([Strong("How to change it"), ": ", *join_in_sentence(change)]))
     return [Items(items)]
@@ -191,7 +203,12 @@ def build_and_test(index: Index) -> list[Block]:
     return [Items(items), *blocks] if items else []
 
 
-def _documents(index: Index) -> list[Piece]:
+def guides(index: Index) -> list[Piece]:
+    """Return links to the documents at the root that say how to change the repository."""
+    return [Ref(To.FILE, path) for path in folders(index).all[""].files if _GUIDES.match(path)]
+
+
+def documents(index: Index) -> list[Piece]:
     """Return links to the README and to the first page of each folder of documents."""
     readme = readme_of(index)
     found: list[Piece] = [Ref(To.FILE, readme, "", "README", False)] if readme else []

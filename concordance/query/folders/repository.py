@@ -22,7 +22,7 @@ from concordance.base.blocks import (
 )
 from concordance.query.descriptions import describe
 from concordance.query.descriptions.document_opening import DocumentOpening, read_opening
-from concordance.query.folders import folders
+from concordance.query.folders import folder_definitions, folders
 from concordance.query.folders.contents import folder_table
 from concordance.query.folders.description import file_counts_in_words
 from concordance.query.folders.front_page import build_and_test, concepts, parts_table, where_to_start
@@ -47,7 +47,7 @@ def root_index(index: Index) -> Iterator[Block]:
         yield Text([Ref(To.FILE, words.path), " opens:", words.cite()])
         yield words.block()
     tests = f" and {count_noun(root.tests, 'test')}" if root.tests else ""
-    symbols = folders(index).all[""].kinds.total()
+    symbols = folder_definitions(index).all[""].kinds.total()
     yield Text(
         [f"{count_noun(root.count, 'file')}, {count_noun(root.lines, 'line')}: {file_counts_in_words(root)}. "
          f"They define {count_noun(symbols, 'name')}{tests}."]

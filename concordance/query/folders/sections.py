@@ -27,9 +27,9 @@ from concordance.base.blocks import (
 from concordance.base.model import Category
 from concordance.query.absence import no_users_of_folder
 from concordance.query.book.key_definitions import KeyDefinition, key_definitions_of_folder, most_used_definition
-from concordance.query.descriptions import describe
 from concordance.query.descriptions.quotations import as_sentence
 from concordance.query.folders import Folder, folders
+from concordance.query.folders.contents import describe_in_row
 from concordance.query.index.file_model import ref_of
 from concordance.query.index.ledger import ledger
 from concordance.query.index.repository import Index
@@ -151,9 +151,9 @@ def dependency_diagram(index: Index, folder: Folder) -> list[Block]:
     drawn = _strongest(inside)
     names = sorted({name for pair, _ in drawn for name in pair}, key=lambda name: (not name.endswith("/"), name))
     nodes = [Node(name, name, ref=_part_link(start + name)) for name in names]
-    graph = Diagram(nodes, [(here, there, f"{times:,}") for (here, there), times in drawn])
+    graph = Diagram(nodes, [(here, there, f"{times:,}" if times > 1 else "") for (here, there), times in drawn])
     total = len(folder.files) + len(folder.folders)
-    words = "Arrows point from a part to the parts it uses; numbers count pairs of files."
+    words = "Arrows point from a part to the parts it uses; numbers count pairs of files, if more than one."
     if len(drawn) < len(arrows):
         words += (
             f" Showing the {len(names)} most connected of {total} parts and {len(drawn)} of {len(arrows):,} arrows."
@@ -199,7 +199,7 @@ def important_table(index: Index, paths: Sequence[str], folder: str) -> Table:
     rows: list[list[Pieces]] = []
     for path in paths:
         label = path[len(folder) + 1 :] if folder else path
-        rows.append([[Ref(To.FILE, path, "", label)], describe(index, path), importance_reason(index, path)])
+        rows.append([[Ref(To.FILE, path, "", label)], describe_in_row(index, path), importance_reason(index, path)])
     return Table(["File", "What it is", "Why it matters"], rows)
 
 

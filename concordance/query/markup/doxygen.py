@@ -57,6 +57,7 @@ _DROPPED = frozenset(
      "endinternal", "showinitializer", "mainpage", "page", "anchor", "tableofcontents", "nospecialization", "ts",
      "{", "}")
 )  # fmt: skip
+_TYPES = frozenset(("class", "struct", "union", "enum", "interface"))
 _NEVER_NAMES = frozenset(
     ("return", "returns", "note", "brief", "param", "warning", "see", "throws", "deprecated", "todo")
 )
@@ -115,7 +116,9 @@ def command_block(reader: BlockReader, lines: Sequence[str], at: int, indent: in
         if word in ("defgroup", "addtogroup", "mainpage", "page", "name") and len(rest.split()) > 1:
             title = rest if word in ("mainpage", "name") else rest.partition(" ")[2]
             output.append(MarkdownBlock("text", reader.words.label(title)))
-        if len(rest.split()) <= 1 or word in ("file", "suppress", "ingroup", "memberof"):
+        if word in _TYPES and len(rest.split()) > 3:  # after a type's name, there is only that of its header
+            output += reader.convert([rest, *lines[at + 1 : end]])
+        elif len(rest.split()) <= 1 or word in ("file", "suppress", "ingroup", "memberof"):
             output += reader.convert(lines[at + 1 : end])
         return end
     if word in _TITLES:

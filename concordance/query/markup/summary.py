@@ -58,6 +58,8 @@ _BRIEF = re.compile(
     r"[@\\](?:brief|short|summary|desc|description|details?|fileoverview|overview|abstract|rst|rststar)\b:?\s*", re.I
 )
 _PLACES = re.compile(
+    # A type is given by up to three words; more are the description.
+    r"[@\\](?:class|struct|union|enum|interface)[ \t]+(?=(?:\S+[ \t]+){3}\S)|"
     r"[@\\](?:file|class|struct|union|fn|def|var|ingroup|addtogroup|defgroup|namespace|module|package|name|internal|typedef|"
     r"enum|interface|constructor|function|private|public|static|export|memberof|cond|endcond|\{|\})(?![a-z])[^\n]*"
 )

@@ -200,6 +200,8 @@ class ImportOrigins:
             if op == Op.MEMBER:
                 parts.append(self.file.flow.names[right[expression]])
                 expression = left
+            elif op == Op.CALL and not parts:  # in some languages, a name and its call are one expression
+                expression = left
             elif op == Op.NAME:
                 bound = self._first.get(left, -1)
                 expression = self._values[bound] if bound >= 0 else -1
@@ -223,7 +225,7 @@ class ImportOrigins:
             if op == Op.NAME:
                 bound = self._first.get(self._left[expression], -1)
                 expression = self._values[bound] if bound >= 0 else -1
-            elif op == Op.MEMBER:
+            elif op in (Op.MEMBER, Op.CALL):
                 expression = self._left[expression]
             else:
                 break

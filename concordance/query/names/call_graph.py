@@ -134,6 +134,8 @@ def callees(index: Index, symbol: SymbolPlace, least: int) -> tuple[list[CallEnd
 def _name(file: OpenFile, expression: int) -> str:
     flow = file.flow
     op, left, right = flow.op[expression], unpack_column(flow.left)[expression], unpack_column(flow.right)[expression]
+    if op == Op.CALL:  # in some languages, a name and its call are one expression
+        return _name(file, left)
     if op == Op.MEMBER:
         return flow.names[right]
     if op == Op.LOOKUP:

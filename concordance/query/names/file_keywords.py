@@ -21,7 +21,7 @@ from typing import NamedTuple
 from concordance.base.blocks import Ref, To
 from concordance.base.model import ROLES, FileFacts, Kind, Role, Symbol, Term, unpack_column
 from concordance.extract.documents.markdown_blocks import find_fences
-from concordance.extract.registry import is_prose, language_of
+from concordance.extract.registry import is_prose
 from concordance.extract.terms.english import GENERAL, STOP, VERBS
 from concordance.extract.terms.terms import weight
 from concordance.query.answers import separator_of
@@ -93,7 +93,6 @@ class MentionedName(NamedTuple):
     name: str
     line: int
     times: int
-    is_in_code: bool = False  # True if it occurs in the file's code, not in prose
 
 
 class Usage(NamedTuple):
@@ -237,24 +236,12 @@ def _used_names(one: FileModel) -> dict[str, int]:
     return found
 
 
-def names_in_code(one: FileModel) -> list[MentionedName]:
-    """Return names of other files' code that a file shows.
-
-    In a source file, these are names in code, comments and strings that are not imported by name; in prose, names in
-    code samples.
-    """
-    language = one.file.language
-    prose = is_prose(language)
-    if prose:
-        found = names_in_samples(one.opened.lines() or (), one.index.census.has_code_symbol)
-    elif one.facts.occurrences.names and one.symbols and not language_of(language).is_keyed:
-        found = names_by_spelling(one.opened.text() or "")
-        for row in one.facts.imports:
-            for name in (row.name, row.alias):
-                found.pop(name, None)
-    else:
+def names_in_code_samples(one: FileModel) -> list[MentionedName]:
+    """Return names of other files' code in the code samples of a prose document."""
+    if not is_prose(one.file.language):
         return []
-    return [MentionedName(name, line, times, not prose) for name, (line, times) in found.items()]
+    found = names_in_samples(one.opened.lines() or (), one.index.census.has_code_symbol)
+    return [MentionedName(name, line, times) for name, (line, times) in found.items()]
 
 
 class MentionResolver:

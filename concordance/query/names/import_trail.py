@@ -40,6 +40,8 @@ class TrailFinder:
         left, right = unpack_column(flow.left)[expression], unpack_column(flow.right)[expression]
         if op == Op.NAME:
             return self._of_variable(file, left, depth + 1)
+        if op == Op.CALL and not depth:  # in some languages, a name and its call are one expression
+            return self.of_expression(file, left, 1)
         if op == Op.MEMBER:
             return self._of_member(file, left, flow.names[right], depth + 1)
         if op == Op.IMPORT:
@@ -122,7 +124,7 @@ class TrailFinder:
 
     def _stars(self, file: OpenFile, name: str, depth: int) -> ImportTrail | None:
         """Follow `import *` to a name."""
-        for row, target, _ in file.imports:
+        for row, target in file.import_targets:
             if row.name == "*" and target is not None:
                 for path in target.paths:
                     found = self.of_name(path, name, depth + 1)

@@ -41,7 +41,6 @@ from concordance.query.pages import listed_kinds
 TO = To.BOOK  # what links to these pages say
 
 _BOXES = 24  # chapters in the diagram
-_OVERVIEW_CHAPTERS = 12  # chapters on the reading path through the whole repository
 
 
 def subjects(index: Index) -> list[str]:
@@ -173,22 +172,15 @@ def _paths(index: Index) -> list[Block]:
             ]
         )
     ]
-    used = {
-        one.folder: sum(times for _, times in made.users(one.folder))
-        for one in made.ordered
-        if one.folder and not reading_paths.helps_tests(f"{one.folder}/")
-    }
-    most = sorted(used, key=lambda folder: (-used[folder], folder))[:_OVERVIEW_CHAPTERS]
-    first = [
-        step[0]
-        for one in made.ordered
-        if one.folder in most and (step := reading_paths.reading_path(index, one.folders, 1))
-    ]
-    if len(first) > 1:
-        total = reading_paths.time_in_words(sum(step.minutes for step in first))
-        which = f"one central file of each of the {len(first)} chapters that others use most"
+    whole = reading_paths.path_through_the_whole(index)
+    if len(whole.steps) > 1:
+        total = reading_paths.time_in_words(sum(step.minutes for step in whole.steps))
+        which = f"a central file of each of the {count_noun(whole.chapters, 'chapter')} that others use most"
+        if whole.instances:
+            of = count_noun(whole.instances, "documented type")
+            which += f", and {of} with a single instance that several chapters use"
         words: list[Piece] = ["To see ", title_of(index), f" from its foundations up, read {which}, about {total}:"]
-        found += [Heading(2, ["The whole"]), Text(words), reading_paths.step_list(index, first)]
+        found += [Heading(2, ["The whole"]), Text(words), reading_paths.step_list(index, whole.steps)]
     for part in made.parts:
         found.append(Heading(2, [Mono(part.title) if part.is_folder else part.title]))
         for chapter in part.chapters:

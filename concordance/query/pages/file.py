@@ -26,6 +26,7 @@ from concordance.base.blocks import (
     Text,
     To,
     count_noun,
+    join_in_sentence,
 )
 from concordance.base.kinds import Section
 from concordance.base.model import FileHistory, Skip
@@ -33,7 +34,7 @@ from concordance.extract.registry import language_of
 from concordance.query.absence import not_analysed
 from concordance.query.book.chapters import chapter_of
 from concordance.query.index.file_model import FileModel, model_of
-from concordance.query.index.ledger import is_empty
+from concordance.query.index.ledger import files_identical_to, is_empty
 from concordance.query.index.repository import Index
 from concordance.query.markup.documents.rendered import document_blocks, document_parts
 from concordance.query.sections.file_page import sections
@@ -48,6 +49,7 @@ from concordance.query.sections.tested_by import TESTS_PART, tests_page
 TO = To.FILE  # what links to these pages say
 
 LARGEST = 280_000  # characters of source and structure on one page, so that browsers and editors open it at once
+_MAX_COPIES = 3  # identical files that are listed one by one
 _PER_SYMBOL = 280  # characters that a page spends on one symbol, on average
 
 
@@ -62,7 +64,8 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     text = one.opened.text() if one.file.skip == Skip.NONE else None
     taken = sum(len(piece) for part in document_parts(one) for piece in part.text if isinstance(piece, str))
     taken += len(one.symbols) * _PER_SYMBOL
-    parts = _parts(text, taken) if text is not None and index.book.source else []
+    has_source = index.book.source and next(iter(files_identical_to(index, subject)), subject) == subject
+    parts = _parts(text, taken) if text is not None and has_source else []
     tests = tests_page(one)
     links = bridge_parts(one) if Section.DEPENDENCIES.value not in index.book.sections_off else []
     # Links to tests and to bridges are made where the number of other further pages is not known.
@@ -132,6 +135,13 @@ def _metadata(one: FileModel) -> Iterator[Item]:
         yield _field("Owner", *people)
     if file.digest:
         yield _field("Digest", Mono(file.digest))
+    same = [path for path in files_identical_to(one.index, one.path) if path != one.path]
+    if same:
+        refs: list[Piece] = [Ref(To.FILE, path) for path in same[:_MAX_COPIES]]
+        left = len(same) - len(refs)
+        more = count_noun(left, "other file")
+        refs += [more if one.index.of_pages else Ref(To.EMPTY, "", "identical", more, False)] if left else []
+        yield _field("Identical to", *join_in_sentence(refs))
     if one.index.book.history:
         yield from _history(one)
 
@@ -156,6 +166,8 @@ def _source(one: FileModel, text: str | None, parts: range) -> Iterator[Block]:
         yield Text(["Empty."])
     elif not one.index.book.source:
         yield Text([Ref(To.SOURCE, one.path, "", one.path)])
+    elif (first := next(iter(files_identical_to(one.index, one.path)), one.path)) != one.path:
+        yield Text(["The same as that of ", Ref(To.FILE, first), ", byte for byte."])
     elif not parts:
         yield Code(text, fence_language(file.language))
     else:

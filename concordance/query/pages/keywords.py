@@ -72,7 +72,7 @@ def _blocks(one: FileModel) -> list[Block]:
     groups, uses = file_keywords.defined_names(one.symbols), file_keywords.count_usage(one)
     imports = file_keywords.imported_names(one)
     is_code = one.index.census.has_code_symbol
-    mentioned = file_keywords.mentioned_names(one.facts, is_code, file_keywords.names_in_code(one))
+    mentioned = file_keywords.mentioned_names(one.facts, is_code, file_keywords.names_in_code_samples(one))
     concepts = file_keywords.concepts(
         one.facts.terms, one.index.census.files_per_term, one.index.census.file_count_band
     )
@@ -195,13 +195,9 @@ def _import(row: ImportedName) -> Item:
 
 
 def _identifiers(one: FileModel, rows: list[MentionedName]) -> list[Item]:
-    """Return the mentioned names, linked to what they refer to unless they occur only in code samples."""
+    """Return the mentioned names, linked to what they refer to."""
     meaning = file_keywords.MentionResolver(one)
-    found: list[Item] = []
-    for row in rows:
-        ref = meaning.ref(row.name) if not row.is_in_code else None
-        found.append(Item([ref or Mono(row.name), f" L{row.line}", _times(row.times)]))
-    return found
+    return [Item([meaning.ref(row.name) or Mono(row.name), f" L{row.line}", _times(row.times)]) for row in rows]
 
 
 def _imports_title(imports: list[ImportedName]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Table, Text, To, count_noun
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import WHOLE_TABLE
-from concordance.query.folders import folders
+from concordance.query.folders import folder_definitions
 from concordance.query.index.repository import Index
 from concordance.query.names.file_keywords import GROUPS
 from concordance.query.names.index_entries import EntryWriter, definitions_table
@@ -101,7 +101,7 @@ def _front(index: Index) -> list[Block]:
             pieces += [" · " if pieces else "", Ref(To.LETTERS, part, "", _title(part), False)]
             pieces.append(f" {shards.count(part):,}")
         rows.append([[_title(letter)], pieces])
-    whole = folders(index).all[""]
+    whole = folder_definitions(index).all[""]
     counts = whole.kinds
     kinds: list[list[list[Piece]]] = [
         [[title], [f"{counts[kind]:,}"]] for kind, title in GROUPS.items() if counts[kind]

@@ -1,7 +1,8 @@
 """The page of a note: a long comment with a title, and every place that refers to it by that title.
 
 In: the slug of a title, or "" for the list of all notes. Out: one page with the author's text. Notes of one title in
-several files share a page.
+several files share a page. The list also has the standards and issues that comments cite, each with every place; their
+text is not in the repository, so none is shown.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from concordance.base.blocks import (
     Pieces,
     Quote,
     Ref,
+    Strong,
     Table,
     Text,
     To,
@@ -34,9 +36,10 @@ from concordance.query.index.file_model import ref_of
 from concordance.query.index.graphs.bridges import bridges_of
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
+from concordance.query.sections.citations import NOTES, anchor_of, citations, title_of_group
 
-TO = "note"  # what links to these pages say
-LISTED = ("Notes", "long comments that other comments refer to by title")
+TO = NOTES  # what links to these pages say
+LISTED = ("Notes", "long comments that others refer to by title; standards and issues that comments cite")
 
 _MAX_LINES = 400  # lines of a note
 _MAX_SLUG = 80  # characters
@@ -78,9 +81,9 @@ def _title(row: Bridge) -> str:
 
 
 def subjects(index: Index) -> list[str]:
-    """Return "" for the list, and every note; nothing if there are no notes."""
+    """Return "" for the list, and every note; nothing if there are neither notes nor references."""
     found = list(_notes(index))
-    return ["", *found] if found else []
+    return ["", *found] if found or citations(index) else []
 
 
 def subject_named(index: Index, name: str) -> str:
@@ -119,7 +122,14 @@ def _list(index: Index) -> list[Block]:
         times = f"{len(_mentions(index, notes)):,}"
         rows.append([[Ref(TO, subject, "", title, False)], [Ref(To.FILE, path, "", path)], [times]])
     told = f"{count_noun(len(every), 'note')}: comments with a title that other comments refer to."
-    return [Text([told]), Table(["Note", "File", "Mentions"], rows, sorts=True)]
+    found: list[Block] = [Text([told]), Table(["Note", "File", "Mentions"], rows, sorts=True)] if every else []
+    groups: dict[str, list[Item]] = {}
+    for name, cites in citations(index).items():
+        pieces = [piece for item in _places(index, cites, False) for piece in ["; ", *item.text]][1:]
+        groups.setdefault(title_of_group(name), []).append(Item([Strong(name), ": ", *pieces], [], anchor_of(name)))
+    for group, items in groups.items():
+        found += [Heading(2, [group]), Items(items)]
+    return found
 
 
 def _mentions(index: Index, notes: Sequence[Bridge]) -> list[Bridge]:
@@ -136,23 +146,29 @@ def _blocks(index: Index, notes: Sequence[Bridge]) -> Iterator[Block]:
         if text:
             words = markdown(text, file.file.language)
             yield Quote([Doc([Cite(path, line, last), *words])])
-    by_path: dict[str, list[Bridge]] = {}
-    for row in _mentions(index, notes):
-        by_path.setdefault(index.path_of(row.source), []).append(row)
+    mentions = _mentions(index, notes)
     yield Heading(2, ["Mentioned in"])
-    if not by_path:
+    if mentions:
+        yield Items(_places(index, mentions))
+    else:
         yield Text(["No comment or document refers to it by its title."])
-        return
+
+
+def _places(index: Index, rows: Sequence[Bridge], named: bool = True) -> list[Item]:
+    """Return the places that state the given rows, by file: their lines and, if `named`, what contains them."""
+    by_path: dict[str, list[Bridge]] = {}
+    for row in rows:
+        by_path.setdefault(index.path_of(row.source), []).append(row)
     items = []
     for path in sorted(by_path):
         pieces: list[Piece] = []
         for row in sorted(by_path[path], key=bridges_of(index).line):
             line = bridges_of(index).line(row)
             pieces += [", " if pieces else "", Line(path, line)]
-            if index.keys[row.source]:
+            if named and index.keys[row.source]:
                 pieces += [" in ", ref_of(index, row.source, short=True)]
         items.append(Item([Ref(To.FILE, path, "", path), ": ", *pieces]))
-    yield Items(items)
+    return items
 
 
 def note_text(lines: Sequence[str], first: int) -> tuple[int, str]:

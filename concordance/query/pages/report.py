@@ -36,10 +36,10 @@ from concordance.extract.registry import is_analysed, language_of
 from concordance.extract.ruleset import rules
 from concordance.facts.updates.delta import Aspect
 from concordance.facts.updates.reads import ANY_UPDATE, ANYTHING, WHOLE_TABLE, shared_until
-from concordance.query.folders import folders
+from concordance.query.folders import folder_definitions, folders
 from concordance.query.index.file_counts import RowsByPath
 from concordance.query.index.findings import SYNTAX, active_rules, findings_by_rule
-from concordance.query.index.ledger import is_empty, ledger, outline
+from concordance.query.index.ledger import identical_files, is_empty, ledger, outline
 from concordance.query.index.repository import Index
 
 TO = To.REPORT  # what links to these pages say
@@ -103,12 +103,17 @@ def _blocks(index: Index, files: Sequence[File]) -> list[Block]:
 
 
 def _summary(index: Index, files: Sequence[File], read: Sequence[File]) -> Iterator[Item]:
-    symbols = folders(index).all[""].kinds.total()
+    symbols = folder_definitions(index).all[""].kinds.total()
     yield Item([Strong("Files"), f": {len(files):,}, each with a page"])
     yield Item([Strong("Read as text"), f": {len(read):,}, {count_noun(sum(file.lines for file in read), 'line')}"])
     empty = sum(map(is_empty, read))
     if empty and not index.of_pages:
         yield Item([Strong("Empty"), f": {empty:,}, ", Ref(To.EMPTY, "", "", "listed on one page", False)])
+    index.reads.note("copies", WHOLE_TABLE)
+    copies = identical_files(index)
+    if copies and not index.of_pages:
+        told = f": {len(copies):,} in {count_noun(len(set(copies.values())), 'group')}, "
+        yield Item([Strong("Identical"), told, Ref(To.EMPTY, "", "", "listed on one page", False)])
     yield Item([Strong("Not read"), f": {len(files) - len(read):,}, listed below with the reason"])
     yield Item([Strong("Definitions"), f": {symbols:,}, including {count_noun(len(index.tests), 'test')}"])
     calls, uses = index.facts.unresolved_total()

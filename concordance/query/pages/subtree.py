@@ -14,7 +14,7 @@ from math import log2
 from concordance.base.blocks import Block, Heading, Item, Items, Mono, Page, Piece, Ref, Strong, Text, To, count_noun
 from concordance.extract.terms.terms import weight
 from concordance.facts.updates.reads import NAMES_BELOW
-from concordance.query.folders import MAX_SYMBOLS, Folder, folders
+from concordance.query.folders import MAX_SYMBOLS, Folder, FolderDefinitions, folder_definitions, folders
 from concordance.query.folders.definition_uses import UsedDefinition, most_used
 from concordance.query.index.census import CensusFile
 from concordance.query.index.repository import Index
@@ -38,13 +38,14 @@ def pages(index: Index, subject: str) -> Iterator[Page]:
     """Yield the keyword index of a folder, in parts if it is long."""
     index.reads.note(NAMES_BELOW, subject)
     folder, below = folders(index).all[subject], index.census.below(subject)
-    count = folder.kinds.total()
+    defined = folder_definitions(index).all[subject]
+    count = defined.kinds.total()
     whole = count <= _MAX_LISTED_SYMBOLS
     listed = below if whole else [file for file in below if file.path.rpartition("/")[0] == subject]
     parts = _parts(index, listed)
     title: list[Piece] = ["Subtree Index: ", Mono(subject or ".")]
-    blocks: list[Block] = [_summary(folder)]
-    ranked = definitions_table(index, folder.used_symbols[: _rows_of_ranking(count)], subject)
+    blocks: list[Block] = [_summary(folder, defined)]
+    ranked = definitions_table(index, defined.used_symbols[: _rows_of_ranking(count)], subject)
     blocks += [Heading(2, ["Most Used"]), *ranked] if ranked else []
     blocks += [Heading(2, ["Defined"])] if count else []
     blocks += _subfolder_counts(index, folder) if not whole else []
@@ -113,8 +114,8 @@ def _rows_of_ranking(definitions: int) -> int:
     return min(MAX_SYMBOLS, 5 + definitions // 20)
 
 
-def _summary(folder: Folder) -> Block:
-    counts = folder.kinds
+def _summary(folder: Folder, defined: FolderDefinitions) -> Block:
+    counts = defined.kinds
     told = [f"{counts[kind]:,} {title.lower()}" for kind, title in GROUPS.items() if counts[kind] > 1]
     told += [f"1 {kind}" for kind in GROUPS if counts[kind] == 1]
     return Text(
@@ -128,8 +129,9 @@ def _summary(folder: Folder) -> Block:
 
 def _subfolder_counts(index: Index, folder: Folder) -> list[Block]:
     """Return the subfolders, each with its number of definitions."""
+    known = folder_definitions(index).all
     rows = [
-        Item([Ref(To.SUBTREE, one.path, "", one.name), f": {count_noun(one.kinds.total(), 'definition')}"])
+        Item([Ref(To.SUBTREE, one.path, "", one.name), f": {count_noun(known[one.path].kinds.total(), 'definition')}"])
         for one in (folders(index).all[path] for path in folder.folders)
     ]
     return [Items(rows)] if rows else []

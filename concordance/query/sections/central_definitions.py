@@ -24,6 +24,7 @@ _TEST_SETUP = frozenset(
 )
 _ACCESS = re.compile(r"\b(?:public|protected|private|virtual)\s+")
 _OPEN_KINDS = (Kind.NAMESPACE, Kind.MODULE)
+_NUMBER = re.compile(r"\+\d+(?=\.|$)")  # tells definitions of one name apart
 _MAX_MEMBERS = 4  # members of an undocumented class that are named
 _MAX_SIGNATURE = 100  # characters of a signature that is shown in place of a missing description
 
@@ -50,9 +51,10 @@ def rank_definitions(one: FileModel) -> list[CentralDefinition]:
         files = len(users.get(place, ()))
         plain = (_is_value(symbol) or "(" in symbol.name) and not files and not symbol.doc
         row = CentralDefinition(place, files, is_private(one, place), plain)
-        had = found.get(symbol.key.partition("+")[0])
-        if had is None or had.files < row.files:
-            found[symbol.key.partition("+")[0]] = row
+        key = _NUMBER.sub("", symbol.key)
+        had = found.get(key)
+        if had is None or (had.files, not one.symbols[had.place].declaration) < (files, not symbol.declaration):
+            found[key] = row
 
     def order(row: CentralDefinition) -> tuple[object, ...]:
         symbol = one.symbols[row.place]

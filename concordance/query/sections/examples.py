@@ -263,7 +263,7 @@ def _imports(file: OpenFile, lines: Sequence[str], place: int, path: str) -> tup
     while row.receiver >= 0:
         row = file.row(row.receiver)
     found: Import | None = None
-    for imported, target, _ in file.imports:
+    for imported, target in file.import_targets:
         if _bound(imported) == row.name or (imported.form and target is not None and path in target.paths):
             found = imported
             break

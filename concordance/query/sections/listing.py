@@ -174,7 +174,7 @@ class _Names:
             return
         starts, taken = self.file.starts, [name[0] for name in spans]
         done: set[int] = set()
-        for row, target, _ in self.file.imports:
+        for row, target in self.file.import_targets:
             path = target.paths[0] if target is not None and target.paths else ""
             if target is None or path in ("", self.file.path) or not row.module or row.line >= len(starts):
                 continue

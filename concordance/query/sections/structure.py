@@ -8,6 +8,7 @@ nothing is left out and the page stays readable.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -63,6 +64,7 @@ _NAMESPACE = KINDS.index(Kind.NAMESPACE)
 _MAX_SMALL_DEFINITIONS = 4  # small definitions that share a line with a count
 _MAX_KEYS = 400  # keys of data up to which all are listed
 _DEEPEST = 16  # levels of nested lists; deeper definitions are listed in a row, as nobody could read more
+_NUMBER = re.compile(r"\+\d+(?=\.|$)")  # tells definitions of one name apart
 PLURALS = {
     Kind.CLASS: "classes", Kind.PROPERTY: "properties", Kind.TYPE: "type aliases", Kind.OPERATOR: "operators",
 }  # fmt: skip
@@ -82,6 +84,7 @@ class Structure:
         self.named = MentionedNames(about)
         # The keys of data come by the thousand and get no anchors.
         self.plain = language_of(self.language).is_keyed
+        self.same_named = _same_named_types(about.symbols)
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all definitions; of data with very many keys, the outer ones."""
@@ -166,7 +169,10 @@ class Structure:
     def _groups(self, places: Sequence[int]) -> Iterator[list[int]]:
         """Yield runs of small definitions of one kind as groups, and every other definition by itself."""
         now: list[int] = []
+        aliases = self.same_named.values()
         for place in places:
+            if place in aliases:
+                continue
             symbol = self.about.symbols[place]
             small = symbol.kind in _SMALL_KINDS and not symbol.doc and place not in self.about.children
             if now and (not small or symbol.kind != self.about.symbols[now[0]].kind):
@@ -202,13 +208,16 @@ class Structure:
         pieces: list[Piece] = []
         if len(group) >= _MAX_SMALL_DEFINITIONS:
             pieces.append(f"{count_kind(kind, len(group))}: ")
+        conditions = {self._condition(place) for place in group}
         for number, place in enumerate(group):
             symbol = self.about.symbols[place]
             pieces.append(", " if number else "")
             if not self.plain:
                 pieces.append(Anchor(symbol.key))
             pieces += [Mono(_short_signature(symbol)), *self._at(symbol, len(group) > 1 or self._is_member(symbol))]
-            pieces += _condition(symbol)
+            pieces += _under(self._condition(place)) if len(conditions) > 1 or len(group) == 1 else ()
+        if len(conditions) == 1 and len(group) > 1:
+            pieces += _under(conditions.pop(), ", all under ")
         blocks: list[Block] = []
         if len(group) == 1 and kind not in _PLAIN:
             blocks += self.words(group[0])
@@ -235,7 +244,9 @@ class Structure:
         clear = self.plain or "(" in told or told.startswith((symbol.kind, *_WORDS.get(Kind(symbol.kind), ())))
         word = "" if clear else f"{symbol.kind} "
         last = symbol.end_line if symbol.end_line > symbol.line else 0
-        pieces: list[Piece] = [word, Mono(_flat(told)), *self._at(symbol, self._is_member(symbol))]
+        alias = self.same_named.get(place)
+        pieces: list[Piece] = [Anchor(self.about.symbols[alias].key)] if alias is not None else []
+        pieces += [word, Mono(_flat(told)), *self._at(symbol, self._is_member(symbol))]
         if last:
             pieces.append(f"–{last}")
         other = self.about.counterparts.get(place, 0)
@@ -243,7 +254,13 @@ class Structure:
             pieces += [", defined in ", self._file_of(other)] if other else [", declared here"]
         elif other:
             pieces += [", declared in ", self._file_of(other)]
-        return [*pieces, *_condition(symbol)]
+        return [*pieces, *_under(self._condition(place))]
+
+    def _condition(self, place: int) -> str:
+        """Return the branch that a definition is in, unless what contains it is in the same one and says so."""
+        symbols = self.about.symbols
+        condition, parent = symbols[place].condition, symbols[place].parent
+        return "" if parent >= 0 and symbols[parent].condition == condition else _flat(condition)
 
     def _file_of(self, identity: int) -> Ref:
         ref = self.about.ref(identity)
@@ -324,6 +341,11 @@ class Structure:
 
     def _used_by(self, place: int) -> Iterator[list[Piece]]:
         users = self.about.users.get(place, [])
+        if place in self.same_named:
+            both = [*self.about.users.get(self.same_named[place], []), *users]
+            users = list({one.id: one for one in both}.values())
+        if self._is_local(place) and {one.id for one in users} == {self._parent_id(place)}:
+            return  # it is shown inside of its only user
         heirs = self.about.subclasses.get(place, [])
         callers = [one for one in users if one.roles & CALL]
         others = [one for one in users if not one.roles & (CALL | INHERIT) and self._is_listed_use(one)]
@@ -333,6 +355,15 @@ class Structure:
             yield self._from([UsePair(one, 0, 0, 1) for one in heirs], "extended")
         if others:
             yield self._from(others, "used")
+
+    def _is_local(self, place: int) -> bool:
+        """True if it is defined inside of a function."""
+        symbols = self.about.symbols
+        parent = symbols[place].parent
+        return parent >= 0 and symbols[parent].kind in (Kind.FUNCTION, Kind.METHOD)
+
+    def _parent_id(self, place: int) -> int:
+        return self.about.ids.id_at(self.about.symbols[place].parent)
 
     def _is_listed_use(self, use: UsePair) -> bool:
         """True if a use is worth showing: not an import, and not by the file itself outside of functions."""
@@ -345,6 +376,7 @@ class Structure:
 
     def _from(self, users: list[UsePair], verb: str) -> list[Piece]:
         """Return the users of a definition in words, such as `called by f, g and 5 places in 3 files: …`."""
+        users = self._without_declarations(users)
         here = [one for one in users if self.about.is_own(one.id)]
         away = [one for one in users if not self.about.is_own(one.id)]
         pieces: list[Piece] = [f"{verb} by "]
@@ -354,6 +386,14 @@ class Structure:
         if away:
             pieces += [" and " if here else "", *self._elsewhere(away)]
         return pieces
+
+    def _without_declarations(self, users: list[UsePair]) -> list[UsePair]:
+        """Return users without the declarations of those that are defined among them."""
+        keys, declared = self.about.index.keys, self.about.index.declared
+        if len(users) < 2 or not any(declared[one.id] for one in users):
+            return users
+        defined = {_NUMBER.sub("", keys[one.id]) for one in users if not declared[one.id]}
+        return [one for one in users if not declared[one.id] or _NUMBER.sub("", keys[one.id]) not in defined]
 
     def _own_user(self, use: UsePair) -> Piece:
         return "code outside of functions" if self._is_outside_functions(use) else self.about.ref(use.id)
@@ -409,9 +449,23 @@ def _flat(signature: str) -> str:
     return " ".join(signature.split()).replace("( ", "(").replace(" )", ")")
 
 
-def _condition(symbol: Symbol) -> list[Piece]:
-    """Return the branch that a definition is in: in another one, the name may be bound to something else."""
-    return [" under ", Mono(_flat(symbol.condition))] if symbol.condition else []
+def _same_named_types(symbols: Sequence[Symbol]) -> dict[int, int]:
+    """Return the alias that the declaration of a C type gives to it under the same name: `typedef struct A {…} A;`."""
+    found: dict[int, int] = {}
+    types: dict[tuple[str, int], int] = {}
+    for place, symbol in enumerate(symbols):
+        if symbol.kind in TYPE_KINDS:
+            types[symbol.name, symbol.end_line] = place
+        elif symbol.kind == Kind.TYPE and not symbol.doc:
+            same = types.get((symbol.name, symbol.line))
+            if same is not None and symbols[same].parent == symbol.parent and symbols[same].line <= symbol.line:
+                found[same] = place
+    return found
+
+
+def _under(condition: str, word: str = " under ") -> list[Piece]:
+    """Return the branch that definitions are in: in another one, their names may be bound to something else."""
+    return [word, Mono(condition)] if condition else []
 
 
 def _short_signature(symbol: Symbol) -> str:

@@ -62,17 +62,16 @@ def _weights(index: Index) -> list[Weight]:
     times = {path: float(known.get(path, 0)) for path in lines}
     ranks = {path: index.ranks.get(path, 0.0) for path in lines}
     limits = f" The history is incomplete: {history_note(index)}." if history_note(index) else ""
-    return [
-        Weight("By size", "line", "The area shows the number of lines.", "no lines of text", lines, _sums(lines)),
-        Weight(
-            "By changes", "change", f"The area shows the number of commits to a file.{limits}",
-            "no change recorded by git", times, _sums(times),
-        ),
-        Weight(
-            "By rank", "rank", "The area shows the rank: how much the rest of the repository uses a file, directly and "
-            "indirectly.", "no rank", ranks, _sums(ranks), True,
-        ),
-    ]  # fmt: skip
+    size = Weight("By size", "line", "The area shows the number of lines.", "no lines of text", lines, _sums(lines))
+    changes = Weight(
+        "By changes", "change", f"The area shows the number of commits to a file.{limits}",
+        "no change recorded by git", times, _sums(times),
+    )  # fmt: skip
+    rank = Weight(
+        "By rank", "rank", "The area shows the rank: how much the rest of the repository uses a file, directly and "
+        "indirectly.", "no rank", ranks, _sums(ranks), True,
+    )  # fmt: skip
+    return [size, changes, rank] if known else [size, rank]
 
 
 def _sums(files: Mapping[str, float]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from concordance.base.blocks import (
     Anchor,
@@ -56,20 +56,30 @@ def render(page: Page, addresses: Addresses) -> RenderedPage:
     return _Writer(addresses, addresses.page(page.ref)).written(page)
 
 
+def render_blocks(blocks: Sequence[Block], addresses: Addresses, page: str) -> str:
+    """Render blocks as a part of a file that is not a page; links are relative to `page`, and none is a reference,
+    since the file may have references of its own."""
+    writer = _Writer(addresses, page)
+    writer._blocks(blocks, "")
+    writer._fill_in(references=False)
+    return "".join(writer.out)
+
+
 class _Writer:
     """Writes one page as a list of strings; the links among them are filled in at the end."""
 
     def __init__(self, addresses: Addresses, page: str) -> None:
         self.addresses, self.page = addresses, page
         self.out: list[str] = []
-        self.links: list[tuple[int, Ref]] = []  # index in `out` of each link
+        self.links: list[tuple[int, str, str]] = []  # index in `out`, text and address of each link
         self.cites: list[tuple[int, str, int, int]] = []
 
     def written(self, page: Page) -> RenderedPage:
         self._heading(Heading(1, page.title))
         self._blocks(page.blocks, "")
-        self._rule()
-        self._fill_in()
+        if page.ref.to != To.LLMS:
+            self._rule()
+        self._fill_in(references=page.ref.to != To.LLMS)
         text = "".join(self.out)
         return RenderedPage(text, self._claims())
 
@@ -201,36 +211,38 @@ class _Writer:
             starts = False
 
     def _link(self, ref: Ref, table: bool = False) -> None:
-        self.links.append((len(self.out), ref))
-        self.out.append("|" if table else "")  # "|" marks a link in a table, where `|` is escaped
+        shown = ref.label or ref.path
+        shown = code_span(shown, table) if ref.code else escape_markdown(shown)
+        self._link_to(shown, self.addresses.link(self.page, ref))
+
+    def _link_to(self, shown: str, address: str) -> None:
+        self.links.append((len(self.out), shown, address))
+        self.out.append("")
 
     def _line(self, line: Line) -> None:
         label = escape_markdown(line.label) or (
             f"L{line.first}–{line.last}" if line.last > line.first else f"L{line.first}"
         )
         self.cites.append((len(self.out), line.path, line.first, max(line.first, line.last)))
-        self.out.append(f"[{label}]({self.addresses.source(self.page, line.path, line.first, line.last)})")
+        self._link_to(label, self.addresses.source(self.page, line.path, line.first, line.last))
 
     def _cite(self, cite: Cite) -> None:
         self.cites.append((len(self.out), cite.path, cite.first, max(cite.first, cite.last)))
 
     # --- the end
 
-    def _fill_in(self) -> None:
-        """Write the links: with their address, or as a numbered reference to it if that is shorter."""
-        addresses = [self.addresses.link(self.page, ref) for _, ref in self.links]
-        times = Counter(addresses)
+    def _fill_in(self, references: bool = True) -> None:
+        """Write the links: with their address, or as a numbered reference to it if that is shorter and allowed."""
+        times = Counter([address for _, _, address in self.links])
         numbers: dict[str, str] = {}
-        for (place, ref), address in zip(self.links, addresses, strict=True):
+        for place, shown, address in self.links:
             number = numbers.get(address)
             if number is None:
                 number = str(len(numbers) + 1)
-                if _is_shorter_as_reference(len(address), times[address], len(number)):
+                if references and _is_shorter_as_reference(len(address), times[address], len(number)):
                     numbers[address] = number
                 else:
                     number = ""
-            shown = ref.label or ref.path
-            shown = code_span(shown, self.out[place] == "|") if ref.code else escape_markdown(shown)
             self.out[place] = f"[{shown}][{number}]" if number else f"[{shown}]({address})"
         if numbers:
             end = "".join([f"[{number}]: {address}\n" for address, number in numbers.items()])
@@ -315,13 +327,25 @@ def mermaid(graph: Diagram) -> str:
             lines += [f'  subgraph g{place}["{_label(group)}"]', *(f"    {box}" for box in boxes), "  end"]
         else:
             lines += [f"  {box}" for box in boxes]
-    for source, target, word in graph.edges:
-        arrow = f'-- "{_label(word)}" -->' if word else "-->"
-        lines.append(f"  {number[source]} {arrow} {number[target]}")
+    lines += [f"  {line}" for line in _arrows([(number[a], number[b], word) for a, b, word in graph.edges])]
     strong = [number[node.name] for node in graph.nodes if node.strong]
     if strong:
         lines.append(f"  style {','.join(strong)} stroke-width:3px")
     return "\n".join(lines) + "\n"
+
+
+def _arrows(edges: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield the edges of a diagram; neighbours from one node or to one node share a line: `a & b --> c`."""
+    left = list(reversed(edges))
+    while left:
+        source, target, word = left.pop()
+        sources, targets = [source], [target]
+        while left and left[-1][1:] == (target, word) and len(targets) == 1:
+            sources.append(left.pop()[0])
+        while left and (left[-1][0], left[-1][2]) == (source, word) and len(sources) == 1:
+            targets.append(left.pop()[1])
+        arrow = f'-- "{_label(word)}" -->' if word else "-->"
+        yield f"{' & '.join(sources)} {arrow} {' & '.join(targets)}"
 
 
 _LABELS = str.maketrans({'"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "#": "#35;", "`": "'", "\n": " "})

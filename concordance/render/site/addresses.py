@@ -16,7 +16,7 @@ from concordance.render.addresses import MARKDOWN, Addresses, anchor, lines_at
 
 SOURCE, CARDS, BLAME, DEFINITIONS, TREE = "_source.html", "_cards.js", "_blame.js", "_defs", "tree.js"
 # Pages of each folder that the book does not have.
-_OF_FOLDER: dict[str, str] = {To.MAP: "map.html", To.HISTORY: "history.html"}
+_OF_FOLDER: dict[str, str] = {To.MAP: "map.md", To.HISTORY: "history.md"}
 # Pictures that browsers show and that cannot contain scripts, by extension: what their copies on the site end with.
 IMAGES = {
     ".png": "_image.png", ".jpg": "_image.jpg", ".jpeg": "_image.jpg", ".gif": "_image.gif", ".webp": "_image.webp"
@@ -27,9 +27,9 @@ LINES = 20_000  # lines of a source file on one page; fixed, so that a line numb
 class SiteAddresses(Addresses):
     """The addresses of one site."""
 
-    own = (TREE, *_OF_FOLDER.values())
-    own_at_root = ("assets", "search", "search.html", "llms.txt")
-    own_ends = (SOURCE, CARDS, BLAME, DEFINITIONS, *dict.fromkeys(IMAGES.values()))
+    own = (TREE, "map.html", "history.html", *_OF_FOLDER.values())
+    own_at_root = ("assets", "search", "search.html")
+    own_ends = (SOURCE, "_source.md", CARDS, BLAME, DEFINITIONS, *dict.fromkeys(IMAGES.values()))
 
     def __init__(self, paths: Iterable[str], root: str, out: str, plain: frozenset[str] = frozenset()) -> None:
         super().__init__(paths, root, out, plain, ".html")
@@ -43,18 +43,20 @@ class SiteAddresses(Addresses):
     def page(self, ref: Ref) -> str:
         """Return the path in the site of the page that a link points to."""
         if ref.to == To.SOURCE:
-            return _part(self.stem(ref.path) + SOURCE, ref.part)
+            return _part(f"{self.stem(ref.path)}_source", ref.part, self._ending)
         if ref.to == To.DEFINITION:
-            return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}.html", ref.part)
-        return self._inside(ref.path, _OF_FOLDER[ref.to]) if ref.to in _OF_FOLDER else super().page(ref)
+            return _part(f"{self.stem(ref.path)}{DEFINITIONS}/{anchor(ref.at)}", ref.part, self._ending)
+        if ref.to in _OF_FOLDER:
+            return self._with_ending(self._inside(ref.path, _OF_FOLDER[ref.to]))
+        return super().page(ref)
 
     def link(self, page: str, ref: Ref) -> str:
         """Return the address of a link's target, relative to a page."""
         return self.to(page, self.page(ref)) if ref.to == To.DEFINITION else super().link(page, ref)
 
     def source(self, page: str, path: str, first: int = 0, last: int = 0) -> str:
-        """Return the address of a file's source page, or of some of its lines."""
-        there = self.page(Ref(To.SOURCE, path, part=(max(first, 1) - 1) // LINES + 1))
+        """Return the address of a file's source page, or of some of its lines: only the page in HTML has anchors."""
+        there = _part(f"{self.stem(path)}_source", (max(first, 1) - 1) // LINES + 1, ".html")
         at = lines_at(first, last)
         return at if at and there == page else self.to(page, there) + at
 
@@ -79,6 +81,6 @@ class SiteAddresses(Addresses):
         return f"{self._folders[folder]}/{name}" if self._folders[folder] else name
 
 
-def _part(page: str, part: int) -> str:
+def _part(stem: str, part: int, ending: str) -> str:
     """Return the address of one part of a page that is split."""
-    return page if part < 2 else f"{page[:-5]}.{part}.html"
+    return f"{stem}{ending}" if part < 2 else f"{stem}.{part}{ending}"

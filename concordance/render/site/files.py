@@ -7,7 +7,6 @@ no such file. The server answers requests with it; a static site is all of these
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,13 +15,11 @@ from typing import NamedTuple
 
 from concordance import render
 from concordance.base import plugins
-from concordance.base.blocks import Line, Page, Pieces, Ref, To, count_noun
+from concordance.base.blocks import Code, Mono, Page, Ref, Text, To
 from concordance.base.characters import escape_hidden
 from concordance.collect.history import NO_GIT
-from concordance.query.book.chapters import plan
+from concordance.collect.own_output import LLMS
 from concordance.query.commands import COMMANDS
-from concordance.query.folders import folders
-from concordance.query.folders.description import describe_folder
 from concordance.query.folders.project_name import name_of
 from concordance.query.index.history import history_note
 from concordance.query.index.repository import Index
@@ -30,7 +27,7 @@ from concordance.query.names.hover_cards import cards
 from concordance.query.pages import PAGES, kinds, listed_kinds
 from concordance.query.sections.listing import blame_lines, build_listing, page_count
 from concordance.query.sections.structure import plain_files
-from concordance.render.addresses import Addresses, anchor
+from concordance.render.addresses import anchor
 from concordance.render.formats import markdown
 from concordance.render.site import html, openapi, page_frame, search_files
 from concordance.render.site import source_listing as listings
@@ -87,24 +84,28 @@ class Site:
         """Return the file at an address; None if there is none."""
         if address in assets():
             return SiteFile(*assets()[address])
-        if address == ADDRESS:
-            return SiteFile(_bytes(text(self.index, self.in_markdown, self.api)), PLAIN)
         if address == openapi.ADDRESS and self.api:
             return SiteFile(_bytes(openapi.text(self.more)), JSON)
         stem, _, end = address.rpartition(".")
+        in_markdown = end == "md" or address == LLMS
         route = self.places.find(f"{stem}.html" if end == "md" else address)
-        if route is None or (end == "md" and route.kind not in plugins.names(PAGES)):
+        if route is None or (in_markdown and route.kind not in self._with_markdown):
             return None
         if route.kind == OF_BLAME:
             return self._blame(route.subject) if self.api else None
         if route.kind == OF_IMAGE:
             return self._image(route.subject) if address == self.addresses.image(route.subject) else None
-        if route.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH):
+        if route.kind in (OF_SOURCE, OF_CARDS, OF_TREE, OF_SEARCH) and not in_markdown:
             return self._companion_file(route)
         page = self._page(route)
         if page is None:
             return None
-        return self._markdown(page) if end == "md" else self._html(route.kind, page)
+        return self._markdown(page) if in_markdown else self._html(route.kind, page)
+
+    @cached_property
+    def _with_markdown(self) -> frozenset[str]:
+        """The kinds of routes that have a page in Markdown: all but those that a script fills or loads."""
+        return frozenset((*plugins.names(PAGES), *plugins.names(SITE_PAGES), OF_SOURCE))
 
     def files_of(self, route: Route) -> Iterator[tuple[str, SiteFile]]:
         """Yield the address and content of every file for a route, with all parts of a split page."""
@@ -113,7 +114,7 @@ class Site:
                 yield address, SiteFile(_bytes(data), SCRIPT)
             return
         if route.kind == OF_REST:
-            for address in (*assets(), ADDRESS):
+            for address in assets():
                 found = self.answer(address)
                 if found is not None:
                     yield address, found
@@ -129,17 +130,21 @@ class Site:
                 found = self._companion_file(route._replace(part=part))
                 if found is not None:
                     yield self.address(route._replace(part=part)), found
+                if route.kind == OF_SOURCE:
+                    page = self._source(route._replace(part=part))
+                    yield self.in_markdown.page(page.ref), self._markdown(page)
             return
         in_book = route.kind in plugins.names(PAGES)
         for page in plugins.load(PAGES if in_book else SITE_PAGES, route.kind).pages(self.index, route.subject):
-            address = self.addresses.page(page.ref)
-            yield address, self._html(route.kind, page)
-            if in_book:
-                yield f"{address.removesuffix('.html')}.md", self._markdown(page)
+            if page.ref.to != To.LLMS:
+                yield self.addresses.page(page.ref), self._html(route.kind, page)
+            yield self.in_markdown.page(page.ref), self._markdown(page)
 
     # --- pages
 
     def _page(self, route: Route) -> Page | None:
+        if route.kind == OF_SOURCE:
+            return self._source(route) if route.part <= page_count(self.index.files[route.subject].lines) else None
         module = plugins.load(PAGES if route.kind in plugins.names(PAGES) else SITE_PAGES, route.kind)
         if hasattr(module, "part"):  # can render one part without rendering the others
             found: Page | None = module.part(self.index, route.subject, route.part)
@@ -147,8 +152,18 @@ class Site:
         pages = module.pages(self.index, route.subject)
         return next((page for page in pages if page.ref.part == route.part), None)
 
+    def _source(self, route: Route) -> Page:
+        """Return the source of a file as a page; only the one in HTML has links."""
+        found = build_listing(self.index, route.subject, route.part)
+        language = self.index.files[route.subject].language
+        block = Text([found.why]) if found.text is None else Code(found.text, language)
+        return Page(Ref(To.SOURCE, route.subject, part=route.part), [Mono(route.subject)], [block])
+
     def _markdown(self, page: Page) -> SiteFile:
-        return SiteFile(_bytes(markdown.render(page, self.in_markdown).text), MARKDOWN)
+        text = markdown.render(page, self.in_markdown).text
+        if page.ref.to != To.LLMS:
+            return SiteFile(_bytes(text), MARKDOWN)
+        return SiteFile(_bytes(text + "".join(f"{line}\n" for line in _questions()) if self.api else text), PLAIN)
 
     def _html(self, kind: str, page: Page) -> SiteFile:
         body = html.render(page, self.addresses)
@@ -281,68 +296,11 @@ def assets() -> Mapping[str, tuple[bytes, str]]:
     return found
 
 
-# --- `llms.txt`: an entry point for language models, in the format of llmstxt.org
-# In: an index and the addresses of the site's Markdown pages. Out: the text of the file: the repository's name and
-# description, then links to Markdown pages: the book's chapters in reading order, the top-level folders, and the
-# commands that a server answers.
+# --- what `llms.txt` says on a server
 
 
-ADDRESS = "llms.txt"
-_MARKUP = re.compile(r"[\[\]<>]")
-
-
-def text(index: Index, addresses: Addresses, has_api: bool) -> str:
-    """Return the whole file."""
-    return "\n".join(_lines(index, addresses, has_api)) + "\n"
-
-
-def _lines(index: Index, addresses: Addresses, has_api: bool) -> Iterator[str]:
-    def link(label: str, ref: Ref, said: str = "") -> str:
-        return f"- [{_safe(label)}]({addresses.link(ADDRESS, ref)})" + (f": {said}" if said else "")
-
-    root = folders(index).all[""]
-    yield f"# {_safe(name_of(index))}"
-    yield ""
-    yield f"> {_plain(describe_folder(index, '')) or count_noun(root.count, 'file')}"
-    yield ""
-    yield "Every file, folder and name of this repository is documented from its source, with file and line."
-    yield "Each page is also available as HTML: replace `.md` with `.html`. `<file>_docs.md` is the page of a file."
-    yield ""
-    yield "## Start"
-    yield ""
-    yield link("Contents", Ref(To.INDEX, ""), "what the repository is, how it is laid out, where to start")
-    yield link("Book", Ref(To.BOOK, ""), "all chapters, in reading order")
-    yield link("Keywords", Ref(To.LETTERS, ""), "every name from A to Z")
-    yield link("Checks", Ref(To.REPORT, ""), "what was read, what was not, and what does not resolve")
-    yield from ["", "## Chapters", ""]
-    for chapter in plan(index).ordered:
-        said = _plain(describe_folder(index, chapter.folder))
-        yield link(chapter.folder or name_of(index), Ref(To.BOOK, chapter.name), said)
-    if root.folders:
-        yield from ["", "## Folders", ""]
-        for folder in root.folders:
-            yield link(folder, Ref(To.INDEX, folder), _plain(describe_folder(index, folder)))
-    if has_api:
-        yield from ["", "## Questions", ""]
-        yield "- [OpenAPI](openapi.json): every command, its parameters and its answer"
-        for name in plugins.names(COMMANDS):
-            module = plugins.load(COMMANDS, name)
-            first = module.HELP.strip().splitlines()[0]
-            yield f"- [{name}](api/{name}): {_safe(first)}"
-
-
-def _plain(pieces: Pieces) -> str:
-    """Return the plain text of pieces."""
-    said = []
-    for piece in pieces:
-        if isinstance(piece, Ref):
-            said.append(piece.label or piece.at or piece.path)
-        elif isinstance(piece, Line):
-            said.append(piece.label)
-        elif isinstance(piece, str):
-            said.append(piece)
-    return _safe(" ".join("".join(said).split()))
-
-
-def _safe(words: str) -> str:
-    return _MARKUP.sub("", escape_hidden(words))
+def _questions() -> Iterator[str]:
+    """Yield the lines of the section about the commands that a server answers."""
+    yield from ("", "## Questions", "", "- [OpenAPI](openapi.json): every command, its parameters and its answer")
+    for name in plugins.names(COMMANDS):
+        yield f"- [{name}](api/{name}): {plugins.load(COMMANDS, name).HELP.strip().splitlines()[0]}"

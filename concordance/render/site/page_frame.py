@@ -28,7 +28,6 @@ _OF_FOLDER = (
 _OF_WHOLE = (
     ("Contents", To.INDEX), ("Book", To.BOOK), ("Keywords", To.LETTERS), ("Map", To.MAP), ("Checks", To.REPORT),
 )  # fmt: skip
-_ONLY_HERE = frozenset((To.SOURCE, To.DEFINITION, To.MAP, To.HISTORY))
 SEARCH = "search.html"
 _SCRIPTS = ("site", "tree", "outline", "search", "cards")  # loaded by every page, in this order
 _DEEPEST = 3  # lowest heading level in the outline
@@ -264,10 +263,8 @@ def frame_links(
     if of_file or of_folder:
         kinds = _OF_FILE if of_file else [row for row in _OF_FOLDER if has_history or row[1] != To.HISTORY]
         views = [(name, to(kind, ref.path)) for name, kind in kinds]
-    # A page that only the site has is not in the book: link to the Markdown page of its file or folder instead.
     here = addresses.to(address, address)
-    in_book = to(To.FILE if of_file else To.INDEX, ref.path) if ref.to in _ONLY_HERE else here
-    views = [*(views or [("Page", here)]), ("Markdown", f"{in_book.removesuffix('.html')}.md")]
+    views = [*(views or [("Page", here)]), ("Markdown", f"{here.removesuffix('.html')}.md")]
     pages = [(name, to(kind, "")) for name, kind in (*_OF_WHOLE, *more)]
     return FrameLinks(folders, views, pages, ref.path if around and ref.path else _last(ref, title), around)
 

@@ -36,6 +36,7 @@ from concordance.query.index.file_model import FileModel, ref_of
 from concordance.query.index.graphs.bridges import bridges_of, verbs
 from concordance.query.names.references import import_target
 from concordance.query.pages import bridge_page
+from concordance.query.sections.citations import link_to
 from concordance.query.sections.structure import folder_counts
 from concordance.query.sections.tested_by import TESTS_PART
 
@@ -52,7 +53,9 @@ _TITLES = {
 }  # fmt: skip
 
 
-_NOTES = "notes"  # the bridge of titled comments, which is within one language as often as not
+# The bridges of titled comments, and of standards and issues: within one language as often as not.
+_NOTES = frozenset(("notes", "references"))
+_NOTE_WORDS = {"explains": "Explained here:", "refers to": "Referred to:", "cites": "Cited:"}
 BRIDGES_PART = TESTS_PART + 1  # the number of the first further page with bridges
 _MAX_BRIDGES = 200  # links across languages that the page of a file lists
 _MAX_BRIDGES_OF_PART = 1_500  # links on a further page
@@ -181,33 +184,36 @@ def _bridge_groups(one: FileModel) -> list[tuple[str, list[Item]]]:
     """Return the bridges from and to a file by what they state."""
     table = bridges_of(one.index)
     out, into = _informative(one, table.out_of(one.path), False), _informative(one, table.into(one.path), True)
-    found = [(f"It {verbs(says)[0]}", list(_bridges_out(one, rows))) for says, rows in _by_relation(out).items()]
+    found: dict[str, list[Item]] = {}  # several bridges may share a verb
+    for says, rows in _by_relation(out).items():
+        found.setdefault(f"It {verbs(says)[0]}", []).extend(_bridges_out(one, rows))
     for says, rows in _by_relation(into).items():
         items = _mentions(one, rows) if rows[0].bridge == _MENTIONS else _bridges_in(one, rows)
-        found.append((f"It {verbs(says)[1]}", list(items)))
-    return found
+        found.setdefault(f"It {verbs(says)[1]}", []).extend(items)
+    return list(found.items())
 
 
 def _note_blocks(one: FileModel) -> list[Block]:
-    """Return the notes that the file contains, and those that it refers to."""
-    rows = [row for row in bridges_of(one.index).out_of(one.path) if row.bridge == _NOTES]
+    """Return the notes that the file contains, those that it refers to, and the standards and issues that it cites."""
+    rows = [row for row in bridges_of(one.index).out_of(one.path) if row.bridge in _NOTES]
     found: list[Block] = [Heading(3, ["Notes"])] if rows else []
     for says, some in _by_relation(rows).items():
         labels: dict[Piece, set[int]] = {}
         for row in some:
-            labels.setdefault(_bridge_label(one, row), set()).add(bridges_of(one.index).line(row))
+            label = link_to(row.name) if says == "cites" else _bridge_label(one, row)
+            labels.setdefault(label, set()).add(bridges_of(one.index).line(row))
         items = [
             Item([name, " ", *join_in_sentence([Line(one.path, line) for line in sorted(lines)])])
             for name, lines in labels.items()
         ]
-        found += [Text(["Explained here:" if says == "explains" else "Referred to:"]), Items(items)]
+        found += [Text([_NOTE_WORDS[says]]), Items(items)]
     return found
 
 
 def _informative(one: FileModel, rows: list[Bridge], into: bool) -> list[Bridge]:
     """Return rows without notes, and without mentions of files that something else already connects with this one."""
     index = one.index
-    rows = [row for row in rows if row.bridge != _NOTES]
+    rows = [row for row in rows if row.bridge not in _NOTES]
     neighbours = (index.neighbours.users if into else index.neighbours.uses).get(one.ids.file, {})
     told = {index.path_of_file(other) for other in neighbours}
 
@@ -250,9 +256,17 @@ def _bridges_out(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
 
 def _sources(one: FileModel, rows: list[Bridge]) -> list[Piece]:
     sources = dict.fromkeys(row.source for row in rows)
-    refs: list[Piece] = [ref_of(one.index, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]]
-    left = len(sources) - len(refs)
+    refs: list[Piece] = list(dict.fromkeys(_source(one, source) for source in list(sources)[:_MAX_BRIDGE_ENDS]))
+    left = len(sources) - _MAX_BRIDGE_ENDS
     return join_in_sentence([*refs, count_noun(left, "other place")] if left > 0 else refs)
+
+
+def _source(one: FileModel, source: int) -> Ref:
+    """Return a link to where a bridge is stated; a key of data, such as `steps.0.run`, says less than its file."""
+    if KINDS[one.index.kinds[source]] != Kind.KEY:
+        return ref_of(one.index, source)
+    path = one.index.path_of(source)
+    return Ref(To.FILE, path, "", path)
 
 
 def _targets(one: FileModel, rows: list[Bridge]) -> Iterator[list[Piece]]:
@@ -296,7 +310,7 @@ def _bridges_in(one: FileModel, rows: list[Bridge]) -> Iterator[Item]:
     for row in rows:
         groups.setdefault(row.target, []).append(row)
     for target, found in sorted(groups.items(), key=lambda group: one.ids.place_of(group[0])):
-        others = [row for row in found if not _is_table_entry(one, row.source)]
+        others = [row for row in found if not _is_table_entry(one, row.source) or not bridge_page(one.index, row.name)]
         sources = _sources(one, others) if others else []
         shown = {piece.label for piece in sources if isinstance(piece, Ref)}
         # What it is called there is not repeated if the link to that place has the same text.
