@@ -14,6 +14,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+from urllib.parse import unquote
 
 import anyio
 import mcp_types as types
@@ -21,6 +22,7 @@ import uvicorn
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
 
 from concordance.base.errors import ConcordanceError, UserError
 from concordance.base.version import VERSION
@@ -31,6 +33,7 @@ INSTRUCTIONS = (
     "`.`, or `find`. `trust` says how certain a link is. An answer without rows says what was searched."
 )
 SCHEME = "concord://page/"
+_PROGRAM_FAILED = "the program failed on this call: "
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 _App = Callable[..., Awaitable[None]]
@@ -58,7 +61,7 @@ def make_server(tools: AgentTools) -> Server[Any]:
         except ConcordanceError as error:
             return _failed(str(error))
         except Exception as error:  # one call must not end the server
-            return _failed(f"the program failed on this call: {type(error).__name__}: {error}")
+            return _failed(f"{_PROGRAM_FAILED}{type(error).__name__}: {error}")
         content: list[Any] = [types.TextContent(type="text", text=answer.text)]
         return types.CallToolResult(content=content, structured_content=answer.structured)
 
@@ -80,9 +83,14 @@ def make_server(tools: AgentTools) -> Server[Any]:
         context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        if not uri.startswith(SCHEME):
-            raise UserError(f"there is no resource {uri}", f"Pages begin with {SCHEME}")
-        text = tools.page(uri.removeprefix(SCHEME))
+        try:
+            if not uri.startswith(SCHEME):
+                raise UserError(f"there is no resource {uri}", f"Pages begin with {SCHEME}")
+            text = tools.page(unquote(uri.removeprefix(SCHEME)))
+        except ConcordanceError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from None
+        except Exception as error:  # one request must not end the server
+            raise MCPError(types.INTERNAL_ERROR, f"{_PROGRAM_FAILED}{type(error).__name__}: {error}") from None
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
         )

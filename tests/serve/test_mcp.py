@@ -188,6 +188,26 @@ def test_a_session_in_the_process(tools: AgentTools) -> None:
     run(mcp_server.make_server(tools), talk)
 
 
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("concord://page/abacus/leger.py", "abacus/ledger.py"),
+        ("concord://page/Leger", "Ledger"),
+        ("concord://pages/.", "Pages begin with concord://page/"),
+    ],
+)
+def test_an_unknown_resource_says_what_to_do(
+    tools: AgentTools, uri: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def talk(client: Any) -> None:
+        with pytest.raises(mcp.MCPError, match=said) as failed:
+            await client.read_resource(uri)
+        assert failed.value.code == -32602  # invalid parameters
+
+    run(mcp_server.make_server(tools), talk)
+    assert "Traceback" not in caplog.text
+
+
 def test_over_standard_input_an_edit_is_seen(tmp_path: Path) -> None:
     folder = tmp_path / "repo"
     folder.mkdir()

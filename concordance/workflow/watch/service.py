@@ -15,8 +15,7 @@ import click
 
 from concordance.base.characters import escape_hidden
 from concordance.base.errors import UserError
-from concordance.collect.walk import find_root
-from concordance.workflow.store_location import ask_first, use_store
+from concordance.workflow.store_location import root_of, use_store
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _OPTIONS = (
@@ -50,11 +49,7 @@ def importing_extra(name: str) -> Iterator[None]:
 def find_repository(repo: str | None, store: str | None, yes: bool) -> str:
     """Return the repository to answer about: the given one, else the one around the current folder, after asking."""
     use_store(store)
-    if repo is not None:
-        return os.path.abspath(repo)
-    root = find_root(".")
-    ask_first(root, yes)
-    return root
+    return os.path.abspath(root_of(repo, yes))
 
 
 def log(message: str) -> None:
