@@ -269,6 +269,7 @@ def test_rows_are_in_one_order_and_a_file_comes_before_its_functions(shop: Repos
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     assert sum(row["kind"] == "file" for row in rows) <= 3
     assert sum(row["kind"] != "file" for row in rows) <= 3
+    assert all(row["reasons"] for row in rows)
     seen: set[str] = set()
     for row in rows:
         assert row["kind"] == "file" or row["path"] in seen

@@ -585,6 +585,27 @@ def test_a_path_between_a_class_and_its_member(repository: Repository) -> None:
     assert repository.ask("path", "Tree Tree").note == "Tree and Tree are the same"
 
 
+def test_a_step_of_a_path_cites_the_line_of_its_use(tmp_path: Path) -> None:
+    code = "def low():\n    pass\n\n\ndef high():\n    def inner():\n        low()\n\n    return inner\n\n\ndef top():\n    x = 1\n    high()\n"
+    write(tmp_path, {"a.py": code})
+    with concordance.open(tmp_path) as repository:
+        rows = repository.path("top low")
+    lines = code.split("\n")
+    assert [row["line"] for row in rows][:1] == [14]
+    assert not [row for row in rows if row["how"] == "calls" and "(" not in lines[row["line"] - 1]]
+    assert not [row for row in rows if row["how"] == "calls" and lines[row["line"] - 1].startswith("def")]
+
+
+def test_refs_say_which_languages_they_answer_for(tmp_path: Path) -> None:
+    write(tmp_path, {
+        "a.py": "def plant():\n    pass\n\n\nplant()\n", "b.go": "package b\n\nfunc plant() {}\n\nfunc x() { plant() }\n"
+    })  # fmt: skip
+    with concordance.open(tmp_path) as repository:
+        note = repository.ask("refs", "plant").note
+        assert "Python (" in note and "Go (" in note and "full name" in note
+        assert "Go" not in repository.ask("refs", "a.py#plant").note
+
+
 def test_an_inherited_member_is_named_by_its_class_and_no_test_is_on_the_way(tmp_path: Path) -> None:
     files = {
         "src/web/__init__.py": "from .app import Web\n",

@@ -105,6 +105,14 @@ def test_trust_and_where_nothing_is_found(tools: AgentTools) -> None:
     assert "searched" in nothing.text
 
 
+@pytest.mark.parametrize("kind", ["definitions", "uses", "callers", "callees", "tests", "importers"])
+def test_trust_is_where_the_documentation_says(tools: AgentTools, kind: str) -> None:
+    target = "abacus/ledger.py" if kind == "importers" else "abacus.Ledger"
+    rows = tools.call("references", {"target": target, "kind": kind}).structured["rows"]
+    assert rows
+    assert all(("trust" in row) is (kind not in ("tests", "importers")) for row in rows)
+
+
 def test_find_takes_reports_too(tools: AgentTools) -> None:
     report = 'It fails:\nTraceback (most recent call last):\n  File "/x/abacus/ledger.py", line 40, in add\nValueError\n'
     answer = tools.call("find", {"query": report})

@@ -202,8 +202,12 @@ def _step(index: Index, source: SymbolPlace, target: SymbolPlace) -> PathStep:
     file = index.open_file(source.path)
     ways = [way for user, way in index.graph.users(target.id) if user == source.id]
     how = WAYS[EdgeKind(min(ways))] if ways else "reaches"
-    for at, claim in uses_in_file(file, frozenset((target.id,)), Trust.UNIQUE_NAME).items():
-        spot = file.position_of(at)
-        if file.around(spot.scope) == source.place or source.place < 0:
-            return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
+    uses = uses_in_file(file, frozenset((target.id,)), Trust.UNIQUE_NAME)
+    spots = [(file.position_of(at), claim) for at, claim in uses.items()]
+    inside = [(spot, claim) for spot, claim in spots if file.around(spot.scope) == source.place or source.place < 0]
+    if not inside:  # in a nested function, or in a decorator or base of the symbol
+        own = file.defined[source.place]
+        inside = [(spot, claim) for spot, claim in spots if own.start_line <= spot.line <= own.end_line]
+    for spot, claim in inside[:1]:
+        return PathStep(source, target, spot.line, how, claim.trust.name.lower(), claim.by)
     return PathStep(source, target, source.line, how, Trust.EXACT.name.lower(), "one contains the other")

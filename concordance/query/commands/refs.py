@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concordance.base.model import Trust
+from concordance.extract.registry import language_of
+from concordance.facts.read import SymbolPlace
 from concordance.query.absence import searched
 from concordance.query.answers import TRUST, Answer, AnswerPage, Row, full_name, page_start, paginate, requested_trust
 from concordance.query.index.open_file import LinkedTarget
@@ -28,6 +30,7 @@ concord refs Module.forward --trust candidate --json
 ARGUMENT = "PATH:LINE:COL or NAME"
 OPTIONS = (TRUST,)
 
+_MAX_NAMES = 3  # of one language, in a note
 _COLUMNS = ("path", "line", "col", "role", "scope", "text", "trust", "by")
 
 
@@ -71,8 +74,23 @@ def _symbol_uses(index: Index, question: ResolvedQuestion, page: AnswerPage) -> 
     found = uses_of(index, symbols, requested_trust(page), page)
     first = symbols[0]
     note = "" if found.total else f"no uses of {display_name(index, first)}: {searched(index, first.language)}"
+    note = "; ".join(filter(None, (_languages_note(index, symbols), note)))
     note = add_unresolved_note(index, note, [first.name], "uses")
     return Answer(list(_rows(index, found.rows)), _COLUMNS, found.total, found.cursor, note)
+
+
+def _languages_note(index: Index, symbols: list[SymbolPlace]) -> str:
+    """Say which definitions are meant if they are of several languages."""
+    names: dict[str, dict[str, None]] = {}
+    for one in symbols:
+        names.setdefault(language_of(one.language).title, {}).setdefault(display_name(index, one) or full_name(one))
+    if len(names) < 2:
+        return ""
+    parts = []
+    for language, of in names.items():
+        more = f" and {len(of) - _MAX_NAMES:,} more" if len(of) > _MAX_NAMES else ""
+        parts.append(f"{language} ({', '.join(list(of)[:_MAX_NAMES])}{more})")
+    return f"uses of the definitions in {', '.join(parts)}; for one of them, give its full name or PATH:LINE:COL"
 
 
 def _local_uses(index: Index, one: Resolution, page: AnswerPage) -> Answer:

@@ -364,8 +364,9 @@ def _ranked(
         reasons = evidence.told(one.place.path, one.place.id)
         if reasons or _weight(index, one.place.path) > _SOURCE:  # a test is named, or it is not at fault
             doubt = (1 - evidence.score(one.place.path, one.place.id)) * (1 - _FUNCTION_WORDS * one.fit / best)
-            if one.fit > best / 2:
+            if one.words and (one.fit > best / 2 or not reasons):
                 reasons.append(f"words: {', '.join(spelled.get(word, word) for word in one.words)}")
+            reasons = reasons or [f"its file: {reason}" for reason in evidence.told(one.place.path)[:1]]
             score = evidence.score(one.place.path) * (1 - doubt)
             suspects.append(Suspect(one.place.path, one.place.line, one.place, score, reasons))
     suspects.sort(key=_order)
