@@ -14,7 +14,11 @@ _RIGHTS = re.compile(
     r"/licen[cs]e\b|licen[cs]e\.(?:md|txt|html)",
     re.I,
 )
-
+# Every match of `_RIGHTS` in plain ASCII contains one of these.
+_RIGHTS_WORDS = (
+    "copyright", "(c)", "licen", "spdx-", "rights reserved", "redistribution", "permission", "warranty",
+    "public domain",
+)  # fmt: skip
 _MENTIONS_RIGHTS = re.compile(r"licen[cs]|copyright|warrant", re.I)
 _LOWER_WORD = re.compile(r"(?<![\w@./<-])[a-z][a-z']+(?![\w@]|[./]\w)")
 _LEGAL_LINE = re.compile(
@@ -44,6 +48,9 @@ _LEGAL_WORDS = (
 
 def is_legal(words: str) -> bool:
     """True if a comment states rights or a licence rather than what the code does."""
+    # Most comments have none of the words; looking for these is several times as fast as the expression.
+    if words.isascii() and not any(map(words.lower().__contains__, _RIGHTS_WORDS)):
+        return False
     return _RIGHTS.search(words) is not None
 
 
