@@ -77,7 +77,7 @@ class IdOwners(Generic[Owner]):
 
     def __init__(self, ranges: Iterable[tuple[int, Owner]]) -> None:
         """`ranges` are the first ids of all ranges, ascending, each with what owns the range."""
-        self.starts, self.owners = array("I"), list[Owner]()
+        self.starts, self.owners = list[int](), list[Owner]()  # a list: searching an array makes an int at every step
         self.extend(ranges)
 
     def extend(self, ranges: Iterable[tuple[int, Owner]]) -> None:

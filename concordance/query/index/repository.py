@@ -108,9 +108,10 @@ class Index:
             if row is None:
                 raise UnknownPath(f"the repository has no file {path}")
             found = OpenFile(self, *row)
-            sizes = [one.file.size for one in self.open_files.values()]
-            while sizes and (len(sizes) >= _MAX_OPEN_FILES or sum(sizes) + found.file.size > _MAX_OPEN_BYTES):
-                del self.open_files[next(iter(self.open_files))], sizes[0]
+            left = self.open_files
+            size = found.file.size + sum([one.file.size for one in left.values()])
+            while left and (len(left) >= _MAX_OPEN_FILES or size > _MAX_OPEN_BYTES):
+                size -= left.pop(next(iter(left))).file.size
         self.open_files[path] = found
         return found
 
