@@ -62,7 +62,8 @@ def command(
     concord serve
     concord serve ~/src/pytorch --port 8000 --watch
     """
-    root = service.find_repository(repo, store, yes)
+    # Whoever names a folder to browse wants it read; a question about one does not say so.
+    root = service.find_repository(repo, store, yes or repo is not None)
     folder = check_store(root)
     meta = _meta(root, folder, no_update)
     socket = server.open_socket(host, port)

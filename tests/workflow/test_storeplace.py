@@ -125,7 +125,10 @@ def test_a_batch_has_one_store(plain: Path) -> None:
 def test_a_plain_folder_is_read_after_a_yes(plain: Path) -> None:
     told = concord("define", "grow", cwd=plain, code=2).stderr
     assert "neither a repository nor indexed" in told and "--yes" in told and f"concord build {plain}" in told
-    for question in (("show", "a.py"), ("build",), ("watch",), ("serve", "--no-browser"), ("refs", "grow", "--repo", str(plain)), ("mcp",), ("mcp", str(plain)), ("lsp", str(plain)), ("serve", "--no-browser", str(plain))):
+    for question in (
+        ("show", "a.py"), ("build",), ("watch",), ("serve", "--no-browser"), ("refs", "grow", "--repo", str(plain)),
+        ("mcp",), ("mcp", str(plain)), ("lsp", str(plain)),
+    ):  # fmt: skip
         assert "--yes" in concord(*question, cwd=plain, code=2).stderr
     assert os.listdir(plain) == ["a.py"]
     told = concord("define", "grow", "--yes", cwd=plain).stderr

@@ -45,7 +45,8 @@ class Calls:
             self.ends[start] = end
             self.callee[end] = (at, count)
             if at and data[at - 1] == 62:  # ">"
-                named = data.rfind(b"<<<", 0, at) if data.endswith(b">>>", 0, at) else at
+                launch = data.rfind(b"<<<", max(0, at - _FARTHEST), at) if data.endswith(b">>>", 0, at) else -1
+                named = at if launch < 0 or b";" in data[launch:at] else launch  # `>>>` also ends nested templates
                 if named > 0 and data[named - 1] == 62:
                     named = opening_bracket(data, named, 60, 62)
                 self.behind[named] = at

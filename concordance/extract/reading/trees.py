@@ -25,7 +25,7 @@ from concordance.extract.reading.draft import Definition, Draft
 from concordance.extract.text.source_text import Source
 
 _ROLE_ORDER = (Role.MENTION, Role.READ, Role.WRITE, Role.TYPE, Role.CALL, Role.INHERIT, Role.IMPORT)
-_NAMES = frozenset((*(role.value for role in Role), "name", "member", "local", "arguments", "branch"))
+_NAMES = frozenset((*(role.value for role in Role), "name", "member", "local"))
 _SPACE = re.compile(r"\s+")
 
 
@@ -76,7 +76,7 @@ def matches(query: Query, node: Node) -> list[dict[str, list[Node]]]:
 
 
 def captures(query: Query, node: Node) -> dict[str, list[Node]]:
-    """Return the nodes of each capture in the order of the text; the library itself returns them in no order.
+    """Return the nodes of each capture in the order of the text; the library returns them in an order of their addresses.
 
     Lists of names are left unsorted, because they are long and the draft sorts all names in the end.
     """
