@@ -76,7 +76,7 @@ def matches(query: Query, node: Node) -> list[dict[str, list[Node]]]:
 
 
 def captures(query: Query, node: Node) -> dict[str, list[Node]]:
-    """Return the nodes of each capture in the order of the text; the library returns them in an order of their addresses.
+    """Return the nodes of each capture in the order of the text; the library itself returns them in no order.
 
     Lists of names are left unsorted, because they are long and the draft sorts all names in the end.
     """
