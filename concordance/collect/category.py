@@ -108,11 +108,13 @@ _NAMES: tuple[tuple[Category, str], ...] = (
     ),
 )
 
+_GENERATED_WORDS = ("generated", "do not edit", "do not modify", "bison parser")  # one is in each match
 _COMMENT_LINE = re.compile(r"""\s*(?:\#|//|/\*|--|;|%|<!--|\.\.\s|@?rem\b|"|'|!|dnl\b|\{-|\(\*|::)""", re.I)
 _GENERATED_COMMENT = re.compile(
     r"""@generated\b
     | (?-i:\bDO\ NOT\ (?:EDIT|MODIFY)\b)
     | \bgenerated\b.*\bdo\ not\ (?:edit|modify) | \bdo\ not\ (?:edit|modify)\b.*\bgenerated\b
+    | \bA\ Bison\ parser,\ made\ by\ GNU\ Bison\b | \blexical\ scanner\ generated\ by\ flex\b
     | \bthis\ (?:\w+\ )?(?:file|code|module|header|source|script)\ (?:is|was|has\ been)\ (?:\w+[- ]){0,2}
       (?:auto)?generated\b
     | \bis\ an?\ (?:auto(?:matically)?[- ]?)generated\ (?:file|code)\b
@@ -171,6 +173,7 @@ def _place(folder: str) -> Category | None:
         return Category.VENDORED
     if parts & _GENERATED:
         return Category.GENERATED
+    parts |= {part.lstrip("_") for part in parts}  # Go ignores folders with an underscore: "_examples"
     return next((category for category, names in _FOLDERS if parts & names), None)
 
 
@@ -180,7 +183,7 @@ def _says_generated(name: str, text: str) -> bool:
     if name.endswith((".js", ".css")) and len(top) == _TOP_CHARACTERS and top.count("\n") < 4:
         return True
     lowered = top.lower()
-    if "generated" not in lowered and "do not edit" not in lowered and "do not modify" not in lowered:
+    if not any(map(lowered.__contains__, _GENERATED_WORDS)):
         return False  # most files; only the others are examined line by line
     end = ""  # the end mark of an open block comment, whose lines need no comment mark
     for line in top.split("\n", _TOP_LINES)[:_TOP_LINES]:

@@ -179,7 +179,10 @@ _SIGNS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProxyType
         ".s": (("r", re.compile(r"^[ \t]*[\w.]+\s*<-\s*function\b", re.M)),),
         ".map": (("text", re.compile(r"\A\s*[^{)\s]")),),
         ".d": (("make", re.compile(r"^\S+\.o:\s", re.M)),),
-        ".pro": (("prolog", re.compile(r"^[a-z]\w*\([^\n]*\)\s*:-|^:-\s", re.M)),),
+        ".pro": (
+            ("proguard", re.compile(r"^-(?:keep|dont|optimi|assume|if |include|adapt|verbose)", re.M)),
+            ("prolog", re.compile(r"^[a-z]\w*\([^\n]*\)\s*:-|^:-\s", re.M)),
+        ),
     }
 )
 AMBIGUOUS = frozenset(_SIGNS)

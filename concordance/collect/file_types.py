@@ -231,6 +231,7 @@ OTHERS: tuple[FileType, ...] = (
     FileType("msbuild", "MSBuild project", BUILD, ".csproj .vcxproj .vbproj .fsproj .props .targets .sln .nuspec"),
     FileType("ninja", "Ninja", BUILD, ".ninja"),
     FileType("plist", "Property list", SETTINGS, ".plist .entitlements .xcprivacy .strings .stringsdict"),
+    FileType("proguard", "ProGuard rules", BUILD, "", "proguard*.txt proguard-*.pro *-rules.pro"),
     FileType("python_requirements", "Python requirements", BUILD, "",
              "requirements*.txt *-requirements.txt *_requirements.txt *requirements*.in"),
     FileType("qmake", "qmake", BUILD, ".pro .pri .prf"),

@@ -51,6 +51,11 @@ def test_a_manifest_names_the_repository(tmp_path: Path, path: str) -> None:
     assert name(tmp_path, {path: MANIFESTS[path], "README.md": "# What is it?\n\nSomething else.\n"}) == "tool"
 
 
+def test_a_parent_of_modules_is_named_as_they_are(tmp_path: Path) -> None:
+    manifest = "<project><artifactId>tool-parent</artifactId><name>Tool Parent</name></project>\n"
+    assert name(tmp_path, {"pom.xml": manifest}) == "Tool"
+
+
 def test_the_readme_decides_how_a_name_is_written(tmp_path: Path) -> None:
     files = {"pyproject.toml": '[project]\nname = "py-tool"\n', "README.md": "# Home\n\n`py-tool`: PyTool is good.\n"}
     assert name(tmp_path, files) == "PyTool"

@@ -34,7 +34,7 @@ _LEGAL = re.compile(
     r"provided [\"'“`]*as[- ]is|required by applicable law|may not use this file|obtain a copy of|see the licen[cs]e|"
     r"licen[cs]e file (?:in|for)|licen[cs]e that can be found|general public licen[cs]e|free software|merchantability|"
     r"spdx-licen|apache licen[cs]e|bsd[- ](?:style )?licen[cs]e|mit licen[cs]e|mozilla public|neither the name|"
-    r"in no event|"
+    r"in no event|the author of this software is|contributed to .{3,60} by|"
     r"following conditions|following disclaimer|root directory of this source tree|public domain|mit-style",
     re.I,
 )
@@ -43,6 +43,7 @@ _LEGAL_WORDS = (
     "copyright", "licen", "(c)", "©", "rights reserved", "redistribut", "warrant", "public domain", "spdx",
     "permission",
     "free software", "merchantab", "in no event", "following conditions", "neither the name",
+    "author of this software", "contributed to",
 )  # fmt: skip
 
 

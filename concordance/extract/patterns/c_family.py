@@ -107,8 +107,12 @@ def _templates(file: PatternContext) -> Iterator[Place]:
 
 def _function_templates(file: PatternContext) -> Iterator[Place]:
     for place, symbol in file.functions:
-        if symbol.signature.startswith("template") and not symbol.declaration:
-            yield file.symbol(place)
+        signature = symbol.signature
+        if signature.startswith("template") and not symbol.declaration:
+            # `template <class T> void Box<T>::run()` defines a member of a class template.
+            of_class = re.search(rf">\s*::\s*{re.escape(symbol.name)}\s*\(", signature)
+            if of_class is None or signature.count("template") > 1:
+                yield file.symbol(place)
 
 
 def _crtp(file: PatternContext) -> Iterator[Place]:

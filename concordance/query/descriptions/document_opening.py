@@ -89,7 +89,10 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
     starts = [place for place, part in enumerate(parts) if _is_description(part)]
     if not starts:
         return None
-    whole = [place for place in starts if _SENTENCE_END.search(_plain(parts[place]))]
+    # A sentence is better than a tagline, but not one under a later heading, which is about something else.
+    headings = [place for place, part in enumerate(parts) if part.kind == "heading"]
+    end = next((place for place in headings[1:] if place > starts[0]), len(parts))
+    whole = [place for place in starts if place < end and _SENTENCE_END.search(_plain(parts[place]))]
     kept = [parts[min(whole[:1] or starts)]]
     for part in parts[parts.index(kept[0]) + 1 :]:
         announced = _plain(kept[-1]).rstrip().endswith(":")

@@ -262,15 +262,21 @@ class Folders:
         return self.most_central(self.with_subfolders(path), limit)
 
     def most_central(self, paths: Sequence[str], limit: int) -> list[str]:
-        """Return the most central files of folders, at most two dozen of each. They are source files if source has a
-        quarter of the lines, else files of the category with most lines; generated, vendored and data files only if
-        there is nothing else."""
+        """Return the most central files of folders, at most two dozen of each.
+
+        They are source files if source has a quarter of the lines, not counting tests, examples and benchmarks of it;
+        else files of the category with most lines. Generated, vendored and data files come only if there is nothing
+        else.
+        """
         lines: Counter[str] = Counter()
         for home in paths:
             for category, number in self.own[home].category_lines.items():
                 lines[_COUNTED_AS.get(category, category)] += number
         for aside in UNWRITTEN_CATEGORIES & lines.keys():
             lines[aside] = min(lines[aside], 1)
+        if 20 * lines[Category.SOURCE] >= sum(lines[one] for one in _ABOUT_SOURCE):
+            for one in _ABOUT_SOURCE:
+                del lines[one]
         source = Category.SOURCE if 4 * lines[Category.SOURCE] >= sum(lines.values()) else ""
         kind = source or max(lines, key=lambda one: (lines[one], one), default="")
         return [path for _, path in nsmallest(limit, (row for home in paths for row in self._top(home).get(kind, ())))]
@@ -310,6 +316,7 @@ def noun_of(file: File) -> str:
 
 
 UNWRITTEN_CATEGORIES = frozenset((Category.DATA, Category.VENDORED, Category.GENERATED))
+_ABOUT_SOURCE = (Category.TEST, Category.BENCHMARK)
 _COUNTED_AS: dict[str, str] = {Category.EXAMPLE: Category.SOURCE, Category.CONFIGURATION: Category.BUILD}
 
 

@@ -195,10 +195,13 @@ def build_and_test(index: Index) -> list[Block]:
     if root.tests:
         where = [path for path in root.folders if folders(index).all[path].mostly(Category.TEST)]
         told: list[Piece] = [count_noun(root.tests, "test")]
-        told += [" in ", *join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])] if where else []
+        inside = sum(folders(index).all[path].tests for path in where)
+        if inside:
+            told += [" in " if inside == root.tests else f", {inside:,} of them in "]
+            told += join_in_sentence([Ref(To.INDEX, path, "", path) for path in where])
         told += ["; ", *join_in_sentence(topics["Test"])] if "Test" in topics else []
         commands = _commands(index)
-        items.append(Item([Strong("Test"), ": ", *told, *(["; to run one file:"] if commands else [])]))
+        items.append(Item([Strong("Test"), ": ", *told, *(["; to run some of them:"] if commands else [])]))
         blocks = [Code("\n".join(commands) + "\n", "bash")] if commands else []
     return [Items(items), *blocks] if items else []
 

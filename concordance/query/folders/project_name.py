@@ -75,7 +75,7 @@ def _maven(text: str) -> Iterator[str]:
     bare = _PARTS.sub("", text)
     for tag in ("name", "artifactId"):
         found = re.search(rf"<{tag}>\s*([^<>]*?)\s*</{tag}>", bare)
-        yield found[1] if found else ""
+        yield re.sub(r"(?i)[ _-]+parent(?: pom)?$", "", found[1]) if found else ""  # of modules, not of readers
 
 
 def _matching(pattern: str) -> Callable[[str], Iterator[str]]:

@@ -159,7 +159,7 @@ def _no_caller(one: FileModel, told: str) -> str:
     if told:
         return f"{told}; which tests run it is not known, because {NOT_FOLLOWED}:"
     if not one.index.has_tests:
-        return "No tests were found in the repository."
+        return "No tests were recognised in the repository."
     return f"No test found that runs it; {NOT_FOLLOWED}."
 
 
