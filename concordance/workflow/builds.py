@@ -29,7 +29,7 @@ from concordance.render.summary import BookDifference, BookSummary, VerifyResult
 from concordance.workflow.checks import staleness
 from concordance.workflow.checks.verify import BookVerification
 from concordance.workflow.pipeline import Build
-from concordance.workflow.resident import ResidentState
+from concordance.workflow.resident import ResidentState, release_freed_memory
 from concordance.workflow.stages import pages
 from concordance.workflow.stages.site import publish
 from concordance.workflow.store_location import check_store, has_store, store_path
@@ -70,6 +70,8 @@ def write_book(
     summary = update_store(root, config, progress, listing, resident)
     for remark in settings.remarks:
         progress("say", 0, 0, remark)
+    if resident is None:
+        release_freed_memory()  # else the processes that write pages hold what linking needed as well
     with _page_step(root, summary, progress):
         if form == HTML:
             report = partial(_report_pages, progress)

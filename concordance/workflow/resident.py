@@ -7,6 +7,7 @@ process that writes only one book discards it in the end.
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -41,6 +42,16 @@ def return_freed_memory() -> None:
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
+
+
+def release_freed_memory() -> None:
+    """Collect what is no longer used, and return free memory to the system if the C library is glibc.
+
+    Measured on PyTorch after linking: 528 MB before, 329 MB after; the rest is free, but in pieces.
+    """
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class LastBuild(NamedTuple):

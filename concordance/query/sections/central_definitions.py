@@ -15,7 +15,7 @@ from concordance.base.blocks import Mono, Piece, join_in_sentence
 from concordance.base.model import EXECUTABLE_KINDS, TYPE_KINDS, Category, Kind, Symbol, Trust
 from concordance.extract.registry import language_of
 from concordance.query.descriptions.definitions import is_logger, is_switch
-from concordance.query.index.file_model import FileModel
+from concordance.query.index.file_model import IMPORT, FileModel
 from concordance.query.markup import first_sentence
 
 _LISTED_KINDS = frozenset((*TYPE_KINDS, *EXECUTABLE_KINDS, Kind.TYPE, Kind.CONSTANT, Kind.TARGET, Kind.VARIABLE))
@@ -33,14 +33,15 @@ class CentralDefinition(NamedTuple):
     """A definition of a file, and how many other files use it."""
 
     place: int
-    files: int
+    files: int  # including those that use only its members
+    is_through_members: bool  # some of the files do
     is_private: bool
     is_plain: bool  # a value, or a test that a macro defines, without documentation and not used by other files
 
 
 def rank_definitions(one: FileModel) -> list[CentralDefinition]:
     """Return the definitions of a file, the central ones first, private ones that no other file uses last."""
-    users = _files_by_definition(one)
+    users, direct = _files_by_definition(one)
     source = {path for paths in users.values() for path in paths if one.index.category_of(path) != Category.TEST}
     if one.file.category == Category.TEST:  # code does not use its tests: these are coincidences of names
         users, source = {place: paths - source for place, paths in users.items()}, set()
@@ -50,7 +51,8 @@ def rank_definitions(one: FileModel) -> list[CentralDefinition]:
         symbol = one.symbols[place]
         files = len(users.get(place, ()))
         plain = (_is_value(symbol) or "(" in symbol.name) and not files and not symbol.doc
-        row = CentralDefinition(place, files, is_private(one, place), plain)
+        is_through_members = files > len(users.get(place, set()) & direct.get(place, set()))
+        row = CentralDefinition(place, files, is_through_members, is_private(one, place), plain)
         key = _NUMBER.sub("", symbol.key)
         had = found.get(key)
         if had is None or (had.files, not one.symbols[had.place].declaration) < (files, not symbol.declaration):
@@ -123,11 +125,13 @@ def is_private(one: FileModel, place: int) -> bool:
     return not symbol.public and language_of(one.file.language).has_private
 
 
-def _files_by_definition(one: FileModel) -> dict[int, set[str]]:
-    """Return the users of the file that use each definition at the top level, or anything inside of it."""
+def _files_by_definition(one: FileModel) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+    """Return the users of the file that use each definition at the top level or anything inside of it, and those that
+    use the definition itself; whoever only imports it, for example to export it again, does not use it."""
     index = one.index
     users = {index.path_of_file(user) for user in index.neighbours.users.get(one.ids.file, ())}
     found: dict[int, set[str]] = {}
+    direct: dict[int, set[str]] = {}
     for place, uses in one.users.items():
         top = place
         while top >= 0 and one.symbols[top].parent >= 0:
@@ -137,9 +141,15 @@ def _files_by_definition(one: FileModel) -> dict[int, set[str]]:
             top = parent
         least = Trust.UNIQUE_NAME if top == place else Trust.VIA_IMPORT  # members often share their names with others'
         if top >= 0:
-            paths = {index.path_of(use.id) for use in uses if use.trust >= least and not one.is_own(use.id)}
+            paths = {
+                index.path_of(use.id)
+                for use in uses
+                if use.trust >= least and use.roles != IMPORT and not one.is_own(use.id)
+            }
             found.setdefault(top, set()).update(paths & users)
-    return found
+            if top == place:
+                direct[top] = paths & users
+    return found, direct
 
 
 def explain(one: FileModel, place: int) -> list[Piece]:

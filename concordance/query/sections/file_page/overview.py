@@ -91,7 +91,7 @@ def _central_item(one: FileModel, row: CentralDefinition) -> Item:
     words = explain(one, row.place)
     if not row.files:
         return Item([one.own(row.place), *words])
-    number = count_noun(row.files, "file")
+    number = count_noun(row.files, "file") + (", counting its members" if row.is_through_members else "")
     if not words:
         return Item([one.own(row.place), f", used by {number}."])
     return Item([*as_sentence([one.own(row.place), *words]), f" Used by {number}."])
