@@ -1,1 +1,1 @@
-"""Measurements against programs written by others, on real repositories."""
+"""Benchmarks against programs written by others, on real repositories."""

@@ -1,20 +1,10 @@
-"""`make bench`: every bar with what was measured, in one run.
+"""`make bench`: measures everything that has a bar, in one run. `python -m bench NAME …` runs one benchmark.
 
-In: `$CORPUS`, a folder that holds checkouts named `pytorch`, `torch-wheel` and, for scale, `linux`
-(those that are missing are passed over, and said); some of the words `speed` (or a
-checkout's name), `python`, `c`, `answers`, `imports`, `names`, `cppnames`,
-`search`, `tests` and `diff`, to measure only that; `rules` and a repository, to draw findings to be read; or `kills`,
-to kill builds at random moments, `updates`, to update a repository a thousand times under load, `damage`, to flip bits,
-`falsify`, to change what pages say and see whether `verify` notices, `statements` and repositories with a book, to hold
-what pages say against the files,
-`hostile`, to build repositories that mean harm, and `site` and a repository, to serve
-it; or `public` and a repository with its documents, to compare public names with theirs;
-or `bridges` and a repository, to see what they cost; or `repetition`, to read files of one repeated token; or
-`reproducible` and repositories, to build each in several ways and compare all bytes; or `switch` and a checkout, to switch
-between branches; or `traps`, to see on every Python at
-hand that nothing of a repository runs; or `locate`, reports and clones, to find what the fixes of bugs changed, `reports`, a number and clones, to draw such reports from histories; or `editor` and a repository, to ask its language
-server about random positions; or `session` and PyTorch, to ask an agent's ten questions over MCP. Out: a table on standard output.
-Speed is a ratio to `ctags -R` in the same run, for machines differ and are noisy.
+In: `$CORPUS`, a folder with checkouts named `pytorch`, `torch-wheel` and `linux`; missing ones are skipped, and named.
+Without arguments, or with some of the words `speed` (or a checkout's name), `python`, `c`, `answers`, `imports`,
+`names`, `cppnames`, `search`, `tests` and `diff`, it measures that on the corpus. Any other name (`ALONE`) is a module
+of this folder with arguments of its own, which the module's docstring explains. Out: a table on standard output. Speed
+is a ratio to `ctags -R` in the same run, because machines differ and are noisy.
 """
 
 from __future__ import annotations
@@ -75,12 +65,12 @@ FURTHER = (
 
 
 def row(what: str, bar: str, measured: str) -> None:
-    """Prints one line of the table."""
+    """Print one line of the table."""
     print(f"| {what} | {bar} | {measured} |", flush=True)
 
 
 def python_oracles(corpus: Path) -> None:
-    """Our Python reader beside `ast` and `symtable`."""
+    """Compare our Python reader with `ast` and `symtable`."""
     library = Path(os.__file__).parent
     for name, folder in (("standard library", library), ("pytorch", corpus / "pytorch"), ("torch-wheel", corpus / "torch-wheel")):
         if folder.exists():
@@ -100,7 +90,7 @@ def python_oracles(corpus: Path) -> None:
 
 
 def c_oracles(root: Path) -> None:
-    """Our C-family readers beside ctags, and libclang as the judge between the two."""
+    """Compare our C-family readers with ctags, with libclang as the judge."""
     rows, differ, results = ctags.run(root)
     row("C, C++, CUDA definitions, F1 to ctags", ">= 0.97", ", ".join(f"{kind} {score:.4f}" for kind, *_, score in rows))
     for language in ("cpp", "cuda"):
@@ -125,7 +115,7 @@ def c_oracles(root: Path) -> None:
 
 
 def ledger(root: Path) -> None:
-    """Every file of git's list once."""
+    """Check that every file of git's list is in the ledger once."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
     theirs = sorted(os.fsdecode(path) for path in listed.split(b"\0") if path)
     with Facts(str(root / FOLDER)) as facts:
@@ -134,7 +124,7 @@ def ledger(root: Path) -> None:
 
 
 def speed(root: Path, name: str, with_ctags: bool) -> None:
-    """A cold build, a second one, and their memory."""
+    """Measure a cold build, a second one, and their memory."""
     size = sum(entry.size for entry in walk.walk(str(root)))
     with tempfile.TemporaryDirectory() as scratch:
         shutil.rmtree(root / FOLDER, ignore_errors=True)
@@ -156,7 +146,7 @@ def speed(root: Path, name: str, with_ctags: bool) -> None:
 
 
 def latency(root: Path, name: str) -> None:
-    """How long one answer takes."""
+    """Measure how long one answer takes."""
     for one in answers.run(root):
         row(
             f"{name}, one answer in batch: {one.command} ({one.count} questions)",
@@ -174,7 +164,7 @@ ALONE = {
 
 
 def main() -> None:
-    """Prints the whole table."""
+    """Print the whole table."""
     if sys.argv[1:2] == ["rules"]:
         rules.main(Path(sys.argv[2]), sys.argv[3:])
         return

@@ -1,8 +1,8 @@
-"""How long one answer takes in `concord batch`, over a mix of questions on a repository that has its store.
+"""The latency of `concord batch`, over a mix of questions about a repository that has a store.
 
-In: a repository's folder. Out: milliseconds by command, from the line that asks to the line that
-answers. The questions are drawn from the store with a fixed seed: names as they stand in random
-files, so that what is used often is asked for often; definitions; files.
+In: a repository's folder. Out: milliseconds by command, from the line with the question to the line with the answer.
+The questions are drawn from the store with a fixed seed: names as they occur in random files, so that frequent names
+are asked for often; definitions; files.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Latency(NamedTuple):
 
 
 def questions(root: Path, seed: int = 1) -> list[tuple[str, str]]:
-    """A mix of commands and what each is asked."""
+    """Return a mix of commands and their arguments."""
     drawn = random.Random(seed)
     known = plugins.names(COMMANDS)
     with Facts(str(root / FOLDER)) as facts:
@@ -86,7 +86,7 @@ def _places(facts: Facts, drawn: random.Random) -> Iterator[str]:
 
 
 def _names(facts: Facts, drawn: random.Random) -> Iterator[str]:
-    """Definitions by id, by their qualified names, and by their bare ones, which may be many's."""
+    """Return definitions by id, by qualified name, and by bare name, which several may share."""
     for path in _paths(facts, drawn):
         symbols = facts.symbols_in(path)
         if symbols:
@@ -103,7 +103,7 @@ def _words(facts: Facts, drawn: random.Random) -> Iterator[str]:
 
 
 def run(root: Path, seed: int = 1) -> list[Latency]:
-    """Asks them all, one after the other."""
+    """Ask all questions, one after the other."""
     process = subprocess.Popen(
         [CONCORD, "batch", "--no-update", "--repo", str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

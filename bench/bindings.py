@@ -24,7 +24,7 @@ _OF_PYTHON = {"__doc__", "__dict__", "__name__", "__module__", "__class__", "__m
 
 
 def bound(tree: ast.Module, package: str) -> dict[str, str]:
-    """What a file's imports bind."""
+    """Return the names that a file's imports bind."""
     table = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -39,7 +39,7 @@ def bound(tree: ast.Module, package: str) -> dict[str, str]:
 
 
 def used(root: Path, prefix: str) -> set[str]:
-    """The dotted names below a prefix that Python files use, each as long as it is written."""
+    """Return the dotted names below a prefix that Python files use, each as long as it is written."""
     found: set[str] = set()
     for path in sorted(root.rglob("*.py")):
         try:
@@ -68,24 +68,24 @@ def _chains(tree: ast.Module, table: dict[str, str]) -> Iterator[str]:
 
 
 class Reader:
-    """Shows rows with their lines."""
+    """Prints rows with their lines."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.facts = root, Facts(str(root / FOLDER))
         self.rows = [row for row in unpack_bridges(self.facts.analysis_result("bridges")) if row.bridge in _BRIDGES]
 
     def line(self, path: str, line: int, count: int = 1) -> str:
-        """Some lines of a file."""
+        """Return some lines of a file."""
         lines = (self.root / path).read_text(errors="replace").splitlines()
         return " ".join(" ".join(lines[line - 1 : line - 1 + count]).split())[:150]
 
     def target(self, row: Bridge) -> str:
-        """Where a row leads."""
+        """Return the target of a row."""
         place = self.facts.place(row.target) if row.target else None
         return "nothing" if place is None else f"{place.path}:{place.line} {place.key} | {self.line(place.path, place.line)}"
 
     def show(self, row: Bridge) -> None:
-        """Prints one row."""
+        """Print one row."""
         source = self.facts.place(row.source)
         if source is None:
             return
@@ -97,7 +97,7 @@ class Reader:
 
 
 def main() -> None:
-    """Draws, and prints."""
+    """Draw the rows, and print them."""
     root, prefix = Path(sys.argv[1]), (sys.argv[2] if len(sys.argv) > 2 else "-")
     count, seed = int((*sys.argv[3:4], "150")[0]), int((*sys.argv[4:5], "7")[0])
     reader = Reader(root)

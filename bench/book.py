@@ -1,8 +1,8 @@
-"""`python -m bench book ROOT [OUT]`: the book of a repository, measured.
+"""`python -m bench book ROOT [OUT]`: size, speed and correctness of a repository's book.
 
-In: a repository (its book is written to OUT, by default ROOT/docs), with `--cold` also how long that takes from nothing
-(removes the store and the book first), with `--seeds FOLDER` pages of another system about the same files. Out: the
-table of `python -m bench`, and below it what was found.
+In: a repository (its book is written to OUT, by default ROOT/docs); with `--cold` also the time of a build from nothing
+(removes the store and the book first); with `--seeds FOLDER` pages of another system about the same files. Out: the
+table of `python -m bench`, with details below it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ CONCORD = str(Path(sys.executable).parent / "concord")
 
 
 def row(what: str, bar: str, measured: str) -> None:
-    """Prints one line of the table."""
+    """Print one line of the table."""
     print(f"| {what} | {bar} | {measured} |", flush=True)
 
 
 def build(root: Path, out: Path, cold: bool) -> None:
-    """Writes the book; with `cold` from nothing, beside ctags."""
+    """Write the book; with `cold` from nothing, compared with ctags."""
     command = [CONCORD, "build", str(root), "--out", str(out), "--jobs", "2", "--json"]
     if not cold:
         measure.run(command)
@@ -61,7 +61,7 @@ def _stamps(out: Path) -> dict[str, int]:
 
 
 def sizes(root: Path, out: Path) -> None:
-    """How large the book is beside what it is about."""
+    """Return the size of the book relative to the documented text."""
     pages = manifest.read(str(out)).pages
     with Facts(str(root / FOLDER)) as facts:
         text = sum(file.size for file in facts.files() if file.skip == Skip.NONE)
@@ -80,7 +80,7 @@ def sizes(root: Path, out: Path) -> None:
 
 
 def verified(root: Path, out: Path) -> None:
-    """`concord verify` right after a build."""
+    """Run `concord verify` right after a build."""
     with tempfile.TemporaryDirectory() as scratch:
         told = Path(scratch, "problems")
         asked = [CONCORD, "verify", "--repo", str(root), "--out", str(out), "--jobs", "2", "--json"]
@@ -102,7 +102,7 @@ def _unlisted(root: Path) -> set[str]:
 
 
 def fences(root: Path, out: Path, sample: int) -> None:
-    """Whether a parser of Markdown finds each page's source equal to the file."""
+    """Check with a Markdown parser that each page's source equals the file."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -129,7 +129,7 @@ def fences(root: Path, out: Path, sample: int) -> None:
 
 
 def edits(root: Path, out: Path) -> None:
-    """Ten random lines edited, on a copy: every page that became false is named, and no other."""
+    """Edit ten random lines of a copy, and check that exactly the pages that became false are named."""
     pages = manifest.read(str(out)).pages
     with tempfile.TemporaryDirectory(dir=root.parent) as scratch, Facts(str(root / FOLDER)) as facts:
         copy = Path(scratch) / root.name
@@ -159,7 +159,7 @@ def _digests(out: Path, page: str) -> tuple[str, ...]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("out", type=Path, nargs="?")

@@ -1,7 +1,7 @@
-"""The words of a book: which sentences many pages share, and which names of other systems' pages are on ours.
+"""The words of a book: which sentences many pages share, and which names from another system's pages are on ours.
 
-In: the folder of a book. Out: shares and lists. A sentence is what stands between full stops, or a line; names of code,
-links, paths, identifiers and numbers in it are masked, so that sentences which differ only in those are one sentence.
+In: the folder of a book. Out: shares and lists. A sentence is the text between full stops, or a line; names of code,
+links, paths, identifiers and numbers are masked, so that sentences which differ only in those count as one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HEADINGS = frozenset(("Role in the repository", "Code Patterns & Idioms"))
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a page without its source and other code, names and numbers masked."""
+    """Return the sentences of a page without its source and other code, with names and numbers masked."""
     text = _DEFINED.sub("", _TAG.sub("", _FENCED.sub("", text)))
     text = _LINK.sub(_MASK, _CODE.sub(_MASK, text).replace("\\", ""))
     found = []
@@ -46,9 +46,9 @@ def sentences(text: str) -> list[str]:
 
 
 def shared(out: Path, code: bool = False) -> tuple[float, float, list[tuple[str, tuple[int, float, int]]]]:
-    """The share of words in what more than 1 % of the file pages (or of the pages about code) have: of everything,
-    headings and labels too, and of phrases of four words and more that are no headings; and all that is shared, the
-    most words first."""
+    """Return the share of words in sentences that more than 1 % of the file pages (or of the pages about code) contain:
+    of all text with headings and labels, and of phrases of four words or more that are not headings; and all shared
+    sentences, longest first."""
     pages = [page for page, row in manifest.read(str(out)).pages.items() if row.kind == "file" and re.search(r"_docs\.md$", page)]
     pages = [page for page in pages if not code or page.removesuffix("_docs.md").endswith(_SOURCES)]
     times: Counter[str] = Counter()
@@ -72,7 +72,8 @@ def shared(out: Path, code: bool = False) -> tuple[float, float, list[tuple[str,
 
 
 def seeds_compared(folder: Path, root: Path, out: Path) -> None:
-    """Which names of the other system's pages our pages have, of those that the file really holds; and what else."""
+    """Return which names of the other system's pages are on our pages, of those that the file really contains; and the
+    others."""
     print("\nseeds: the file, names on their pages, those that it really holds, of them missing on ours")
     for seed in sorted(folder.iterdir()):
         text = seed.read_text(errors="replace")
@@ -97,6 +98,6 @@ def seeds_compared(folder: Path, root: Path, out: Path) -> None:
 
 
 def _names(text: str) -> set[str]:
-    """The names of code in a Python file."""
+    """Return the names of code in a Python file."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return {token.string for token in tokens if token.type == tokenize.NAME and not keyword.iskeyword(token.string)}

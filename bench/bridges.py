@@ -1,8 +1,8 @@
 """`python -m bench bridges REPO`: what bridges between languages add to the time of a build.
 
-In: a repository. Out: the seconds of store builds from nothing, without a cache, with the bridges and without them, in
-turns in one run, on a machine that should have no other work; and the ratio of the best of each. Without them means: a
-copy of the program whose folders of bridges are empty.
+In: a repository. Out: the seconds of store builds from nothing, without a cache, with and without bridges, in turns in
+one run on an otherwise idle machine; and the ratio of the best of each. The version without bridges is a copy of the
+program whose bridge folders are empty.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FOLDERS = ("extract/bridges", "link/bridges")
 
 
 def main(arguments: list[str]) -> None:
-    """Measures."""
+    """Measure, and print the result."""
     parser = argparse.ArgumentParser(prog="python -m bench bridges", description=__doc__)
     parser.add_argument("repository", type=Path)
     parser.add_argument("--times", type=int, default=2)
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _copied(home: Path, bridges: bool) -> Path:
-    """A copy of the program, with or without its bridges."""
+    """Copy the program, with or without its bridges."""
     package = Path(concordance.__file__).parent
     shutil.copytree(package, home / "concordance", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in () if bridges else _FOLDERS:
@@ -51,7 +51,7 @@ def _copied(home: Path, bridges: bool) -> Path:
 
 
 def _built(program: Path, repository: Path, home: Path) -> float:
-    """The seconds of one build."""
+    """Return the seconds of one build."""
     copy = home / "repository"
     shutil.rmtree(copy, ignore_errors=True)
     left_out = shutil.ignore_patterns(".git", ".concordance")
@@ -65,7 +65,7 @@ def _built(program: Path, repository: Path, home: Path) -> float:
 
 
 def _put(there: str, here: str) -> None:
-    """A file as a hard link, which costs nothing; a copy where that cannot be."""
+    """Hard-link a file, which costs nothing, or copy it where that is not possible."""
     try:
         os.link(there, here, follow_symlinks=False)
     except OSError:

@@ -1,11 +1,10 @@
-"""What libclang says the names of a C++ file refer to.
+"""What the names in a C++ file refer to, according to libclang.
 
-In: a repository, a path, the folders that includes are looked for in. Out: `Reference`s: where a name
-stands in the file, and where libclang says that what it names is declared, if that is inside of the
-repository: what lies outside of it has no targets. A name inside a macro's arguments counts where it is spelt; a name that the preprocessor
-makes up stands nowhere and does not count. Headers that the repository's build generates are not in it:
-where they are at hand, their folder is one of the roots, else what they declare stays unknown to libclang,
-and so do the names that need it.
+In: a repository, a path, the include folders. Out: `Reference`s: the place of a name, and the place of the declaration
+that libclang finds for it inside the repository; names declared elsewhere have no target. A name inside a macro's
+arguments counts where it is spelled; a name that the preprocessor makes has no place and does not count. Headers that
+the repository's build generates are not part of it: their folder can be given as an include folder, otherwise libclang
+knows neither their declarations nor the names that depend on them.
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ class Reference(NamedTuple):
 
 
 class _Spelling:
-    """Asks libclang where in a file something is spelt: its Python binding only tells where a macro is expanded."""
+    """Asks libclang for the place where something is spelled; its Python binding only returns where a macro is
+    expanded."""
 
     def __init__(self) -> None:
         self.ask: Any = cindex.conf.lib.clang_getSpellingLocation
@@ -55,7 +55,7 @@ class _Spelling:
         self.ask.restype = None
 
     def __call__(self, cursor: Any) -> tuple[int, int]:
-        """Line and offset."""
+        """Return line and offset."""
         file, line, col, offset = ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
         self.ask(
             cursor.location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(col), ctypes.byref(offset)
@@ -64,7 +64,7 @@ class _Spelling:
 
 
 def references(root: str, path: str, language: str, roots: Sequence[str]) -> list[Reference]:
-    """The references of one file."""
+    """Return the references of one file."""
     name = os.path.join(root, path)
     flags = libclang.arguments(Path(root), path, language) + [f"-I{folder}" for folder in roots]
     options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | 0x200 | cindex.TranslationUnit.PARSE_INCOMPLETE
@@ -106,7 +106,7 @@ def _all(top: list[Any]) -> Iterator[Any]:
 
 
 def _continues(data: bytes, offset: int, size: int) -> bool:
-    """Whether what stands at an offset is part of a longer name."""
+    """True if the character at an offset continues a longer name."""
     after = data[offset + size : offset + size + 1]
     before = data[offset - 1 : offset] if offset else b""
     return any(sign.isalnum() or sign == b"_" for sign in (before, after))
@@ -133,7 +133,7 @@ def _is_local(target: Any) -> bool:
 
 
 def _qualified(target: Any) -> str:
-    """The qualified name of a namespace; of nothing else."""
+    """Return the qualified name of a namespace; nothing for anything else."""
     parts: list[str] = []
     if target.kind.name not in ("NAMESPACE", "NAMESPACE_ALIAS"):
         return ""
@@ -146,7 +146,7 @@ def _qualified(target: Any) -> str:
 
 
 def _alone(job: tuple[str, str, str, tuple[str, ...]]) -> list[Reference]:
-    """One file in a process of its own: libclang may crash on code that it cannot understand."""
+    """Read one file in a process of its own: libclang may crash on code that it cannot understand."""
     with ProcessPoolExecutor(1) as pool:
         try:
             return pool.submit(references, *job).result(timeout=300)
@@ -155,7 +155,7 @@ def _alone(job: tuple[str, str, str, tuple[str, ...]]) -> list[Reference]:
 
 
 def many(root: str, files: list[tuple[str, str]], roots: Sequence[str], workers: int) -> Iterator[tuple[str, list[Reference]]]:
-    """The references of several files, given with their languages."""
+    """Return the references of several files, given with their languages."""
     jobs = [(root, path, language, tuple(roots)) for path, language in files]
     with ThreadPoolExecutor(workers) as pool:
         yield from zip((path for path, _ in files), pool.map(_alone, jobs), strict=True)

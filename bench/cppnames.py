@@ -39,20 +39,20 @@ BOUND = "bound"  # in the file itself
 
 
 class Store(Protocol):
-    """What is asked of a store."""
+    """What this benchmark asks a store."""
 
     def of(self, path: str) -> FileFacts:
-        """A file's facts."""
+        """Return a file's facts."""
 
     def links(self, path: str) -> Links:
-        """A file's links."""
+        """Return a file's links."""
 
     def where(self, identity: int) -> tuple[str, int]:
-        """The path and place of a symbol's id."""
+        """Return the path and place of a symbol."""
 
 
 class Built:
-    """A store on the disk."""
+    """A store on disk."""
 
     def __init__(self, facts: Facts) -> None:
         self.of, self.links, self._place = facts.of, facts.links, facts.place
@@ -64,7 +64,7 @@ class Built:
 
 
 class Answer(NamedTuple):
-    """What we say of one reference."""
+    """Our answer for one reference."""
 
     path: str
     reference: Reference
@@ -82,13 +82,13 @@ class Judge:
         self._facts: dict[str, FileFacts] = {}
 
     def facts(self, path: str) -> FileFacts:
-        """A file's facts, kept."""
+        """Return a file's facts; they are cached."""
         if path not in self._facts:
             self._facts[path] = self.store.of(path)
         return self._facts[path]
 
     def answers(self, path: str, references: list[Reference]) -> list[Answer]:
-        """What we say of a file's references."""
+        """Return our answers for a file's references."""
         facts, links = self.facts(path), self.store.links(path)
         first: dict[int, tuple[int, int, str]] = {}
         rows = zip(unpack_column(links.use), unpack_column(links.target), links.trust, links.by, strict=True)
@@ -144,7 +144,7 @@ def _form(symbol: Symbol) -> tuple[object, ...]:
 
 
 def report(answers: list[Answer], show: int) -> None:
-    """Prints precision and recall, then what is missed and why."""
+    """Print precision and recall, then what is missed and why."""
     elsewhere = [a for a in answers if not a.reference.targets and not a.reference.local]
     answers = [a for a in answers if a.reference.targets]
     for title, counted in (
@@ -214,14 +214,14 @@ def report_uses(facts: Facts, judge: Judge, said: dict[str, list[Reference]]) ->
 
 
 def sampled(facts: Facts, count: int, seed: int) -> list[tuple[str, str]]:
-    """C++ files of a repository, with their language."""
+    """Return C++ files of a repository, with their language."""
     files = sorted((file.path, file.language) for file in facts.files() if file.language == "cpp" and not file.skip)
     files = [file for file in files if _TEMPLATES not in file[0]]
     return random.Random(seed).sample(files, min(count, len(files)))
 
 
 def main() -> None:
-    """Prints the comparison."""
+    """Print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("--count", type=int, default=200)

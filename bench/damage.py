@@ -1,12 +1,12 @@
-"""`python -m bench damage [REPOSITORY [TRIALS [TARGET …]]]`: flips bits in what the program keeps, builds, and asks.
+"""`python -m bench damage [REPOSITORY [TRIALS [TARGET …]]]`: flips bits in stored data, then builds and asks.
 
 In: a repository (a copy of `tests/sample` by default), how many trials of each target (200), and the targets: `cache`
 (the fact cache), `store` (`index.db`), `log` (its write-ahead log, kept alive by a reader), `text` (the full-text
-index) and `book` (the manifest and the notes about pages). Out: a table. Each trial flips 1 to 200 random bits, asks
-without an update, then asks or builds, in half of the trials after an edit, and compares answers and book with those of
-an undamaged repository. A refusal with exit code 1 is right before the build, and wrong behind it.
+index) and `book` (the manifest and the recorded reads of pages). Out: a table. Each trial flips 1 to 200 random bits,
+asks without an update, then asks or builds, in half of the trials after an edit, and compares answers and book with
+those of an undamaged repository. A refusal with exit code 1 is right before the build, and wrong after it.
 
-The program runs in forked children: to start it anew for every question would take most of the time.
+The program runs in forked children: starting it anew for every question would take most of the time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TARGETS = ("cache", "store", "log", "text", "book")
 
 
 class Ran(NamedTuple):
-    """What a run of the program left."""
+    """The result of a run of the program."""
 
     code: int
     said: str
@@ -48,7 +48,7 @@ class Ran(NamedTuple):
 
 
 def run(*args: str, given: str = "") -> Ran:
-    """Runs `concord` in a forked child."""
+    """Run `concord` in a forked child."""
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as errors:
         asked.write(given.encode())
         asked.seek(0)
@@ -79,7 +79,7 @@ def run(*args: str, given: str = "") -> Ran:
 
 
 class State(NamedTuple):
-    """What an undamaged repository answers, and its book."""
+    """The answers of an undamaged repository, and its book."""
 
     answers: tuple[str, ...]
     book: dict[str, str]
@@ -100,7 +100,7 @@ class Bench:
         self.questions = [("symbols", str(self.edited.relative_to(self.root)))]
 
     def prepare(self) -> list[State]:
-        """Builds both states of the repository."""
+        """Build both states of the repository."""
         if run("build", str(self.root)).code:
             sys.exit("the undamaged repository does not build")
         self.checks = "--store" in run("check", "--help").said
@@ -127,8 +127,8 @@ class Bench:
         return State(tuple(answers), self.book())
 
     def asked(self, questions: list[tuple[str, ...]], *more: str) -> tuple[Ran, list[str]]:
-        """Asks some questions of one process; what was not answered is "". The answers of a search are sorted: how
-        common a word is, by which they are, counts files that an update has taken out."""
+        """Ask some questions of one process; an unanswered one is "". The results of a search are sorted, because their
+        order depends on how common a word is, and that includes files that an update has removed."""
         given = "".join(json.dumps({"command": name, "args": args}) + "\n" for name, *args in questions)
         ran = run("batch", "--repo", str(self.root), *more, given=given)
         found = []
@@ -145,7 +145,7 @@ class Bench:
         return {path: blake2b((out / path).read_bytes()).hexdigest() for path in manifest.files(str(out))}
 
     def files(self, target: str) -> list[Path]:
-        """The files in which bits are flipped."""
+        """Return the files in which bits are flipped."""
         store = self.root / FOLDER
         found = {
             "cache": lambda: [self.cache / "facts.db"],
@@ -157,7 +157,7 @@ class Bench:
         return [path for path in found if path.exists() and path.stat().st_size]
 
     def flip(self, target: str) -> int:
-        """Flips some bits; how many."""
+        """Flip some bits; return how many."""
         found = self.files(target)
         if not found:
             return 0
@@ -177,13 +177,13 @@ class Bench:
         self.examples.append(f"{target}: {what}: {example}"[:600])
 
     def looked_at(self, target: str, ran: Ran, what: str) -> bool:
-        """Whether a run went well; a traceback is noted."""
+        """True if a run went well; a traceback is recorded."""
         if "Traceback" in ran.errors or ran.code not in (0, 1, 2):
             self.amiss(target, "tracebacks", f"{what}: exit {ran.code}: {ran.errors[-400:]}")
         return ran.code == 0
 
     def trial(self, target: str, states: list[State], now: int) -> int:
-        """Damages, looks, lets a build heal it, and looks again; the state that the repository is in."""
+        """Damage, ask, let a build repair the damage, and ask again; return the state that the repository is in."""
         held = None
         if target == "log":  # a reader keeps the log from being moved into the database
             held = sqlite3.connect(self.root / FOLDER / "index.db")
@@ -216,7 +216,7 @@ class Bench:
         return now
 
     def ask(self, target: str, state: State, flips: int, *more: str) -> None:
-        """Asks all questions of a damaged store; with an update first, each must be answered."""
+        """Ask all questions of a damaged store; after an update each must be answered."""
         ran, answers = self.asked(self.questions, *more)
         well = self.looked_at(target, ran, f"{flips} flips, questions {more}")
         if not well and not more:
@@ -230,7 +230,7 @@ class Bench:
                 self.amiss(target, "tracebacks", said)
 
     def compare(self, target: str, state: State, flips: int) -> bool:
-        """Whether all is as it would be without the damage."""
+        """True if everything is as it would be without the damage."""
         found = self.state()
         wrong = [self.questions[place] for place, said in enumerate(found.answers) if said != state.answers[place]]
         pages = [path for path in found.book.keys() | state.book.keys() if found.book.get(path) != state.book.get(path)]
@@ -255,7 +255,7 @@ class Bench:
 
 
 def main(words: list[str]) -> None:
-    """Damages, and prints the table."""
+    """Damage the data, and print the table."""
     checkout = Path(words[0]) if words else SAMPLE
     trials = int(words[1]) if len(words) > 1 else TRIALS
     targets = words[2:] or list(TARGETS)

@@ -1,9 +1,9 @@
 """`python -m bench diff [CHECKOUT]`: how long `concord diff` takes between two revisions a hundred files apart.
 
-In: a checkout with a commit (default `$CORPUS/pytorch`). Out: a line of the table, and what was missed of the edits. The
-work is done in a clone: a hundred files are edited by a fixed seed (a function added, moved, renamed or removed, a
-parameter more, a body changed, a file renamed) and committed; the store is built, and both revisions compared once, so
-that facts are cached. Then it is measured. Each edit is looked for in the answer.
+In: a checkout with a commit (default `$CORPUS/pytorch`). Out: a line of the table, and the edits that were missed. The
+work is done in a clone: a hundred files are edited with a fixed seed (a function added, moved, renamed or removed, a
+parameter added, a body changed, a file renamed) and committed; the store is built, and both revisions are compared once
+so that facts are cached. Then it is measured. Each edit is looked for in the answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 class Edit(NamedTuple):
-    """What was done to a file, and the row of the answer that says so."""
+    """An edit of a file, and the row of the answer that reports it."""
 
     change: str
     path: str
@@ -42,7 +42,7 @@ def git(folder: Path, *args: str) -> str:
 
 
 def edit(folder: Path) -> list[Edit]:
-    """Edits a hundred files, and commits them."""
+    """Edit a hundred files, and commit them."""
     draw = random.Random(SEED)
     listed = git(folder, "ls-files", "-z", "*.py").split("\0")[:-1]
     paths = [path for path in listed if (folder / path).is_file() and _functions(folder / path)]
@@ -93,13 +93,13 @@ def _edit(folder: Path, path: str, number: int, draw: random.Random, moved: list
 
 
 def missed(edits: list[Edit], rows: list[Row]) -> list[Edit]:
-    """The edits that the answer does not name."""
+    """Return the edits that the answer does not report."""
     said = {(row["change"], row["path"], row["qualified"]) for row in rows}
     return [one for one in edits if tuple(one) not in said]
 
 
 def run(checkout: Path, row: Callable[[str, str, str], None]) -> None:
-    """Measures, and prints a line."""
+    """Measure, and print a line."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "clone")
         subprocess.run(["git", "clone", "-q", "--no-hardlinks", f"file://{checkout.resolve()}", folder], check=True)

@@ -28,7 +28,7 @@ Position = tuple[str, int, int]
 
 
 def draw_positions(repository: Repository, count: int) -> list[Position]:
-    """Names of files drawn at random, at most a few of one file: path, line and column, which begin at 1."""
+    """Return names of files drawn at random, at most a few of one file: path, line and column, which begin at 1."""
     index, chance = repository._index, random.Random(20)
     paths = [row[1] for row in index.file_rows]
     found: list[Position] = []
@@ -44,7 +44,7 @@ def draw_positions(repository: Repository, count: int) -> list[Position]:
 
 
 def define(repository: Repository, position: Position) -> list[tuple[str, int]]:
-    """What `concord define` answers."""
+    """Return the answer of `concord define`."""
     path, line, col = position
     try:
         return [(row["path"], row["line"]) for row in repository.ask("define", f"{path}:{line}:{col}", 500).rows]
@@ -53,7 +53,8 @@ def define(repository: Repository, position: Position) -> list[tuple[str, int]]:
 
 
 async def ask_all(root: Path, positions: list[tuple[Position, int]]) -> tuple[float, list[Any], list[float], list[float]]:
-    """The start-up time, every answer, and the seconds of definitions and hovers; columns are those of an editor."""
+    """Return the start-up time, every answer, and the seconds of definitions and hovers; columns are those of an
+    editor."""
     concord = str(Path(sys.executable).parent / "concord")
     client = LanguageClient("bench", "1")
     began = time.perf_counter()
@@ -77,13 +78,13 @@ async def ask_all(root: Path, positions: list[tuple[Position, int]]) -> tuple[fl
 
 
 def latency(seconds: list[float]) -> str:
-    """Median, 95th percentile and maximum in milliseconds."""
+    """Return median, 95th percentile and maximum in milliseconds."""
     ordered = sorted(1000 * one for one in seconds)
     return f"p50 {ordered[len(ordered) // 2]:.1f} ms, p95 {ordered[int(len(ordered) * 0.95)]:.1f} ms, slowest {ordered[-1]:.0f} ms"
 
 
 def main(args: list[str]) -> None:
-    """Prints the table."""
+    """Print the table."""
     root, count = Path(args[0]).resolve(), int(args[1]) if args[1:] else 1000
     with Repository(str(root), update=False) as repository:
         positions = draw_positions(repository, count)

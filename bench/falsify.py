@@ -39,7 +39,7 @@ IN_STORE = {  # what is changed in the store, and how
 
 
 def main(words: list[str]) -> None:
-    """Falsifies, and prints the table."""
+    """Falsify, and print the table."""
     checkout = Path(words[0]) if words else SAMPLE
     count = int(words[1]) if len(words) > 1 else COUNT
     chance = random.Random(int(os.environ.get("SEED", SEED)))
@@ -73,8 +73,8 @@ def main(words: list[str]) -> None:
 def falsify_pages(
     root: Path, out: Path, right: Path, count: int, chance: random.Random
 ) -> tuple[Counter[str], Counter[str], Counter[str], int]:
-    """Falsifies pages in as many rounds as it takes; what was noticed, what was located and how many there were, by
-    kind, and how many false alarms."""
+    """Falsify pages in as many rounds as it takes; return by kind how many were noticed, how many were located, and how
+    many there were; and the number of false alarms."""
     noticed, located, total = Counter[str](), Counter[str](), Counter[str]()
     alarms, wanted = 0, [ALL_KINDS[number % len(ALL_KINDS)] for number in range(count)]
     while wanted:
@@ -102,7 +102,7 @@ def _is_located(one: Falsified, problems: list[Problem]) -> bool:
 
 
 def falsify_store(root: Path, out: Path, chance: random.Random) -> None:
-    """Changes rows of the store, each of another file, and prints how many were noticed as faults of the store."""
+    """Change rows of the store, each of another file, and print how many were noticed as faults of the store."""
     shutil.rmtree(out)
     builds.write_book(str(root), str(out), jobs=2)
     with Facts(str(root / FOLDER)) as facts:

@@ -1,4 +1,4 @@
-"""`python -m bench hostile [CASE …]`: repositories that mean harm, at full size, each built with its book."""
+"""`python -m bench hostile [CASE …]`: hostile repositories at full size, each built with its book."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ Pair = tuple[str, str]
 
 
 def rows(root: Path) -> tuple[Tree, Rows]:
-    """A checkout's tree and what its files import, from its store."""
+    """Return a checkout's tree and what its files import, from its store."""
     with Facts(str(root / FOLDER)) as facts:
         files: list[File] = list(facts.files())
         found = {file.path: list(facts.of(file.path).imports) for file in files if not file.skip}
@@ -55,7 +55,7 @@ def rows(root: Path) -> tuple[Tree, Rows]:
 
 @dataclass
 class Compared:
-    """Our pairs beside theirs."""
+    """Our pairs and the oracle's."""
 
     both: int = 0
     ours: int = 0
@@ -64,23 +64,23 @@ class Compared:
     samples: dict[str, Pair] = field(default_factory=dict)
 
     def note(self, cause: str, pair: Pair) -> None:
-        """Counts a difference."""
+        """Count a difference."""
         self.causes[cause] += 1
         self.samples.setdefault(cause, pair)
 
     @property
     def precision(self) -> float:
-        """Of ours, how many are theirs."""
+        """Return the share of our pairs that the oracle has."""
         return self.both / max(1, self.ours)
 
     @property
     def recall(self) -> float:
-        """Of theirs, how many are ours."""
+        """Return the share of the oracle's pairs that we have."""
         return self.both / max(1, self.theirs)
 
 
 def graph(root: Path) -> dict[str, list[str]]:
-    """What ruff says that each Python file imports, without the checkout's own settings."""
+    """Return what each Python file imports according to ruff, without the checkout's own settings."""
     ruff = str(Path(sys.executable).parent / "ruff")
     command = [ruff, "analyze", "graph", "--isolated", "--preview", "."]
     said = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
@@ -89,7 +89,8 @@ def graph(root: Path) -> dict[str, list[str]]:
 
 
 def pairs(tree: Tree, imports: Rows) -> dict[Pair, tuple[Import, Target]]:
-    """Every file of the repository that a Python file imports; of `from a import b` the module b, if it is one."""
+    """Return every file of the repository that a Python file imports; of `from a import b` the module b, if it is one.
+    """
     resolve, modules = python.imports(tree), tree.once(ModuleFinder)
     found: dict[Pair, tuple[Import, Target]] = {}
     for path, listed in imports.items():
@@ -109,7 +110,7 @@ def _whole(one: Import) -> str:
 
 
 def compare_python(root: Path, tree: Tree, imports: Rows) -> Compared:
-    """Our pairs beside ruff's, of files that both read."""
+    """Compare our pairs with ruff's, in files that both read."""
     theirs, ours = graph(root), pairs(tree, imports)
     read = {path for path in theirs if tree.language(path) == "python" and path in tree.paths}
     known = {(path, file) for path in read for file in theirs[path]}
@@ -130,7 +131,7 @@ def compare_python(root: Path, tree: Tree, imports: Rows) -> Compared:
 
 
 def _last(file: str) -> str:
-    """The name of a module's file, or of its package's folder."""
+    """Return the name of a module's file, or of its package's folder."""
     stem = file.rpartition("/")[0] if "/__init__." in file else re.sub(r"\.pyi?$", "", file)
     return stem.rpartition("/")[2]
 
@@ -178,10 +179,8 @@ def _why_theirs(tree: Tree, modules: ModuleFinder, pair: Pair, listed: list[Impo
 
 
 def include_roots(tree: Tree) -> dict[str, list[str]]:
-    """The include roots that build files name, by the folder of the build file: CMake's, Bazel's, Make's and setup.py's.
-
-    Folders called `include` are what a package is installed with; whoever uses it names them.
-    """
+    """Return the include roots that build files name, by the folder of the build file: CMake's, Bazel's, Make's and
+    setup.py's. A folder called `include` is what a package installs; its users name it."""
     found: dict[str, list[str]] = {"": [folder for folder in sorted(tree.folders) if folder.rpartition("/")[2] == "include"]}
     for path, file in tree.files.items():
         base, home = path.rpartition("/")[2], path.rpartition("/")[0]
@@ -209,7 +208,7 @@ def include_roots(tree: Tree) -> dict[str, list[str]]:
 
 
 def search(tree: Tree, roots: dict[str, list[str]], path: str, one: Import) -> str:
-    """A compiler's search: for quotes the folder of the file, then the roots of the build files around it, the
+    """Search as a compiler does: for quotes the folder of the file, then the roots of the build files around it, the
     innermost first, then the repository, then all other roots."""
     folder = path.rpartition("/")[0]
     homes = [folder] if one.form == "local" else []
@@ -229,7 +228,7 @@ def search(tree: Tree, roots: dict[str, list[str]], path: str, one: Import) -> s
 
 @dataclass
 class Includes:
-    """Our answers beside the compiler's."""
+    """Our answers and the compiler's."""
 
     asked: int = 0
     same: int = 0
@@ -238,7 +237,7 @@ class Includes:
 
 
 def compare_includes(tree: Tree, imports: Rows) -> Includes:
-    """Our includes beside the search over the roots that build files name; the system's headers left out."""
+    """Compare our includes with the search over the roots that build files name, without system headers."""
     found, roots, resolve = Includes(), include_roots(tree), c_family.imports(tree)
     for path, listed in imports.items():
         for one in listed if tree.language(path) in c_family.LANGUAGES else ():
@@ -257,7 +256,7 @@ def compare_includes(tree: Tree, imports: Rows) -> Includes:
 
 
 def compare_opened(root: Path, tree: Tree, imports: Rows, count: int = 60) -> Includes:
-    """Our includes beside what libclang opens, of sampled files."""
+    """Compare our includes with what libclang opens, for sampled files."""
     roots = include_roots(tree)
     listed = sorted({folder for folders in roots.values() for folder in folders})
     flags = ["-x", "c++", "-std=c++17", "-ferror-limit=0", "-w", f"-I{root}"]
@@ -303,7 +302,7 @@ def _around(path: str) -> list[str]:
 
 
 def cost(tree: Tree, imports: Rows) -> tuple[int, float, dict[str, Counter[str]]]:
-    """How many imports there are, the processor's seconds that resolving them takes, and their origins by language."""
+    """Return how many imports there are, the processor seconds for resolving them, and their origins by language."""
     began = time.process_time()
     fresh = Tree(tree.root, tree.files.values())
     resolvers = {}
@@ -321,7 +320,7 @@ def cost(tree: Tree, imports: Rows) -> tuple[int, float, dict[str, Counter[str]]
 
 
 def run(root: Path) -> list[tuple[str, str, str]]:
-    """One checkout: lines of a table, each with what, its bar and what was measured."""
+    """Measure one checkout; return lines of a table, each with what, its bar and what was measured."""
     tree, imports = rows(root)
     name, table = root.name, []
     found = compare_python(root, tree, imports)
@@ -347,7 +346,7 @@ def run(root: Path) -> list[tuple[str, str, str]]:
 
 
 def main() -> None:
-    """Prints the table for a checkout, or for those in a folder."""
+    """Print the table for a checkout, or for those in a folder."""
     given = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("CORPUS", "../corpus")).resolve()
     roots = [given] if (given / FOLDER).exists() else [given / name for name in CORPORA if (given / name / FOLDER).exists()]
     if not roots:

@@ -1,10 +1,10 @@
-"""`python -m bench kills [CHECKOUT] [KILLS] [FILES]`: programs that are sent signals at random moments.
+"""`python -m bench kills [CHECKOUT] [KILLS] [FILES]`: sends signals to the program at random moments.
 
-In: a checkout, of which some hundred files are taken, in two states. Out: a table: how many programs (first builds,
-updates, `watch`, `serve --watch`) were sent which signal (INT, TERM, HUP, KILL) in which stage, themselves or one of
-their processes, and what was found amiss: stores that do not open or say something that is neither the old nor the new,
-pages that are neither, pages that are lost, builds that did not end where a clean one does, processes that are left
-after 10 seconds, and temporary folders that the next build leaves.
+In: a checkout, of which some hundred files are used, in two states. Out: a table: how many programs (first builds,
+updates, `watch`, `serve --watch`) or one of their processes were sent which signal (INT, TERM, HUP, KILL) in which
+stage, and what was wrong afterwards: stores that do not open or mix the old and the new state, pages that are neither,
+lost pages, builds whose result differs from a clean one's, processes left after 10 seconds, and temporary folders that
+the next build leaves.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CONCORD = str(Path(sys.executable).parent / "concord")
 
 
 class State(NamedTuple):
-    """What a complete build leaves: the ledger, the text index and the book."""
+    """The result of a complete build: the ledger, the text index and the book."""
 
     ledger: dict[str, str]
     texts: list[int]
@@ -69,7 +69,7 @@ class Bench:
         self.texts = {path: (self.root / path).read_bytes() for path in self.paths}
 
     def turn(self, changed: bool) -> None:
-        """Makes the repository one of its two states."""
+        """Put the repository into one of its two states."""
         for place, (path, text) in enumerate(self.texts.items()):
             if place % 9 == 0:
                 more = b"\n\ndef added_here():\n    return 1\n" if path.endswith(".py") else b"\n"
@@ -80,7 +80,7 @@ class Bench:
         extra.write_text("def another():\n    return 2\n") if changed else extra.unlink(missing_ok=True)
 
     def build(self) -> dict[str, float]:
-        """Builds to the end; how long each step took."""
+        """Build to the end; return how long each step took."""
         command = [CONCORD, "build", str(self.root), "--json", "--jobs", "2"]
         done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
         if done.returncode or "Traceback" in done.stderr:
@@ -90,15 +90,15 @@ class Bench:
         return seconds
 
     def started(self, *words: str) -> subprocess.Popen[str]:
-        """Starts the program in a session of its own."""
+        """Start the program in a session of its own."""
         return subprocess.Popen(
             [CONCORD, *words], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
             text=True, errors="replace",
         )  # fmt: skip
 
     def killed(self, what: str, seconds: float) -> float:
-        """Starts a program and sends it a signal after a while, or one of its processes; how long it took where it was
-        done before."""
+        """Start a program, and after a while send a signal to it or to one of its processes; return how long it took if
+        it had ended before."""
         words = {"watch": ["watch"], "serve": ["serve", "--watch", "--no-browser", "--port", "0"]}.get(what, ["build"])
         began = time.monotonic()
         run = self.started(*words, str(self.root), *([] if what == "serve" else ["--jobs", "2"]))
@@ -127,7 +127,7 @@ class Bench:
         return 0.0
 
     def ended(self, run: subprocess.Popen[str], what: str, number: int) -> None:
-        """Waits until a program has ended, and looks whether all of it has."""
+        """Wait until a program has ended, and check that all of its processes have."""
         try:
             _, said = run.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -147,7 +147,7 @@ class Bench:
                     os.kill(pid, signal.SIGKILL)
 
     def state(self) -> State:
-        """What is there."""
+        """Return the current state."""
         folder = str(self.root / FOLDER)
         with Facts(folder) as facts:
             ledger = {file.path: file.digest for file in facts.files()}
@@ -156,7 +156,7 @@ class Bench:
         return State(ledger, [*texts, symbols], self.book())
 
     def book(self) -> dict[str, str]:
-        """Every file of the book by its digest."""
+        """Return every file of the book with its digest."""
         out = self.root / FOLDER / "book"
         return {path: blake2b((out / path).read_bytes()).hexdigest() for path in manifest.files(str(out))}
 
@@ -165,7 +165,7 @@ class Bench:
         self.examples.append(f"{what}: {example}")
 
     def look(self, old: State | None, new: State) -> None:
-        """What somebody sees who looks after a kill."""
+        """Check what a reader sees after a kill."""
         store = self.root / FOLDER / "index.db"
         if old is not None or store.exists():
             try:
@@ -191,7 +191,7 @@ class Bench:
             self.amiss("lost files", path)
 
     def finish(self, new: State) -> None:
-        """Builds to the end, and compares with what a clean build makes."""
+        """Build to the end, and compare with a clean build."""
         for path in (self.home / "tmp").iterdir():
             os.utime(path, (1, 1))  # as if the build came later: what is new may be that of a run that just starts
         self.build()
@@ -207,7 +207,7 @@ class Bench:
 
 
 def processes(session: int) -> list[int]:
-    """The living processes of a session."""
+    """Return the living processes of a session."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError, ValueError):
@@ -218,7 +218,7 @@ def processes(session: int) -> list[int]:
 
 
 def shown(pid: int) -> str:
-    """A process, for a message."""
+    """Return a description of a process, for a message."""
     try:
         return f"{pid} {Path(f'/proc/{pid}/cmdline').read_bytes().replace(bytes(1), b' ').decode()}"
     except OSError:
@@ -226,7 +226,8 @@ def shown(pid: int) -> str:
 
 
 def stage_at(seconds: dict[str, float], moment: float, whole: float) -> str:
-    """In which step a moment lies, where a run is like the measured one; what is before the steps is `start`."""
+    """Return the step in which a moment lies, if the run is like the measured one; before the first step it is `start`.
+    """
     steps = {step: length for step, length in seconds.items() if step != "pass"}  # which `link` has in it
     speed = whole / (sum(steps.values()) + START)
     at = START * speed
@@ -246,7 +247,7 @@ def timed(bench: Bench) -> tuple[dict[str, float], float]:
 
 
 def main(words: list[str]) -> None:
-    """Kills, and prints the table."""
+    """Send the signals, and print the table."""
     checkout = Path(words[0]) if words else Path(os.environ.get("CORPUS", "../corpus")) / "numpy"
     wanted = int(words[1]) if len(words) > 1 else 300
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as scratch:

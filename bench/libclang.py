@@ -1,10 +1,10 @@
-"""Lets libclang judge where we and ctags differ on C, C++ and CUDA definitions.
+"""Lets libclang judge the differences between our C, C++ and CUDA definitions and those of ctags.
 
-In: a repository, and the differences that `bench.ctags` finds. Out: of a number of them drawn with a
-fixed seed, who is right. libclang follows the includes that it finds under the repository's usual
-roots; where the preprocessor leaves a place out, or an error beside it shows that libclang did not
-understand it, the place is undecided. A function `= default` or `= delete` counts as defined, as the
-language says (a function body may be either); libclang's `is_definition` asks for a body in braces.
+In: a repository, and the differences that `bench.ctags` finds. Out: who is right about a number of them, drawn with a
+fixed seed. libclang follows the includes that it finds under the repository's usual roots; a place that the
+preprocessor leaves out, or that libclang did not understand because of an error beside it, is undecided. A function `=
+default` or `= delete` counts as defined, as the language says (a function body may be either); libclang's
+`is_definition` asks for a body in braces.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _PARTS = re.compile(r"\s+|<.*>$")
 
 
 def arguments(root: Path, path: str, language: str) -> list[str]:
-    """The compiler's flags for a file."""
+    """Return the compiler's flags for a file."""
     flags = [
         "-x",
         "c" if language == "c" else "c++",
@@ -76,7 +76,7 @@ def arguments(root: Path, path: str, language: str) -> list[str]:
 
 
 def judge(job: Job) -> list[Judged]:
-    """The differences of one file, each with "ours", "ctags" or "undecided"."""
+    """Judge the differences of one file, each as "ours", "ctags" or "undecided"."""
     root, path, language, differ = job
     name = str(Path(root) / path)
     options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | 0x200 | cindex.TranslationUnit.PARSE_INCOMPLETE
@@ -107,7 +107,7 @@ def judge(job: Job) -> list[Judged]:
 
 
 def _alone(job: Job) -> list[Judged]:
-    """One file in a process of its own: libclang may crash on code it cannot understand."""
+    """Read one file in a process of its own: libclang may crash on code it cannot understand."""
     with ProcessPoolExecutor(1) as pool:
         try:
             return pool.submit(judge, job).result()
@@ -136,7 +136,7 @@ def _verdict(
 
 
 def run(root: Path, count: int = 300, seed: int = 1, workers: int = 2) -> list[Judged]:
-    """Judges a number of differences."""
+    """Judge a number of differences."""
     _, differ, results = ctags.run(root, workers)
     languages = {result.path: result.language for result in results}
     drawn = random.Random(seed).sample(differ, min(count, len(differ)))
@@ -153,7 +153,7 @@ def run(root: Path, count: int = 300, seed: int = 1, workers: int = 2) -> list[J
 
 
 def main() -> None:
-    """Prints who is right, by cause."""
+    """Print who is right, by cause."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("--count", type=int, default=300)

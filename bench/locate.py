@@ -27,7 +27,7 @@ _HUNK = re.compile(r"@@ -(\d+)")
 
 
 def changed_lines(patch: str) -> Iterator[tuple[str, int]]:
-    """The lines of the old files that a patch removes, or behind which it adds some."""
+    """Return the lines of the old files that a patch removes, or after which it adds some."""
     path, line, added = "", 0, False
     for row in patch.split("\n"):
         if row.startswith("--- a/"):
@@ -46,7 +46,7 @@ def changed_lines(patch: str) -> Iterator[tuple[str, int]]:
 
 
 def changed_functions(repository: Repository, patch: str) -> list[set[tuple[str, str]]]:
-    """For each function that a patch changes, its name and those of the functions around it."""
+    """Return, for each function that a patch changes, its name and those of the functions around it."""
     found: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for path, line in changed_lines(patch):
         rows: list[dict[str, Any]] = [row for row in repository.symbols(path) if row["kind"] in ("function", "method", "property")]
@@ -58,7 +58,7 @@ def changed_functions(repository: Repository, patch: str) -> list[set[tuple[str,
 
 
 def check_out(report: dict[str, Any], clones: Path, scratch: Path) -> Path:
-    """The files of a report's commit."""
+    """Check out the files of a report's commit."""
     folder = scratch / report["id"]
     if not folder.exists():
         origin = clones / report["repo"].replace("/", "+")
@@ -69,13 +69,13 @@ def check_out(report: dict[str, Any], clones: Path, scratch: Path) -> Path:
 
 
 def place_of(found: list[Any], wanted: list[set[Any]]) -> int:
-    """The place by which every wanted thing is found, from 1; 0 if one is not."""
+    """Return the position by which every wanted item is found, from 1; 0 if one is not."""
     places = [next((n for n, one in enumerate(found, 1) if one in names), 0) for names in wanted]
     return max(places) if places and all(places) else 0
 
 
 def main(args: list[str]) -> None:
-    """Prints one line a report, and the shares."""
+    """Print one line for each report, and the shares."""
     reports = [json.loads(line) for line in Path(args[0]).read_text().splitlines()]
     with tempfile.TemporaryDirectory() as temporary:
         scratch = Path(args[2] if args[2:] else temporary)

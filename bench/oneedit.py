@@ -1,9 +1,9 @@
-"""`python -m bench edit ROOT`: what an edit of one file costs, with the whole book kept current.
+"""`python -m bench edit ROOT`: the cost of an edit of one file, with the whole book kept current.
 
-In: a repository that may be edited (a copy: files are changed and changed back); its store and book are made first.
-Out: the table of `python -m bench`: seconds of sampled edits, stage by stage, for `concord build` as a process of its own and
-for one process that stays, as `concord watch` does; a public function renamed that about 200 files use; and whether
-the book is then that of a clean build.
+In: a repository that may be edited (a copy: files are changed and changed back); its store and book are built first.
+Out: the table of `python -m bench`: seconds of sampled edits, stage by stage, for `concord build` as a process of its
+own and for a long-running process, as `concord watch` is one; of renaming a public function that about 200 files use;
+and whether the book then equals that of a clean build.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Took(NamedTuple):
 
 
 def row(what: str, bar: str, measured: str) -> None:
-    """Prints one line of the table."""
+    """Print one line of the table."""
     print(f"| {what} | {bar} | {measured} |", flush=True)
 
 
@@ -61,7 +61,7 @@ def row(what: str, bar: str, measured: str) -> None:
 
 
 def body(lines: list[str], symbols: list[Symbol], language: str, chance: random.Random) -> list[str] | None:
-    """A statement more at the end of a function."""
+    """Add a statement at the end of a function."""
     fitting = [one for one in symbols if one.kind in _FUNCTIONS and one.end_line > one.line + 1 and not one.declaration]
     fitting = [one for one in fitting if one.end_line <= len(lines) and lines[one.end_line - 1].strip()]
     if language in _BRACES:
@@ -79,13 +79,13 @@ def body(lines: list[str], symbols: list[Symbol], language: str, chance: random.
 
 
 def top(lines: list[str], symbols: list[Symbol], language: str, chance: random.Random) -> list[str] | None:
-    """Lines at the top."""
+    """Add lines at the top."""
     mark = "//" if language in _BRACES else "#"
     return [f"{mark} edited {number}" for number in range(chance.randrange(1, 4))] + lines
 
 
 def function(lines: list[str], symbols: list[Symbol], language: str, chance: random.Random) -> list[str] | None:
-    """A function more at the end."""
+    """Add a function at the end."""
     name = f"edited_{chance.randrange(1000)}"
     braces = ["  return one;", "}"]
     made = (
@@ -99,7 +99,7 @@ def function(lines: list[str], symbols: list[Symbol], language: str, chance: ran
 
 
 def docstring(lines: list[str], symbols: list[Symbol], language: str, chance: random.Random) -> list[str] | None:
-    """A sentence more in the documentation of a definition."""
+    """Add a sentence to the documentation of a definition."""
     fitting = [one for one in symbols if one.doc and one.kind in {*_FUNCTIONS, Kind.CLASS, Kind.STRUCT}]
     if not fitting:
         return None
@@ -122,7 +122,7 @@ EDITS: dict[str, Change] = {
 
 @contextmanager
 def edited(root: Path, texts: dict[str, bytes]) -> Iterator[None]:
-    """Files say something else meanwhile; then they are as they were."""
+    """Change files for the duration of the block."""
     old = {path: (root / path).read_bytes() for path in texts}
     try:
         for path, data in texts.items():
@@ -134,7 +134,7 @@ def edited(root: Path, texts: dict[str, bytes]) -> Iterator[None]:
 
 
 def drawn(root: Path, count: int, seed: int) -> list[tuple[str, str, bytes]]:
-    """So many edits, as many of each kind: the kind, the path and what the file says then."""
+    """Return random edits, as many of each kind: the kind, the path and the changed file."""
     chance = random.Random(seed)
     with Facts(str(root / FOLDER)) as facts:
         files = [file for file in facts.files() if file.skip == Skip.NONE and file.encoding == "utf-8" and file.size]
@@ -156,13 +156,13 @@ def drawn(root: Path, count: int, seed: int) -> list[tuple[str, str, bytes]]:
 
 
 class Alone:
-    """`concord build`, a process each time."""
+    """`concord build`, a new process each time."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def update(self, paths: list[str], what: str) -> Took:
-        """Brings the book up to date."""
+        """Update the book."""
         before = processor_time()
         done = measure.run([*CONCORD, "build", str(self.root), "--json"])
         told = json.loads(done.output.strip().split("\n")[-1])
@@ -170,7 +170,7 @@ class Alone:
 
 
 class Resident:
-    """One process that stays, and is told which files changed."""
+    """One long-running process that is told which files changed."""
 
     def __init__(self, root: Path) -> None:
         self.current = CurrentBook(str(root), None, Book, None, ignore_progress)
@@ -178,7 +178,7 @@ class Resident:
         self.current.preload()  # as `concord watch` does
 
     def update(self, paths: list[str], what: str) -> Took:
-        """Brings the book up to date."""
+        """Update the book."""
         began, before = time.perf_counter(), processor_time()
         done = self.current.update(paths, False)
         took, cpu = time.perf_counter() - began, processor_time() - before
@@ -193,12 +193,12 @@ def _resident_megabytes() -> int:
 
 
 def processor_time() -> float:
-    """The seconds that this process and those that it waited for have computed."""
+    """Return the processor seconds of this process and of those that it waited for."""
     return sum(os.times()[:4])
 
 
 def told(took: list[Took]) -> str:
-    """Half, most and all of the updates, and what each stage has of half and most."""
+    """Return median, 95th percentile and maximum of the updates, and median and 95th percentile of each stage."""
     seconds, cpu = [one.seconds for one in took], [one.cpu for one in took]
     pages = [one.written for one in took]
     steps = ", ".join(
@@ -217,7 +217,7 @@ def _at(share: float, values: list[Any]) -> float:
 
 
 def sampled(root: Path, edits: list[tuple[str, str, bytes]], name: str, program: Alone | Resident) -> None:
-    """Makes each edit, and takes it back."""
+    """Make each edit, and take it back."""
     took, back, held = [], [], []
     for kind, path, data in edits:
         with edited(root, {path: data}):
@@ -240,7 +240,7 @@ def _steps(took: Took) -> str:
 
 
 def much_used(root: Path) -> tuple[str, int, str, list[str]]:
-    """A public function that about 200 files use: its file, line and name, and the files."""
+    """Return a public function that about 200 files use: its file, line and name, and the files."""
     with Facts(str(root / FOLDER)) as facts:
         index = Index(facts, str(root))
         users: defaultdict[int, set[str]] = defaultdict(set)
@@ -263,7 +263,7 @@ def much_used(root: Path) -> tuple[str, int, str, list[str]]:
 
 
 def renamed(root: Path, name: str, program: Alone | Resident) -> None:
-    """Renames a function that is used much: alone, and with all its uses."""
+    """Rename a function that is used often: alone, and with all its uses."""
     path, line, old, users = much_used(root)
     word = re.compile(rb"\b" + old.encode() + rb"\b")
     text = (root / path).read_bytes()
@@ -282,7 +282,7 @@ def renamed(root: Path, name: str, program: Alone | Resident) -> None:
 
 
 def compared(root: Path) -> None:
-    """The book and that of a clean build of the same files."""
+    """Compare the book with that of a clean build of the same files."""
     home = root.parent / "clean"
     shutil.rmtree(home, ignore_errors=True)
     clean = home / root.name
@@ -303,7 +303,7 @@ def compared(root: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench edit", description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("--count", type=int, default=100)

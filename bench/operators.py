@@ -1,8 +1,9 @@
-"""`python -m bench operators ROOT`: operators, kernels, derivatives and tests that bridges found, beside the tables.
+"""`python -m bench operators ROOT`: the operators, kernels, derivatives and tests that bridges found, compared with the
+tables.
 
-In: a repository with a store, whose tables of operators lie where PyTorch's do or are named. Out: of how many entries,
-dispatch keys, derivatives and tests there is a row, and how many kernels lead where ctags says. The oracles are this
-file's own: tables are read line by line, tests by `ast`, and definitions by ctags, of names that it has only once.
+In: a repository with a store, whose tables of operators are where PyTorch's are or are named. Out: how many entries,
+dispatch keys, derivatives and tests have a row, and how many kernels lead where ctags says. The oracles are this file's
+own: tables are read line by line, tests with `ast`, and definitions with ctags, for names that it finds only once.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Entry(NamedTuple):
 
 
 def table(path: Path) -> list[Entry]:
-    """The entries of a table, read line by line."""
+    """Return the entries of a table, read line by line."""
     found: list[Entry] = []
     field = ""
     for line in path.read_text().splitlines():
@@ -57,7 +58,7 @@ def table(path: Path) -> list[Entry]:
 
 
 def definitions(root: Path) -> dict[str, list[tuple[str, int]]]:
-    """Where ctags sees functions of C++; those that a macro names by what stands in its brackets."""
+    """Return where ctags finds functions of C++, including those that a macro names by its argument."""
     paths = [str(p.relative_to(root)) for p in sorted((root / SOURCES).rglob("*"))
              if p.suffix in (".cpp", ".cu", ".h", ".cuh", ".mm", ".cc")]  # fmt: skip
     command = ["ctags", "-L", "-", "--output-format=json", "--fields=+nK", "-f", "-", "--sort=no", "--languages=C++",
@@ -80,7 +81,8 @@ def definitions(root: Path) -> dict[str, list[tuple[str, int]]]:
 
 
 def tests(root: Path) -> list[tuple[str, dict[str, str]]]:
-    """The first argument and the keywords that are texts, of every call of a class whose name ends as theirs do."""
+    """Return the first argument and the string keywords of every call of a class whose name ends like those of operator
+    tests."""
     found = []
     for path in sorted((root / TESTS).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -93,7 +95,7 @@ def tests(root: Path) -> list[tuple[str, dict[str, str]]]:
 
 
 def wanted(name: str, words: dict[str, str], bases: set[str]) -> str:
-    """The operator that a test is of, by the rules of the tables; "" where it is of none."""
+    """Return the operator that a test is for, by the rules of the tables; "" if it is for none."""
     plain = words.get("torch_opinfo_name", name).removeprefix("_refs.")
     tried = [words.get("aten_name", ""), plain, plain.replace(".", "_"), plain.removeprefix("nn.functional.")]
     if words["class"].startswith("Foreach"):
@@ -102,12 +104,12 @@ def wanted(name: str, words: dict[str, str], bases: set[str]) -> str:
 
 
 def share(good: int, of: int) -> str:
-    """A share, with what it is of."""
+    """Return a share, with what it is of."""
     return f"{good / max(of, 1):.4f} ({good:,} of {of:,})"
 
 
 class Bench:
-    """One store beside its tables."""
+    """One store and its tables."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.facts = root, Facts(str(root / FOLDER))
@@ -117,7 +119,7 @@ class Bench:
         self.entries = table(root / FUNCTIONS)
 
     def kernels(self) -> None:
-        """Dispatch entries beside ctags."""
+        """Compare dispatch entries with ctags."""
         truth = definitions(self.root)
         rows: dict[tuple[str, str, str], list[Bridge]] = defaultdict(list)
         for row in self.rows["kernel"]:
@@ -147,12 +149,12 @@ class Bench:
         print("of names that ctags has once, found:", share(found, asked), "right:", share(right, right + wrong))
 
     def operators(self) -> None:
-        """Entries with a row."""
+        """Count entries with a row."""
         known = {row.name for row in self.rows["schema"]}
         print("operators:", share(sum(f"aten::{entry.name}" in known for entry in self.entries), len(self.entries)))
 
     def derivatives(self) -> None:
-        """Derivatives that lead to the entry of their name."""
+        """Count derivatives that lead to the entry of their name."""
         path = self.root / DERIVATIVES
         names = {entry.name for entry in self.entries}
         asked = [entry.name for entry in table(path) if entry.name in names]
@@ -167,7 +169,7 @@ class Bench:
         print("derivatives:", share(sum(f"aten::{name}" in known for name in asked), len(asked)))
 
     def tests(self) -> None:
-        """Tests that lead to the operator of their name."""
+        """Count tests that lead to the operator of their name."""
         bases = {entry.name.partition(".")[0] for entry in self.entries}
         given: dict[tuple[str, str], set[str]] = defaultdict(set)
         for row in self.rows["opinfo"]:
@@ -187,7 +189,7 @@ class Bench:
 
 
 def main(arguments: list[str]) -> None:
-    """Prints the figures."""
+    """Print the figures."""
     bench = Bench(Path(arguments[0]))
     bench.operators()
     bench.kernels()

@@ -1,9 +1,10 @@
-"""`python -m bench public ROOT [DOCS]`: the public names of what documents document, beside the paths that they use.
+"""`python -m bench public ROOT [DOCS]`: the public names of documented definitions, compared with the paths that the
+documentation uses.
 
 In: a repository with a store, and the folder of its reST and Markdown documents (docs/source, else docs, doc). Out: how
-many of the documented names that Python in the repository defines are shown by the path that the documents have, first
-with the documents known to the search, then without; and those that differ. The oracle is this file's own: directives
-are read line by line, and what a dotted path leads to is found with `ast`, through imports, without importing anything.
+many of the documented names that are defined in the repository's Python are shown by the documented path, first with
+the documentation known to the search, then without; and those that differ. The oracle is this file's own: directives
+are read line by line, and dotted paths are followed with `ast`, through imports, without importing anything.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _WHOLE = {"autoclass", "autofunction", "autodata", "autoexception", "automethod"
 
 
 def documented(text: str) -> list[tuple[str, str]]:
-    """The names that a document documents, each with the module that is current there."""
+    """Return the names that a document documents, each with the module that is current there."""
     found, module, listing = [], "", -1
     for line in text.splitlines():
         directive = _DIRECTIVE.match(line)
@@ -47,7 +48,7 @@ def documented(text: str) -> list[tuple[str, str]]:
 
 
 class Oracle:
-    """Where dotted paths lead, by `ast`."""
+    """Follows dotted paths with `ast`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -55,7 +56,7 @@ class Oracle:
 
     @cache  # noqa: B019  one for a run
     def file(self, dotted: str) -> Path | None:
-        """The file of a module."""
+        """Return the file of a module."""
         for top in self.top:
             place = top.joinpath(*dotted.split("."))
             for path in (place / "__init__.py", place.with_name(place.name + ".py")):
@@ -65,7 +66,7 @@ class Oracle:
 
     @cache  # noqa: B019
     def tree(self, path: Path) -> list[ast.stmt]:
-        """The statements at the top of a file, those under `if` and `try` too."""
+        """Return the statements at the top of a file, including those under `if` and `try`."""
         found: list[ast.stmt] = []
         left: list[ast.stmt] = list(ast.parse(path.read_text()).body)
         while left:
@@ -78,13 +79,13 @@ class Oracle:
         return found
 
     def module_of(self, path: Path) -> str:
-        """A file's dotted name."""
+        """Return a file's dotted name."""
         top = max((top for top in self.top if path.is_relative_to(top)), key=lambda top: len(top.parts))
         parts = list(path.relative_to(top).with_suffix("").parts)
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     def leads(self, dotted: str) -> tuple[str, str, str] | None:
-        """The file and name of what a path leads to, and the path up to it: what follows are members."""
+        """Return the file and name that a path leads to, and the path up to it: the rest are members."""
         parts = dotted.split(".")
         for count in range(len(parts) - 1, 0, -1):
             path = self.file(".".join(parts[:count]))
@@ -94,7 +95,7 @@ class Oracle:
         return None
 
     def name(self, path: Path, name: str, seen: frozenset[tuple[Path, str]]) -> tuple[str, str] | None:
-        """Where a name of a module is defined."""
+        """Return where a name of a module is defined."""
         if (path, name) in seen:
             return None
         seen |= {(path, name)}
@@ -126,7 +127,7 @@ class Oracle:
 
 
 def asked(root: Path, docs: Path) -> dict[tuple[str, str], set[str]]:
-    """The paths that documents have for each definition in the repository's Python."""
+    """Return the documented paths of each definition in the repository's Python."""
     oracle = Oracle(root)
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path in sorted((*docs.rglob("*.rst"), *docs.rglob("*.md"), *docs.rglob("*.txt"))):
@@ -140,7 +141,7 @@ def asked(root: Path, docs: Path) -> dict[tuple[str, str], set[str]]:
 
 
 def main(words: list[str]) -> None:
-    """Prints what is equal."""
+    """Print how many are equal."""
     root = Path(words[0]).resolve()
     docs = root / words[1] if words[1:] else next(one for one in map(root.joinpath, ("docs/source", "docs", "doc")) if one.is_dir())
     wanted = asked(root, docs)

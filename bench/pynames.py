@@ -1,9 +1,9 @@
-"""Python references beside pyrefly's: does each name lead where a type checker says it does?
+"""Python references compared with pyrefly's: does each name lead where a type checker says it does?
 
-In: a checkout and its store; pyrefly's report for it (`pyrefly check --report-glean`). Out: precision
-and recall of references and of call edges, by trust, with samples of what is missed. A reference is
-compared where pyrefly's target lies in the repository. pyrefly names a reference once for each alias on
-the way; the last one counts. What it gives no place for (members that it only spells out) is left out.
+In: a checkout and its store; pyrefly's report for it (`pyrefly check --report-glean`). Out: precision and recall of
+references and of call edges, by trust, with samples of what is missed. A reference is compared if pyrefly's target is
+in the repository. pyrefly reports a reference once for each alias on the way; the last one counts. References for which
+it gives no place (members that it only names) are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Spot = tuple[str, int]  # a file and a line
 
 @dataclass
 class Report:
-    """What pyrefly says, by file."""
+    """What pyrefly reports, by file."""
 
     refs: dict[str, list[tuple[int, int, str, str]]] = field(default_factory=dict)  # start, length, file, name
     places: dict[tuple[str, str], list[tuple[str, int]]] = field(default_factory=dict)  # kind, start in bytes
@@ -36,7 +36,7 @@ class Report:
 
 
 def report(root: Path, folder: str, kept: Path | None = None) -> Report:
-    """Runs pyrefly over a folder of a checkout, or reads a report that was kept."""
+    """Run pyrefly on a folder of a checkout, or read a report of an earlier run."""
     with tempfile.TemporaryDirectory() as scratch:
         where = kept or Path(scratch) / "glean"
         if not where.exists():
@@ -80,7 +80,7 @@ class Score:
     )  # call edges that are right, wrong, missed: caller's path and key, callee's line and path
 
     def edge(self, good: bool | None, path: str, caller: str, wanted: set[Spot]) -> None:
-        """Counts a call once for its caller and callee."""
+        """Count a call once for its caller and callee."""
         file, line = min(wanted)
         self.edges[good].add((path, caller, line, file))
 
@@ -94,13 +94,13 @@ class Ours:
         self.symbols: dict[int, tuple[str, int, int, str]] = {}  # id: path, first line, line of the name, name
 
     def of(self, path: str) -> FileFacts:
-        """A file's facts."""
+        """Return a file's facts."""
         if path not in self.known:
             self.known[path] = self.facts.of(path)
         return self.known[path]
 
     def symbol(self, identity: int) -> tuple[str, int, int, str]:
-        """Where a symbol is."""
+        """Return where a symbol is."""
         if identity not in self.symbols:
             place = self.facts.place(identity)
             if place is None:
@@ -113,13 +113,13 @@ class Ours:
         return self.symbols[identity]
 
     def around(self, path: str, line: int) -> str:
-        """The key of the innermost function around a line."""
+        """Return the key of the innermost function around a line."""
         kinds = ("function", "method", "property")
         inside = [s for s in self.of(path).symbols if s.kind in kinds and s.start_line <= line <= s.end_line]
         return max(inside, key=lambda s: s.start_line).key if inside else ""
 
     def answers(self, path: str) -> dict[tuple[int, int], tuple[tuple[str, int, int, str], str, str, str]]:
-        """By line and column: the best answer (path, lines, name), its trust and rule, and the name's role."""
+        """Return by line and column the best answer (path, lines, name), its trust and rule, and the name's role."""
         facts = self.of(path)
         links = self.facts.links(path)
         best: dict[int, tuple[int, int, int]] = {}
@@ -143,7 +143,7 @@ class Ours:
 
 
 def compare(root: Path, said: Report, facts: Facts) -> tuple[Score, dict[str, list[tuple[str, str]]]]:
-    """Every reference of the report beside our answer."""
+    """Compare every reference of the report with our answer."""
     score = Score()
     ours = Ours(facts)
     misses: dict[str, list[tuple[str, str]]] = {}
@@ -188,7 +188,7 @@ def compare(root: Path, said: Report, facts: Facts) -> tuple[Score, dict[str, li
 
 
 def final(said: Report, refs: list[tuple[int, int, str, str]]) -> dict[tuple[int, int], list[tuple[str, str]]]:
-    """The targets of each reference that are no mere alias."""
+    """Return the targets of each reference that are not mere aliases."""
     found: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for start, length, file, name in refs:
         kinds = {kind for kind, _ in said.places.get((file, name), ())}
@@ -198,7 +198,7 @@ def final(said: Report, refs: list[tuple[int, int, str, str]]) -> dict[tuple[int
 
 
 def wanted(said: Report, targets: list[tuple[str, str]]) -> set[Spot]:
-    """The places in the repository that a reference means, none where one of its ends is elsewhere."""
+    """Return the places in the repository that a reference refers to; none if one of its ends is elsewhere."""
     placed: set[Spot] = set()
     for file, name in targets:
         if file and file not in said.lines:
@@ -219,7 +219,7 @@ def main() -> None:
 
 
 def print_score(score: Score, misses: dict[str, list[tuple[str, str]]], sample: int = 20) -> None:
-    """The table, and a sample of the differences by kind."""
+    """Print the table, and a sample of the differences by kind."""
     for key in sorted(score.right | score.wrong):
         right, wrong = score.right[key], score.wrong[key]
         print(f"{key:45} {right + wrong:8,} {right / max(1, right + wrong):.4f}")

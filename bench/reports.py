@@ -32,12 +32,12 @@ _COMMITS = 25_000  # that are looked at, the newest first
 
 
 def git(clone: Path, *args: str) -> str:
-    """What git prints."""
+    """Return the output of git."""
     return subprocess.run(["git", "-C", str(clone), *args], capture_output=True, text=True, errors="replace", check=False).stdout
 
 
 def reports_of(clone: Path, count: int) -> Iterator[dict[str, Any]]:
-    """Reports of one clone."""
+    """Return the reports of one clone."""
     log = git(clone, "log", "--no-merges", "--format=%x01%H%x02%P%x02%B%x02", "--name-only", "-n", str(_COMMITS))
     found = []
     for commit in log.split("\x01")[1:]:
@@ -57,7 +57,7 @@ def reports_of(clone: Path, count: int) -> Iterator[dict[str, Any]]:
 
 
 def main(args: list[str]) -> None:
-    """Prints the reports."""
+    """Print the reports."""
     for clone in args[1:]:
         for report in reports_of(Path(clone), int(args[0])):
             print(json.dumps(report))

@@ -1,9 +1,9 @@
-"""Builds a repository from nothing in several ways, and says what differs: nothing should.
+"""Builds a repository from nothing in several ways, and reports what differs: nothing should.
 
-In: repositories; each is copied. Out: a line for each variation with what differs from the first build: files of the
-book by their bytes, and parts of the store by what they say (`stored`). The variations are the number of processes,
-the order of batches, the hash seed, a warm cache and the name of the folder; the last adds a line to a file, updates
-the store, and compares it with one that is built from nothing.
+In: repositories; each is copied. Out: for each variation, what differs from the first build: files of the book by their
+bytes, and parts of the store by their content (`stored`). The variations are the number of processes, the order of
+batches, the hash seed, a warm cache and the name of the folder; the last adds a line to a file, updates the store, and
+compares it with a clean build.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ VARIATIONS = (
 
 
 def child(arguments: list[str]) -> None:
-    """Runs `concord`; the first argument is the seed of the order in which batches are handed out, or 0."""
+    """Run `concord`; the first argument is the seed of the order in which batches are handed out, or 0."""
     rng, each = random.Random(int(arguments[0])), workers_pool.map_batches
 
     def shuffled(pool: workers_pool.Pool, work: Callable[[list[Any]], Any], batches: Iterable[list[Any]]) -> Iterator[Any]:
@@ -65,7 +65,7 @@ def child(arguments: list[str]) -> None:
 
 
 def build(root: Path, cache: Path, way: Variation) -> None:
-    """One build, as a process of its own."""
+    """Build once, in a process of its own."""
     program = [sys.executable, "-c", "import sys; from bench import reproducible as r; r.child(sys.argv[1:])"]
     env = {**os.environ, "PYTHONHASHSEED": way.seed, "CONCORDANCE_CACHE": str(cache)}
     home = Path(__file__).parents[1]
@@ -76,7 +76,7 @@ def build(root: Path, cache: Path, way: Variation) -> None:
 
 
 def said(root: Path) -> dict[str, Any]:
-    """The bytes of a book, as digests, and what its store says."""
+    """Return the digests of a book's files, and the content of its store."""
     book = root / ".concordance" / "book"
     files = {
         f"book/{path.relative_to(book)}": hashlib.sha256(path.read_bytes()).hexdigest()
@@ -86,18 +86,18 @@ def said(root: Path) -> dict[str, Any]:
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """What two builds say differently."""
+    """Return the differences between two builds."""
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
 
 
 def show(name: str, differing: list[str]) -> None:
-    """Prints a line for one variation."""
+    """Print a line for one variation."""
     listed = f": {', '.join(differing[:12])}" if differing else ""
     print(f"| {name} | {len(differing)} differ{listed} |", flush=True)
 
 
 def run(repository: Path) -> bool:
-    """All variations of one repository; whether nothing differs."""
+    """Build all variations of one repository; return True if nothing differs."""
     print(f"\n{repository}\n\n| build | against the first |\n|---|---|", flush=True)
     good = True
     with tempfile.TemporaryDirectory() as scratch:
@@ -122,7 +122,7 @@ def run(repository: Path) -> bool:
 
 
 def _updated(root: Path, cache: Path, way: Variation) -> list[str]:
-    """What an update's store says differently from one that is built from nothing."""
+    """Return the differences between an updated store and one that is built from nothing."""
     sources = [path for path in sorted(root.rglob("*.py")) if path.stat().st_size > 2000]
     if not sources:
         return []
@@ -136,7 +136,7 @@ def _updated(root: Path, cache: Path, way: Variation) -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Compares builds of some repositories."""
+    """Compare builds of some repositories."""
     if not arguments:
         sys.exit("reproducible needs repositories, e.g. python -m bench reproducible ../corpus/django")
     results = [run(Path(one)) for one in arguments]

@@ -1,7 +1,7 @@
-"""`python -m bench rules ROOT [RULE …]`: findings drawn at random, each with its lines, to be read and judged.
+"""`python -m bench rules ROOT [RULE …]`: findings drawn at random, each with its lines, to be judged by reading.
 
-In: a repository with a store; the ids of rules, where not all are wanted. Out: up to 20 findings of each rule
-on standard output, drawn with a fixed seed, so that what `docs/findings.md` says of them can be read again.
+In: a repository with a store, and ids of rules (all by default). Out: up to 20 findings of each rule, drawn with a
+fixed seed, so that the figures in `docs/findings.md` can be checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AROUND = 3  # lines before and behind
 
 
 def drawn(found: list[tuple[str, Finding]], count: int = DRAWN) -> dict[str, list[tuple[str, Finding]]]:
-    """So many of each rule's findings, in the order of the text; the same ones for the same repository."""
+    """Return findings of each rule, in the order of the text; the same ones for the same repository."""
     by_rule: dict[str, list[tuple[str, Finding]]] = defaultdict(list)
     for path, finding in sorted(found, key=lambda row: (row[0], row[1].line, row[1].col, row[1].by)):
         by_rule[finding.by].append((path, finding))
@@ -32,7 +32,7 @@ def drawn(found: list[tuple[str, Finding]], count: int = DRAWN) -> dict[str, lis
 
 
 def shown(root: Path, path: str, finding: Finding) -> str:
-    """A finding with the lines around it."""
+    """Return a finding with the lines around it."""
     lines = [line.decode(errors="replace") for line in (root / path).read_bytes().splitlines()]
     first, last = max(1, finding.line - AROUND), min(len(lines), max(finding.line, finding.end_line) + AROUND)
     text = [
@@ -43,7 +43,7 @@ def shown(root: Path, path: str, finding: Finding) -> str:
 
 
 def main(root: Path, wanted: list[str]) -> None:
-    """Prints the draw of a repository."""
+    """Print the findings drawn from a repository."""
     found = []
     with Facts(str(root / FOLDER)) as facts:
         for file in facts.files():

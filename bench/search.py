@@ -67,18 +67,18 @@ class Question(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How well some ranks are."""
+    """The quality of some rankings."""
 
     recall: float
     mrr: float
 
     def over(self, other: Score) -> str:
-        """By how much it is better than another, in words."""
+        """Return in words by how much this score is better than another."""
         return f"{self.recall / other.recall - 1:+.1%} and {self.mrr / other.mrr - 1:+.1%}"
 
 
 def is_source(path: str) -> bool:
-    """Whether a path is a program's own source: code that is no test, example, documentation or other people's."""
+    """True if a path is the program's own source: code, but not tests, examples, documentation or vendored code."""
     *folders, name = path.split("/")
     return bool(_SOURCE.fullmatch(name)) and not any(map(_APART.fullmatch, folders)) and not _TEST_NAME.search(name)
 
@@ -87,7 +87,7 @@ def is_source(path: str) -> bool:
 
 
 def from_history(git: Path, root: Path) -> list[Question]:
-    """Commits as questions."""
+    """Return commits as questions."""
     form = "--format=%x01%an%x02%B%x02"
     command = ["git", "--git-dir", str(git), "log", "--no-merges", "--no-renames", "--name-only", "-z", form, "-n", "20000"]
     said = subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8", "replace")
@@ -106,7 +106,7 @@ def from_history(git: Path, root: Path) -> list[Question]:
 
 
 def _first_of(message: str) -> str:
-    """A message's title and first paragraph, without what would give the answer away."""
+    """Return a message's title and first paragraph, without what would give the answer away."""
     paragraphs = re.split(r"\n\s*\n", message.strip())
     text = paragraphs[0] if "\n" in paragraphs[0] else "\n".join(paragraphs[:2])
     for pattern in _TAKEN_OUT:
@@ -115,7 +115,7 @@ def _first_of(message: str) -> str:
 
 
 class Sentence(NamedTuple):
-    """A question from a docstring, and the lines that the docstring stands on."""
+    """A question from a docstring, and the lines of the docstring."""
 
     question: Question
     start: int
@@ -123,7 +123,7 @@ class Sentence(NamedTuple):
 
 
 def from_documentation(root: Path, count: int) -> list[Sentence]:
-    """First sentences of docstrings as questions."""
+    """Return first sentences of docstrings as questions."""
     found = []
     for path in sorted(root.rglob("*.py")):
         inside = str(path.relative_to(root))
@@ -155,7 +155,7 @@ def _without(text: str, name: str) -> str:
 
 
 def lay_out(git: Path, root: Path) -> None:
-    """Writes the files of the newest commit; what the directory does not hold is passed over."""
+    """Write the files of the newest commit; what the git directory lacks is skipped."""
     listed = subprocess.run(["git", "--git-dir", str(git), "ls-tree", "-r", "-z", "HEAD"], capture_output=True, check=True).stdout
     process = subprocess.Popen(["git", "--git-dir", str(git), "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
@@ -177,7 +177,7 @@ def lay_out(git: Path, root: Path) -> None:
 
 
 def copy(origin: Path, root: Path, cut: Iterable[Sentence] = ()) -> None:
-    """Copies the files of a folder, with some docstrings taken out; their lines stay, empty."""
+    """Copy the files of a folder without some docstrings; their lines stay, empty."""
     lines: dict[str, list[Sentence]] = {}
     for one in cut:
         lines.setdefault(one.question.files[0], []).append(one)
@@ -197,7 +197,7 @@ def copy(origin: Path, root: Path, cut: Iterable[Sentence] = ()) -> None:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """The text files of a folder."""
+    """Return the text files of a folder."""
     found = {}
     for entry in walk.walk(str(root)):
         data = (root / entry.path).read_bytes() if (root / entry.path).is_file() else b"\0"
@@ -210,12 +210,12 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Words as they are, but for their case; "_" parts them, as it does for most engines."""
+    """Return words as they are, in lower case; "_" separates them, as in most engines."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
 class Splitter(dict[str, list[str]]):
-    """The parts of each written word, and the whole where it has several."""
+    """Splits each written word into its parts, and keeps the whole if it has several."""
 
     def __missing__(self, word: str) -> list[str]:
         parts = [part.lower() for part in _PART.findall(word)]
@@ -228,7 +228,7 @@ class Splitter(dict[str, list[str]]):
 
 
 class Ranked:
-    """bm25 over some texts, each with the name it stands for."""
+    """Ranks texts by bm25, each with the name it stands for."""
 
     def __init__(self, documents: Iterable[tuple[str, str]], words: Callable[[str], list[str]]) -> None:
         self.words = words
@@ -247,7 +247,7 @@ class Ranked:
         self.norms = [1.2 * (0.25 + 0.75 * length / mean) for length in self.lengths]
 
     def rank(self, question: str, most: int) -> list[str]:
-        """The best texts' names, each once."""
+        """Return the names of the best texts, each once."""
         total, scores, norms = len(self.names), [0.0] * len(self.names), self.norms
         for word, asked in Counter(self.words(question)).items():
             numbers, often = self.postings.get(word, (array("I"), array("I")))
@@ -260,7 +260,7 @@ class Ranked:
 
 
 def pieces(files: dict[str, str]) -> Iterable[tuple[str, str]]:
-    """Files in stretches of 80 lines."""
+    """Return files in pieces of 80 lines."""
     for path, text in files.items():
         lines = text.split("\n")
         for start in range(0, len(lines), 80):
@@ -268,7 +268,7 @@ def pieces(files: dict[str, str]) -> Iterable[tuple[str, str]]:
 
 
 def fused(*ranks: list[str]) -> list[str]:
-    """Ranks joined by the places in them."""
+    """Fuse rankings by reciprocal ranks."""
     scores: dict[str, float] = {}
     for rank in ranks:
         for place, name in enumerate(rank[:100]):
@@ -277,7 +277,7 @@ def fused(*ranks: list[str]) -> list[str]:
 
 
 def baselines(files: dict[str, str], questions: list[Question]) -> tuple[Score, Score]:
-    """Plain and floor over some files."""
+    """Rank with plain and floor over some files."""
     plain = Ranked(files.items(), plain_words)
     first = scored([plain.rank(one.text, 100) for one in questions], questions)
     del plain
@@ -291,7 +291,7 @@ def baselines(files: dict[str, str], questions: list[Question]) -> tuple[Score, 
 
 
 def scored(ranks: list[list[str]], questions: list[Question]) -> Score:
-    """recall@10 and MRR."""
+    """Return recall@10 and MRR."""
     recall = mrr = 0.0
     for rank, question in zip(ranks, questions, strict=True):
         recall += len(set(rank[:10]) & set(question.files)) / len(question.files)
@@ -300,7 +300,7 @@ def scored(ranks: list[list[str]], questions: list[Question]) -> Score:
 
 
 class Ours(NamedTuple):
-    """What `concord search` did."""
+    """The results of `concord search`."""
 
     score: Score
     half: float  # milliseconds
@@ -308,7 +308,7 @@ class Ours(NamedTuple):
 
 
 def ours(root: Path, questions: list[Question]) -> Ours:
-    """Our own ranks: one row a file, in the order of the answer."""
+    """Return our rankings: one row for each file, in the order of the answer."""
     ranks, times = [], []
     with tempfile.TemporaryDirectory() as cache:
         os.environ["CONCORDANCE_CACHE"] = cache
@@ -324,7 +324,7 @@ def ours(root: Path, questions: list[Question]) -> Ours:
 
 
 def row(what: str, root: Path, questions: list[Question]) -> None:
-    """Measures one set of questions, and prints a line."""
+    """Measure one set of questions, and print a line."""
     found = ours(root, questions)
     files = texts(root)
     plain, floor = baselines({path: text for path, text in files.items() if is_source(path)}, questions)
@@ -338,7 +338,7 @@ def row(what: str, root: Path, questions: list[Question]) -> None:
 
 
 def main(folders: list[str]) -> None:
-    """Prints the table."""
+    """Print the table."""
     print("| questions | | plain: recall@10, MRR | floor: source / all files | search | over the floor: source / all files | p50, p95 (50 rows) |")
     print("|---|---|---|---|---|---|---|")
     for folder in map(Path, folders):

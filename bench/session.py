@@ -45,11 +45,12 @@ class Source:
         self.root = root
 
     def line(self, row: Answer) -> str:
-        """The line that a row cites."""
+        """Return the line that a row cites."""
         return (self.root / row["path"]).read_text(errors="replace").split("\n")[row["line"] - 1]
 
     def body(self, row: Answer, name: str) -> bool:
-        """True if a name is called within the definition that begins at a row's line: until the next one of its depth."""
+        """True if a name is called within the definition that begins at a row's line, up to the next definition at its
+        depth."""
         lines = (self.root / row["path"]).read_text(errors="replace").split("\n")[row["line"] - 1 :]
         depth = len(lines[0]) - len(lines[0].lstrip())
         for number, line in enumerate(lines):
@@ -82,7 +83,8 @@ def _readme(answer: Answer, text: str, source: Source) -> bool:
 
 
 def _subclasses(answer: Answer, text: str, source: Source) -> bool:
-    """Every row is a class that names the base, and every such class of the folder is a row, or said to be left out."""
+    """Every row is a class that names the base, and every such class of the folder is a row, or reported as left out.
+    """
     files = sorted((source.root / "torch/optim").glob("*.py"))
     theirs = {name for path in files for name in re.findall(r"^class (\w+)\(Optimizer\)", path.read_text(), re.M)}
     ours = {row["qualified"].rpartition(".")[2] for row in answer["rows"]}
@@ -142,7 +144,7 @@ QUESTIONS = (
 
 
 async def ask_at_random(client: Client, repository: Repository, count: int) -> None:
-    """Asks every tool about definitions drawn at random, and prints a line for each tool."""
+    """Ask every tool about definitions drawn at random, and print a line for each tool."""
     index, chance = repository._index, random.Random(20)
     paths = [row[1] for row in index.file_rows if index.category_of(row[1]) == "source"]
     asked: list[tuple[str, str, str]] = []
@@ -174,7 +176,7 @@ async def ask_at_random(client: Client, repository: Repository, count: int) -> N
 
 
 async def talk(root: Path, count: int) -> None:
-    """Asks all questions in one session."""
+    """Ask all questions in one session."""
     source, tokens, right, seconds = Source(root), 0, 0, []
     concord = str(Path(sys.executable).parent / "concord")
     server = StdioServerParameters(command=concord, args=["mcp", str(root), "--no-update"])
@@ -200,7 +202,7 @@ async def talk(root: Path, count: int) -> None:
 
 
 def main(args: list[str]) -> None:
-    """Prints the table."""
+    """Print the table."""
     anyio.run(talk, Path(args[0]).resolve(), int(args[1]) if args[1:] else 0)
 
 

@@ -1,4 +1,4 @@
-"""How fast the site is: `python -m bench site REPO`, of a repository whose store is there.
+"""How fast the site is: `python -m bench site REPO`, for a repository that has a store.
 
 In: a repository. Out: rows of a table. The server is started as a user starts it (`--no-update`: the store is only
 read), and asked over HTTP as browsers ask: gzipped, one connection for each reader. The clients run on the same machine
@@ -51,7 +51,7 @@ class Server:
         self.port = int(self.process.stdout.readline().split("/")[2].rpartition(":")[2])
 
     def get(self, address: str) -> Got:
-        """One page, on a connection of its own."""
+        """Request one page, on a connection of its own."""
         began = time.perf_counter()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.request("GET", f"/{address}", headers={"Accept-Encoding": "gzip"})
@@ -61,14 +61,14 @@ class Server:
         return Got(reply.status, time.perf_counter() - began, len(data))
 
     def settled(self) -> None:
-        """Waits until everything is worked out that is worked out once."""
+        """Wait until everything is computed that is computed once."""
         before = -1.0
         while (now := self.worked()) - before > 0.05:
             before = now
             time.sleep(1.5)
 
     def worked(self) -> float:
-        """Seconds of work of all its processes."""
+        """Return the processor seconds of all its processes."""
         total = 0
         for pid in measure._tree(self.process.pid):
             text = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -76,17 +76,17 @@ class Server:
         return total / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> float:
-        """Megabytes of all its processes, what they share counted once."""
+        """Return the megabytes of all its processes; shared memory counts once."""
         return sum(map(measure._memory, measure._tree(self.process.pid))) / 2**20
 
     def end(self) -> None:
-        """Ends it."""
+        """Stop it."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(30)
 
 
 def run(root: str, row: Row) -> None:
-    """Measures all of it."""
+    """Measure everything."""
     dice = random.Random(7)
     with Facts(os.path.join(root, FOLDER)) as facts:
         files = sorted(facts.files())
@@ -122,7 +122,7 @@ def run(root: str, row: Row) -> None:
 
 
 def first(root: str, row: Row) -> None:
-    """From the start of the program to the front page: where it was shown before, and where not."""
+    """Measure from the start of the program to the front page, cached and not."""
     for what in ("unknown", "known"):
         for path in Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "concordance", "front").glob("*"):
             if what == "unknown":
@@ -134,7 +134,7 @@ def first(root: str, row: Row) -> None:
 
 
 async def searched(server: Server, names: list[str]) -> list[Got]:
-    """Answers as one types, so many a second, whoever still waits."""
+    """Measure answers while typing, at a fixed rate, whoever still waits."""
     typed = [name[:length] for name in names for length in (len(name) // 2 + 1, len(name))][:QUESTIONS]
     tasks = []
     for question in typed:
@@ -144,7 +144,7 @@ async def searched(server: Server, names: list[str]) -> list[Got]:
 
 
 async def crowd(server: Server, stems: list[str]) -> list[Got]:
-    """Many who read at once, each on a connection that stays."""
+    """Measure many readers at once, each on a persistent connection."""
     end = time.perf_counter() + SECONDS
     dice = random.Random(11)
 
@@ -194,7 +194,7 @@ def _times(found: list[Got]) -> str:
 
 
 def main(given: list[str]) -> None:
-    """Prints the rows for a repository."""
+    """Print the rows for a repository."""
 
     def row(what: str, bar: str, measured: str) -> None:
         sys.stdout.write(f"| {what} | {bar} | {measured} |\n")

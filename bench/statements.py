@@ -68,7 +68,7 @@ class Repository:
         self._texts: dict[str, str] = {}
 
     def text(self, path: str) -> str:
-        """A file's text; empty where there is none."""
+        """Return a file's text; empty if there is none."""
         if path not in self._texts:
             try:
                 self._texts[path] = (self.root / path).read_bytes().decode("utf-8", "replace")
@@ -77,7 +77,7 @@ class Repository:
         return self._texts[path]
 
     def pages(self) -> list[str]:
-        """The paths of files that have a page."""
+        """Return the paths of files that have a page."""
         found = []
         for top, _, names in os.walk(self.book):
             home = os.path.relpath(top, self.book)
@@ -86,7 +86,7 @@ class Repository:
 
 
 def statements(of: Repository, path: str) -> Iterator[Statement]:
-    """The statements of one file's page that text can contradict."""
+    """Return the statements of one file's page that text can contradict."""
     page = (of.book / f"{path}_docs.md").read_text()
     before, _, rest = page.partition("\n## Original Source\n")
     after = rest.partition("\n## High-Level Overview\n")[2]
@@ -143,13 +143,13 @@ def _use(
 
 
 def _file_of(path: str, address: str) -> str:
-    """The file that a link from a file's page is about; "" where it is about something else."""
+    """Return the file that a link from a file's page is about; "" if it is about something else."""
     there = os.path.normpath(os.path.join(os.path.dirname(path), unquote(address)))
     return there.removesuffix("_docs.md") if there.endswith("_docs.md") else ""
 
 
 def _says(of: Repository, path: str, page: str, words: str) -> bool:
-    """True if a quotation stands in the file, or in one that the page cites or links."""
+    """True if a quotation is in the file, or in one that the page cites or links."""
     wanted = _letters(words)
     if wanted in _letters(of.text(path)):
         return True
@@ -169,7 +169,7 @@ def _has_test(of: Repository, what: str) -> bool:
 
 
 def absences(of: Repository, drawn: list[str]) -> Iterator[Statement]:
-    """What pages say was not found, beside all other files: their words and paths in them."""
+    """Compare what pages say was not found with the words and paths in all other files."""
     names = Counter(path.rpartition("/")[2] for path in of.pages())
     mentions: dict[str, set[str]] = {}
     for path in of.pages():
@@ -192,7 +192,7 @@ def absences(of: Repository, drawn: list[str]) -> Iterator[Statement]:
 
 
 def python_uses(of: Repository) -> Iterator[Statement]:
-    """What names in Python files lead to, beside pyrefly; nothing without pyrefly or Python."""
+    """Compare the targets of names in Python files with pyrefly's; nothing without pyrefly or Python."""
     if not (Path(sys.executable).parent / "pyrefly").exists() or not any(path.endswith(".py") for path in of.pages()):
         return
     said = pynames.report(of.root, ".", of.root / FOLDER / "glean")  # kept: pyrefly takes minutes
@@ -213,7 +213,7 @@ def python_uses(of: Repository) -> Iterator[Statement]:
 
 
 def cpp_uses(of: Repository) -> Iterator[Statement]:
-    """What names in C++ files lead to, beside libclang; nothing without libclang or C++."""
+    """Compare the targets of names in C++ files with libclang's; nothing without libclang or C++."""
     if importlib.util.find_spec("clang") is None:
         return
     cppnames = importlib.import_module("bench.cppnames")
@@ -228,7 +228,7 @@ def cpp_uses(of: Repository) -> Iterator[Statement]:
 
 
 def package_tests(name: str) -> None:
-    """Prints what coverage.py and `--collect-only` say about the tests on the pages of a package."""
+    """Print what coverage.py and `--collect-only` say about the tests on the pages of a package."""
     scratch = tests_map.scratch_folder()
     first, _, _, none, commands = tests_map.measure_package(name, scratch)
     row = "| {}: {} | {} | {} of {} |"
@@ -238,7 +238,7 @@ def package_tests(name: str) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Prints the table."""
+    """Print the table."""
     count = next((int(one) for one in arguments if one.isdigit()), 1000)
     print("| what | bar | measured |\n|---|---|---|")
     names = [one for one in arguments if not one.isdigit()]

@@ -28,20 +28,20 @@ BAR = "<= 0.3 x"
 
 
 def build(root: Path, cache: Path) -> float:
-    """Brings the store and the book up to date; seconds of processor time."""
+    """Update the store and the book; return seconds of processor time."""
     before = oneedit.processor_time()
     measure.run([*oneedit.CONCORD, "build", str(root), "--jobs", "2"], env={"CONCORDANCE_CACHE": str(cache)})
     return oneedit.processor_time() - before
 
 
 def git(root: Path, *words: str) -> None:
-    """Runs git in a repository."""
+    """Run git in a repository."""
     own = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "core.hooksPath=/dev/null"]
     subprocess.run(["git", *own, *words], cwd=root, check=True, capture_output=True)
 
 
 def branch(root: Path, wanted: int) -> list[str]:
-    """Makes a branch on which some files are edited, each in one of the ways of `bench edit`, and returns these."""
+    """Make a branch on which some files are edited, each in one of the ways of `bench edit`; return these files."""
     chance, edited = random.Random(SEED), []
     with Facts(str(root / FOLDER)) as facts:
         files = [file for file in facts.files() if not file.skip and file.language and facts.of(file.path).symbols]
@@ -64,7 +64,7 @@ def branch(root: Path, wanted: int) -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Switches, and prints the table."""
+    """Switch branches, and print the table."""
     if not arguments:
         sys.exit("switch needs a checkout, e.g. python -m bench switch ../corpus/django")
     checkout, wanted = Path(arguments[0]), int(arguments[1]) if arguments[1:] else FILES

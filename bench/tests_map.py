@@ -86,7 +86,7 @@ class Share(NamedTuple):
 
 
 def fetched(name: str, scratch: Path) -> Path:
-    """The unpacked source distribution of a package."""
+    """Return the unpacked source distribution of a package."""
     home = scratch / name
     if not home.exists():
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
@@ -113,7 +113,7 @@ def fetched(name: str, scratch: Path) -> Path:
 
 
 def _python(scratch: Path) -> Path:
-    """The interpreter of an environment for other people's tests."""
+    """Return the interpreter of an environment for other people's tests."""
     python = scratch / "venv" / "bin" / "python"
     if not python.exists():
         venv.create(scratch / "venv", with_pip=True)
@@ -126,7 +126,7 @@ def _install(python: Path, *names: str) -> None:
 
 
 def measured(name: str, scratch: Path) -> Pairs:
-    """What coverage sees, with what a test's fixtures execute."""
+    """Return what coverage sees, including what a test's fixtures execute."""
     kept = scratch / f"{name}.json"
     if not kept.exists():
         package, root, python = PACKAGES[name], fetched(name, scratch), _python(scratch)
@@ -168,7 +168,7 @@ def _pairs(lines: str, root: Path) -> Pairs:
 
 
 def _bodies(path: Path) -> set[int]:
-    """The lines inside of functions."""
+    """Return the lines inside functions."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -276,7 +276,7 @@ def measure_package(name: str, scratch: Path) -> tuple[Share, Share, Share, Shar
 
 
 def main() -> None:
-    """Prints a line a package."""
+    """Print a line for each package."""
     scratch = scratch_folder()
     print("| package | first five | recall | precision | none | commands |\n|---|---|---|---|---|---|")
     every: list[tuple[Share, ...]] = []

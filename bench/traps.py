@@ -1,6 +1,6 @@
-"""Runs the tests of traps on every Python at hand that the program supports.
+"""Runs the tests of traps on every installed Python version that the program supports.
 
-In: nothing, or paths of interpreters. Out: a line for each: its version, and what became of the tests. Each gets an
+In: nothing, or paths of interpreters. Out: a line for each with its version and the result of the tests. Each gets an
 environment of its own in a temporary folder, with the packages of `requirements.lock` and an installation of this tree
 that is not editable, as users have it.
 """
@@ -20,7 +20,7 @@ OLDEST, NEWEST = 11, 20  # minor versions that are looked for
 
 
 def interpreters() -> list[str]:
-    """One interpreter for each supported version, on the PATH or of pyenv."""
+    """Return one interpreter for each supported version, from PATH or pyenv."""
     found = []
     for minor in range(OLDEST, NEWEST):
         pyenv = sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3"))
@@ -31,7 +31,7 @@ def interpreters() -> list[str]:
 
 
 def main(args: list[str]) -> None:
-    """Prints a table."""
+    """Print the table."""
     print("| Python | tests |\n|---|---|", flush=True)
     failed = False
     for python in args or interpreters():

@@ -1,9 +1,9 @@
-"""`python -m bench updates [UPDATES]`: updates of a small repository beside two busy loops, none of which may stall.
+"""`python -m bench updates [UPDATES]`: updates a small repository beside two busy loops; no update may stall.
 
 In: how many updates. Out: a table: how many updates there were, how long they took, and how many did not end within
-`DEADLINE` seconds; of those the stacks are shown. Every third edit changes a macro that all C files use, so that
-workers are started anew in the middle of the update; at random moments one of the workers is killed, so that they are
-replaced while the text index is open.
+`DEADLINE` seconds, with the stacks of those. Every third edit changes a macro that all C files use, so that workers are
+started anew in the middle of the update; at random moments one of the workers is killed, so that they are replaced
+while the text index is open.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if __name__ == "__main__":
 
 
 def files() -> dict[str, str]:
-    """A few files of each kind that an update treats in its own way."""
+    """Return a few files of each kind that an update treats differently."""
     found = {"lib/api.h": "#define LIB_API __attribute__((visibility(\"default\")))\nclass LIB_API Leaf { int size; };\n"}
     for number in range(12):
         found[f"lib/c{number}.cpp"] = f'#include "api.h"\nclass LIB_API Stem{number} : public Leaf {{ void bend(); }};\n'
@@ -44,7 +44,7 @@ def files() -> dict[str, str]:
 
 
 def edit(root: Path, step: int, chance: random.Random) -> None:
-    """One edit."""
+    """Make one edit."""
     if step % 3 == 0:
         (root / "lib/api.h").write_text(f"#define LIB_API __attribute__((v{step}))\n#define MORE_{step} 1\nclass LIB_API Leaf {{ int size; }};\n")
     for _ in range(chance.randint(1, 5)):
@@ -56,7 +56,7 @@ def edit(root: Path, step: int, chance: random.Random) -> None:
 
 
 def children(pid: int) -> list[int]:
-    """The processes below one."""
+    """Return the child processes of a process."""
     found, waiting = [], [pid]
     while waiting:
         try:
@@ -69,7 +69,7 @@ def children(pid: int) -> list[int]:
 
 
 def disturb(pid: int, chance: random.Random) -> bool:
-    """Kills one of the workers at a random moment; whether there was one."""
+    """Kill one of the workers at a random moment; return True if there was one."""
     until = time.monotonic() + 8.0
     while not (found := [one for one in children(pid) if _is_worker(one)]) and time.monotonic() < until:
         time.sleep(0.01)
@@ -90,7 +90,7 @@ def _is_worker(pid: int) -> bool:
 
 
 class Updater:
-    """A process that updates when it is told to; a new one takes its place when it stalls."""
+    """A process that updates when told to; a new one replaces it when it stalls."""
 
     def __init__(self, home: Path) -> None:
         self.root, self.program = home / "repo", home / "program.py"
@@ -104,7 +104,7 @@ class Updater:
         return subprocess.Popen(command, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True)
 
     def update(self, what: str, chance: random.Random, counts: Counter[str]) -> None:
-        """One update."""
+        """Update once."""
         assert self.run.stdin is not None
         assert self.run.stdout is not None
         self.run.stdin.write(f"{what}\n")
@@ -127,13 +127,13 @@ class Updater:
         self.run = self._started()
 
     def close(self) -> None:
-        """Ends it."""
+        """End the process."""
         self.run.communicate()
         self.said.close()
 
 
 def main(words: list[str]) -> None:
-    """Updates, and prints the table."""
+    """Update, and print the table."""
     wanted = int(words[0]) if words else 1000
     chance = random.Random(SEED)
     counts: Counter[str] = Counter()

@@ -1,8 +1,10 @@
-"""What every test stands on: its own facts cache, a git that no setting of this machine touches, and signals that are
-heard: a shell starts what runs in the background with Ctrl-C ignored, and every process that a test starts inherits it.
-Programs that tests start keep what they compile, whatever the surroundings say: hundreds of them start, and compiling
-the package takes each longer than its work. The thread by which a worker of the test runner hears from its parent must
-not keep the program from forking: it only waits on a pipe that nobody else reads.
+"""What all tests share: a facts cache of their own, a git configuration that no setting of the machine affects, and
+default signal handlers, because a shell starts background jobs with Ctrl-C ignored and every process that a test starts
+would inherit that.
+
+Programs that tests start may write compiled files, whatever the environment says: hundreds of them start, and compiling
+the package takes longer than their work. The thread by which a worker of the test runner receives commands must not
+keep the program from forking: it only waits on a pipe that nothing else reads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command line: what it answers, what it prints where, and with which exit code it leaves."""
+"""The command line: answers, output streams and exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.program import age, ask, build, concord, git, write
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with its store, which no test here changes."""
+    """A repository with its store; no test here changes it."""
     made = tmp_path_factory.mktemp("built")
     program.sample(made)
     concord("build", made, env={"CONCORDANCE_CACHE": str(tmp_path_factory.mktemp("cache"))})
@@ -48,7 +48,7 @@ def test_every_command_and_option_has_help_with_an_example(name: str) -> None:
 
 
 def test_examples_in_help_are_accepted() -> None:
-    """An example names options that there are; the paths are of another repository."""
+    """The options in an example exist; its paths belong to another repository."""
     for name in commands():
         for line in re.findall(r"^\s*concord (.*)", concord(name, "--help").stdout, re.M):
             words = line.split()
@@ -198,7 +198,7 @@ def test_questions_answer(built: Path) -> None:
 
 
 def test_declarations_are_listed_when_asked_for(repo: Path) -> None:
-    """A prototype in a C header is no definition; a TypeScript declaration is all that there is."""
+    """A prototype in a C header is not a definition, but a TypeScript declaration is all there is."""
     write(
         repo, {"a.h": "int f(int);\nstruct S;\nint g(void) { return 1; }\n", "a.d.ts": "declare function h(): void;\n"}
     )

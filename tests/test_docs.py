@@ -1,4 +1,4 @@
-"""The documentation is complete, and speaks of what is there."""
+"""The documentation is complete, and everything it names exists."""
 
 from __future__ import annotations
 
@@ -117,13 +117,13 @@ def test_help_has_an_example() -> None:
 
 
 def _example() -> dict[str, str]:
-    """The files of the example extension: the fenced blocks of the page that are named by a path."""
+    """Return the files of the example extension: the fenced blocks of the page that are named by a path."""
     text = (ROOT / "docs" / "extending.md").read_text()
     return dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```", text, re.M | re.S))
 
 
 def _install(folder: Path, files: dict[str, str]) -> None:
-    """Lays an extension into a folder as an installer would: its packages, and what it declares."""
+    """Install an extension into a folder: its packages, and the entry points that it declares."""
     project = tomllib.loads(files["pyproject.toml"])["project"]
     about = f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     points = project["entry-points"].items()

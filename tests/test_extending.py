@@ -1,5 +1,7 @@
-"""Other distributions extend the program: one new file in a folder that mirrors ours is a language, a bridge, a rule, a question or a
-page. Each toy here is such a distribution, with nothing but the file in question, and its effect is looked for in what users see."""
+"""Other distributions extend the program: one new file in a folder that mirrors ours is a language, a bridge, a rule, a
+question or a page. Each example here is such a distribution with nothing but that file, and its effect is looked for in
+what users see.
+"""
 
 from __future__ import annotations
 
@@ -272,7 +274,8 @@ def test_a_section_of_a_files_page(tmp_path: Path) -> None:
 
 
 def test_an_output_format(tmp_path: Path) -> None:
-    """The pages have the same names but for their endings, and are updated, removed and verified as those in Markdown are."""
+    """The pages have the same names but for their extensions, and are updated, removed and verified like those in
+    Markdown."""
     toy = Extension(tmp_path, {"render/formats/plain.py": FORMAT})
     assert "[markdown|html|plain]" in concord("build", "--help", env=toy.env).stdout
     toy.build()
@@ -299,7 +302,7 @@ def test_an_output_format(tmp_path: Path) -> None:
 
 
 def test_a_book_in_another_format_is_not_documented(tmp_path: Path) -> None:
-    """Only pages count as such: a file of the repository beside them does not, whatever its name."""
+    """Only pages count as such; a file of the repository beside them does not, whatever its name."""
     toy = Extension(tmp_path, {"render/formats/plain.py": FORMAT})
     docs = toy.repository / "docs"
     toy.build("--format", "plain", "--out", str(docs))

@@ -1,4 +1,4 @@
-"""What the program says of the sample repository is what it said when a person last read it."""
+"""Goldens: what the program writes about the sample repository is what it wrote when a person last read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of the house: what `docs/architecture.md` promises of the code, checked in the code."""
+"""The rules of the house: what `docs/contributing.md` promises about the code, checked in the code."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _imported(node: ast.AST) -> list[str]:
-    """The names of what a statement imports."""
+    """Return the names that a statement imports."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
@@ -137,8 +137,8 @@ def test_plug_ins_do_not_know_one_another() -> None:
 
 
 def test_plug_ins_implement_their_protocols(tmp_path: Path) -> None:
-    """A module can be assigned to a variable of a protocol's type, so the type checker compares every plug-in with its folder's. The last
-    line is wrong on purpose: it shows that the checker looks."""
+    """A module can be assigned to a variable of a protocol's type, so the type checker compares every plug-in with its
+    folder's. The last line is wrong on purpose: it shows that the checker looks."""
     imports, assigned = [], []
     for folder in PLUG_INS:
         package = f"concordance.{folder.replace('/', '.')}"
@@ -169,8 +169,8 @@ def test_fences() -> None:
 
 
 def test_no_global_state() -> None:
-    """A module's list or dictionary in capitals is a table, and nothing changes it; a lower-case one is state. So is what a cached
-    function returns if others can change it, and what it keeps alive as an argument."""
+    """A module's list or dictionary in capitals is a constant table that nothing changes; a lower-case one is state. So
+    is a cached function's result if callers can change it, and an argument that the cache keeps alive."""
     wrong = []
     for path in FILES:
         tree = _tree(path)
@@ -229,7 +229,7 @@ def test_folders_are_tables_of_contents() -> None:
 
 
 def test_names() -> None:
-    """A class is found by its name alone, and nothing is called by a private word."""
+    """A class is found by its name alone, and nothing has a name that only its author understands."""
     classes: Counter[str] = Counter()
     unclear = []
     for path in FILES:
@@ -251,5 +251,5 @@ def test_every_grammar_that_is_installed_is_used() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "bench").glob("*.py")), ids=lambda path: path.stem)
 def test_every_benchmark_can_be_imported(path: Path) -> None:
-    """Nothing else runs them before somebody measures."""
+    """Otherwise nobody would notice until somebody measures."""
     importlib.import_module(f"bench.{path.stem}")

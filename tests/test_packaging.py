@@ -1,4 +1,4 @@
-"""What others install is this project, by the locks, and no other project of the name."""
+"""What users install is this project, with the locked versions, and no other project of the same name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TAKEN = re.compile(r"""\b(?:pip[x3]?|uvx?|poetry|pdm|conda)\b.*\b(?:install|add
 
 
 def _pins(name: str) -> dict[str, tuple[str, ...]]:
-    """What a lock says of each package: its version, and its hashes."""
+    """Return what a lock file pins for each package: its version and its hashes."""
     text = (TREE / name).read_text().replace("\\\n", " ")
     rows = [line.split(" --hash=") for line in text.splitlines() if line and not line.startswith("#")]
     return {row[0].partition("==")[0]: tuple(sorted(part.partition(";")[0].strip() for part in row)) for row in rows}

@@ -1,4 +1,6 @@
-"""When the program forks, what its children hold, how it waits for others, and what is left of it when it is ended."""
+"""When the program forks, what its children inherit, how it waits for other processes, and what remains when it is
+killed.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def each(work): return [one for result in forked.map_forked(None, work, [[1], [2
 
 
 def script(text: str, *args: str | Path, code: int = 0) -> str:
-    """What a script says."""
+    """Return what a script prints."""
     command = [sys.executable, "-c", PRELUDE + text, *map(str, args)]
     done = subprocess.run(command, env=program.environment(), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == code, done.stderr
@@ -57,7 +59,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def built(model: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of `model`."""
     return Path(shutil.copytree(model, tmp_path / "built", copy_function=shutil.copy2))
 
 
@@ -90,7 +92,7 @@ writer = TextWriter(sys.argv[1], None)
 
 @pytest.mark.parametrize("thread", THREADS)
 def test_nothing_is_forked_while_another_thread_runs(thread: str, tmp_path: Path) -> None:
-    """What forked workers would do is done by the process itself, and whoever forks nevertheless is refused."""
+    """The process does the work of forked workers itself, and code that forks all the same is refused."""
     said = script(f"""
 forks._SETTLE = 0.2
 assert os.getpid() not in each(names)
@@ -106,7 +108,7 @@ for start in (forks.Process(target=print).start, forks.fork):
 
 
 def test_readers_come_from_a_server_while_the_index_is_written(tmp_path: Path) -> None:
-    """Also where forked workers were killed, and the threads of the index began meanwhile."""
+    """The same after forked workers were killed, while threads of the index are running."""
     script("""
 from concordance.facts.fulltext.index import TextWriter
 pool = parallel.Pool(1, gc.disable, ["concordance.workflow.stages.extract"], lambda items: 60.0, lambda dead, items: None, fork=True)
@@ -122,7 +124,7 @@ writer.finish("1")
 
 
 def test_threads_that_end_are_waited_for(tmp_path: Path) -> None:
-    """Those of an index that was written end a moment later."""
+    """The threads of an index end a moment after it was written."""
     script("""
 from concordance.facts.fulltext.index import TextWriter
 writer = TextWriter(sys.argv[1], None)
@@ -132,7 +134,7 @@ assert os.getpid() not in each(names)
 
 
 def test_what_a_child_holds(tmp_path: Path) -> None:
-    """No lock of its parent: not that of the store, nor of an index, nor of a temporary folder."""
+    """A child holds no lock of its parent: not of the store, of an index, or of a temporary folder."""
     said = script("""
 from concordance.workflow.workers import temp_folder as scratch
 from concordance.facts.integrity import lock
@@ -183,8 +185,8 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("update", ["an edit", "a macro", "a lost index", "killed"])
 def test_no_update_forks_beside_a_thread(built: Path, tmp_path: Path, update: str) -> None:
-    """Wherever it starts workers: at the edit of a file, when a macro is another and its users are read again, when the
-    text index is lost, and when workers were killed while the index was open."""
+    """Covers each case in which an update starts workers: an edited file, a changed macro whose users are read again, a
+    lost text index, and workers that were killed while the index was open."""
     repo = built
     threads, spy = tmp_path / "threads", tmp_path / "spy.py"
     spy.write_text(SPY)
@@ -222,7 +224,7 @@ with watch_call("the index to be written", 0.2, 0.5):
 
 
 def test_workers_that_do_not_end_are_killed() -> None:
-    """One that was stopped takes no order, and an executor would wait for it for ever."""
+    """A stopped worker ignores the request to end, and an executor would wait for it forever."""
     script("""
 import signal
 parallel._GRACE = 0.5
@@ -256,7 +258,7 @@ def test_what_is_done_without_workers_is_bounded() -> None:
 
 
 def test_temporary_folders_of_dead_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of living runs, of others and what only looks like one stay."""
+    """Folders of living runs, of other programs, and with similar names stay."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -283,7 +285,7 @@ def test_temporary_folders_of_dead_runs(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_temporary_folder_that_another_run_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that sweeps takes a folder for a leftover in the moment before it is locked."""
+    """Between its creation and its lock, a folder looks like a leftover to a run that cleans up."""
     real, removed = temp_folder.fcntl.flock, []
 
     def flock(handle: int, operation: int) -> None:
@@ -333,7 +335,7 @@ def test_who_holds_the_lock_is_said(folder: Path) -> None:
 
 
 def test_a_lock_that_a_dead_build_left_to_a_child(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its holder is dead, but something that it started has the descriptor."""
+    """The holder is dead, but a process that it started has inherited the descriptor."""
     home = folder / ".concordance"
     home.mkdir()
     monkeypatch.setattr(lock, "_ORPHANED", 0.1)
@@ -370,7 +372,7 @@ def test_a_lock_that_is_no_file(folder: Path) -> None:
 
 
 def test_only_processor_time_counts_against_an_item() -> None:
-    """A machine that is busy, or sleeps, makes an item late by the clock; one that is blocked is given up in the end."""
+    """On a busy or suspended machine an item is late only by the clock; an item that blocks is given up in the end."""
     script("""
 import time
 def wait(shared, items):
@@ -386,8 +388,9 @@ assert "did not finish" in blocked.reason and "did not finish" in endless.reason
 
 
 def test_what_earlier_items_left_does_not_count_against_an_item() -> None:
-    """A worker that has read much runs out of memory at an item that another worker reads, so how the work is split
-    decided which files were given up. `bytes` of zeros are never touched (a `bytearray` is), so they cost nothing."""
+    """A worker that had read much used to run out of memory at an item that another worker could read, so the split of
+    the work decided which files were given up. `bytes` of zeros are never touched (a `bytearray` is), so they cost
+    nothing."""
     script("""
 from concordance.base.config import Config
 most, hoard = Config().memory, []

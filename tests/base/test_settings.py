@@ -1,4 +1,4 @@
-"""What owners set in `concordance.toml` is read with care, works to its end, and is noticed by the next build."""
+"""Settings in `concordance.toml`: every value is validated, has its effect, and is noticed by the next build."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ FILES = {
 
 
 def said(root: Path, text: str, name: str = config_file.FILE) -> config_file.Settings:
-    """What a text means as the settings of a repository."""
+    """Parse a text as the settings of a repository."""
     (root / name).write_bytes(text.encode())
     return read_settings(str(root))
 
 
 def wrong(root: Path, text: str, name: str = config_file.FILE) -> str:
-    """What is said of wrong settings."""
+    """Return the error message for invalid settings."""
     with pytest.raises(UserError) as caught:
         said(root, text, name)
     assert caught.value.exit_code == 2
@@ -66,13 +66,13 @@ def wrong(root: Path, text: str, name: str = config_file.FILE) -> str:
 
 @pytest.fixture
 def woods(folder: Path) -> Path:
-    """A small repository with something for each setting."""
+    """A small repository with something that each setting affects."""
     sample(folder, FILES)
     return folder
 
 
 def built(root: Path, text: str | None = None) -> dict[str, str]:
-    """The pages of a repository's book with some settings, where these have it written."""
+    """Return the pages of a repository's book, built with some settings."""
     if text is not None:
         (root / config_file.FILE).write_text(text)
     _, written = builds.write_book(str(root), None, None, 1, ignore_progress)
@@ -82,7 +82,7 @@ def built(root: Path, text: str | None = None) -> dict[str, str]:
 
 
 def asked(root: Path, command: str, about: str) -> list[dict[str, Any]]:
-    """What a command answers, of the store as it is brought up to date."""
+    """Return a command's answer from the updated store."""
     with api.Repository(root) as repository:
         found: list[dict[str, Any]] = getattr(repository, command)(about)
         return found

@@ -1,4 +1,4 @@
-"""The commits of a file's lines, and what the site says of them; git's own account of a work tree is the oracle where it may be asked."""
+"""The commit of each line, and how the site shows it. For work trees, `git blame` is the oracle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 
 
 def told(found: Blame) -> list[str]:
-    """The summary of each line's commit; "" of one that is not committed."""
+    """Return the summary of each line's commit; "" for a line that is not committed."""
     assert not found.note
     return [found.commits[at].summary if at >= 0 else "" for count, at in found.ranges for _ in range(count)]
 
@@ -160,7 +160,7 @@ def test_it_writes_no_more_than_it_may(repo: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_edits_as_git_tells_them(folder: Path) -> None:
-    """Random edits: as many lines are of the last commit as git finds, or nearly."""
+    """After random edits, about as many lines belong to the last commit as `git blame` finds."""
     chance = random.Random(7)
     lines = [f"line {chance.randrange(40)}\n" for _ in range(200)]
     sample(folder, {"a.txt": "".join(lines)})

@@ -1,4 +1,4 @@
-"""What a file is, by its name and bytes: language, category, encoding, binary types."""
+"""Classifying files by name and content: language, category, encoding, binary types."""
 
 from __future__ import annotations
 

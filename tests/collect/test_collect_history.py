@@ -1,4 +1,4 @@
-"""Change facts from one run of git log; git's own counts are the oracle."""
+"""The history of files from one run of `git log`; git's own counts are the oracle."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def git(folder: Path, *args: str, author: str = "Ada", at: int = START) -> str:
 
 
 def commit(folder: Path, at: int, *paths: str, author: str = "Ada") -> None:
-    """A commit that appends a line to files."""
+    """Make a commit that appends a line to files."""
     for path in paths:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         with open(folder / path, "ab") as file:
@@ -100,7 +100,7 @@ def test_a_name_that_is_used_again(repo: Path) -> None:
 
 
 def test_deleted_files_may_come_back(repo: Path) -> None:
-    """What is said depends on the commit alone, not on what lies in the work tree."""
+    """The history depends on the commit alone, not on the work tree."""
     commit(repo, 1, "a", "gone")
     (repo / "gone").unlink()
     commit(repo, 2, "a")

@@ -1,4 +1,4 @@
-"""The walk: every file once, nothing followed, nothing run; git itself is the oracle."""
+"""The walk lists every file once, follows no link and runs nothing; git is the oracle."""
 
 from __future__ import annotations
 
@@ -405,7 +405,7 @@ def test_a_bare_repository(tmp_path: Path) -> None:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that everybody may enter; pytest's own are for their owner alone."""
+    """A folder that every user may enter; pytest's own folders are private."""
     folder = Path(tempfile.mkdtemp(prefix="concordance-", dir="/tmp"))
     folder.chmod(0o755)
     yield folder
@@ -415,7 +415,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def as_nobody(ask: Callable[[], object]) -> Any:
-    """What a function answers where it is run without rights."""
+    """Return the result of a function that runs as an unprivileged user."""
     if os.geteuid() != 0:
         return ask()
     reader, writer = os.pipe()

@@ -1,4 +1,4 @@
-"""Named pipes and devices where files are expected: nothing waits for them."""
+"""Named pipes and devices where files are expected: the program never blocks on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outside programs: which are run, what they know, and that none is waited for without end."""
+"""External programs: which ones run, what their environment contains, and that each has a time limit."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_program_that_does_not_end_is_stopped(tmp_path: Path, monkeypatch: pyt
 
 
 def _gone(process: int) -> None:
-    """Waits until a process is no more."""
+    """Wait until a process has ended."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -112,7 +112,7 @@ def test_a_repository_that_is_a_pipe(folder: Path) -> None:
 
 
 def test_git_fetches_nothing(repo: Path, tmp_path: Path) -> None:
-    """A partial clone lacks objects, and says by which program they are fetched."""
+    """A partial clone lacks objects and names a program that would fetch them."""
     fired = tmp_path / "fired"
     trap = _script(tmp_path / "trap", f"touch {fired}")
     missing = subprocess.run(["git", "rev-parse", "HEAD:a.py"], cwd=repo, capture_output=True, text=True, check=True).stdout.strip()

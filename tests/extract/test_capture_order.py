@@ -1,4 +1,4 @@
-"""What is read from a file does not depend on the order in which the parser library returns the nodes of a capture."""
+"""Facts do not depend on the order in which the parser library returns the nodes of a capture."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ void third(Iterator& iter) {
 
 
 class _Shuffled:
-    """A cursor that returns the nodes of each capture in an order of its own."""
+    """A query cursor that shuffles the nodes of each capture."""
 
     def __init__(self, query: Any) -> None:
         self._cursor = QueryCursor(query)

@@ -1,4 +1,4 @@
-"""Every literate case under `tests/cases/`."""
+"""Runs every literate case under `tests/cases/`."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 
 
 def literals(path: Path) -> list[tuple[str, str]]:
-    """Every docstring of a file: its literal, and its value as Python reads it."""
+    """Return every docstring of a file: its literal, and its value according to Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,4 +1,4 @@
-"""What is comment, string, number and keyword in a text; for Python the interpreter itself is asked."""
+"""Highlighting: comments, strings, numbers and keywords. For Python, its own tokenizer is the oracle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ Piece = tuple[int, int, str]
 
 
 def _said(text: str) -> tuple[list[Piece], list[tuple[int, int]]]:
-    """What Python's own tokenizer says; and where strings stand that have code in them, which it does not tell apart."""
+    """Return the tokens according to Python's tokenizer, and the places of strings that contain code, which it does not
+    distinguish."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))

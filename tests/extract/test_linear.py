@@ -1,4 +1,4 @@
-"""Reading takes time in proportion to the size of a file, whatever is in it."""
+"""Reading a file takes time linear in its size, whatever it contains."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _GUARDED = {
 
 
 def modules() -> list[str]:
-    """What reads text of any language, documents, settings and recipes."""
+    """Return the modules that read text of any language, documents, settings and build files."""
     names = [f"{languages.__name__}.{name}" for name in _READERS]
     names += [f"{concordance.extract.__name__}.{name}" for name in _SHARED]
     names += [f"{concordance.query.__name__}.{name}" for name in _PAGES]
@@ -81,7 +81,7 @@ def modules() -> list[str]:
 
 
 def held(value: Any) -> Iterator[re.Pattern[Any]]:
-    """The patterns in a value of a module."""
+    """Return the patterns in a value of a module."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, (list, tuple, frozenset)):
@@ -96,7 +96,7 @@ def held(value: Any) -> Iterator[re.Pattern[Any]]:
 
 
 def seconds(pattern: re.Pattern[Any], text: str, anchored: bool) -> float:
-    """The processor time that a pattern takes to look through a text."""
+    """Return the processor time for searching a text with a pattern."""
     data = text.encode() if isinstance(pattern.pattern, bytes) else text
     fastest = 1e9
     for _ in range(TRIES):
@@ -113,7 +113,8 @@ def seconds(pattern: re.Pattern[Any], text: str, anchored: bool) -> float:
 
 
 def is_anchored(module: ModuleType, name: str) -> bool:
-    """True if a module asks a pattern only whether it fits at one place, as all do that look at beginnings of lines."""
+    """True if a module only matches a pattern at given positions, as code does that looks at the beginnings of lines.
+    """
     if module.__name__.startswith(find_patterns.__module__):
         return name not in ("_WORD", "_FILLS", "_EMPTY", "_RAII", "_ATTRIBUTE")
     with open(str(module.__file__), encoding="utf-8") as file:
@@ -123,7 +124,7 @@ def is_anchored(module: ModuleType, name: str) -> bool:
 
 @pytest.mark.parametrize("path", modules())
 def test_patterns_are_linear(path: str) -> None:
-    """No text made of a pattern's own signs costs it the square of the size."""
+    """No text made of a pattern's own characters makes it take quadratic time."""
     module = importlib.import_module(path)
     for name, value in list(vars(module).items()):
         if f"{path.rpartition('.')[2]}.{name}" in _GUARDED:
@@ -135,7 +136,7 @@ def test_patterns_are_linear(path: str) -> None:
 
 
 def repeated(piece: str, size: int = 60_000) -> str:
-    """A text that says the same over and over."""
+    """Return a text that repeats a piece."""
     return piece * (size // len(piece))
 
 
@@ -181,7 +182,7 @@ COSTLY = [
 
 @pytest.mark.parametrize(("language", "text"), COSTLY, ids=lambda value: repr(value[:12]))
 def test_costly_texts_are_read_in_linear_time(language: str, text: str) -> None:
-    """The limit is many times what they take, and a part of what they took."""
+    """The limit is many times what these texts take now, and a fraction of what they took."""
     engine.extract("a\n", language)
     began = time.process_time()
     facts = engine.extract(text, language)
@@ -208,7 +209,7 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("language", "text"), PATTERNS, ids=lambda value: repr(value[:12]))
 def test_patterns_of_costly_texts_are_found_in_linear_time(language: str, text: str) -> None:
-    """As for reading, in a file with a syntax tree and in one that has none."""
+    """The same for patterns, in a file with a syntax tree and in one without."""
     draft = plugins.load(engine.LANGUAGES, language).read(Source(without_repetition(text)[0], language))
     facts = draft.facts()
     began = time.process_time()
@@ -218,7 +219,7 @@ def test_patterns_of_costly_texts_are_found_in_linear_time(language: str, text: 
 
 
 def test_what_is_not_parsed_is_said() -> None:
-    """A script or settings that the grammar would skip token by token are not read, and a finding says so."""
+    """A script or settings file that the grammar would skip token by token is not parsed, and a finding says so."""
     text = "".join(f") *a{number} " for number in range(8_000))  # what repeats exactly is blanked before
     for language in ("shell", "toml"):
         (finding,) = engine.extract(text, language).findings
@@ -229,7 +230,7 @@ def test_what_is_not_parsed_is_said() -> None:
 
 
 def test_valid_toml_in_long_arrays_is_read() -> None:
-    """Pieces of an array look broken, the whole does not."""
+    """Pieces of an array look like errors, but the whole is valid."""
     lines = "".join(f"  {{ name = 'a{number}', hash = 'b' }},\n" for number in range(4000))
     facts = engine.extract(f"[tool]\nlist = [\n{lines}]\n", "toml")
     assert not facts.findings
@@ -237,13 +238,13 @@ def test_valid_toml_in_long_arrays_is_read() -> None:
 
 
 def test_a_long_document_in_a_script_is_no_part_of_it() -> None:
-    """What a here-document holds does not make the script around it unreadable."""
+    """The content of a here-document does not make the script around it unreadable."""
     text = "f() {\n  cat <<EOF\n" + ") < | ;; ( &&\n" * 3000 + "EOF\n}\n"
     facts = engine.extract(text, "shell")
     assert [symbol.name for symbol in facts.symbols] == ["f"]
 
 
 def test_blanks_in_a_broken_title_stay() -> None:
-    """Ticks that do not pair put plain words between two of them, whose blanks divide them from the others."""
+    """Unpaired backticks put plain words between two of them; the spaces around these words are kept."""
     (heading,) = engine.extract("By `one`` and ``two`` it\n========================\n", "rst").symbols
     assert heading.name == "By one and two` it"

@@ -1,4 +1,4 @@
-"""What is learned of macros, and what is done with it."""
+"""How macros are collected, and how the C reader uses them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every literate case of patterns: `tests/cases/patterns/`.
+"""Runs the literate cases of patterns in `tests/cases/patterns/`.
 
-A block `patterns` under a file states all of its patterns, one a line: `NAME: WHAT (WORDS) LINE, …`.
+A block `patterns` under a file lists all of its patterns, one a line: `NAME: WHAT (WORDS) LINE, …`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FENCE = re.compile(r"^(`{3,})[ \t]*(\S*)[ \t]*(\S*)[ \t]*\n(.*?)^\1[ \t]*$", re
 
 
 def _examples() -> list[tuple[str, str, str, list[str]]]:
-    """The files of all cases: language, name, text and what is expected."""
+    """Return the files of all cases: language, name, text and expectation."""
     found: list[tuple[str, str, str, list[str]]] = []
     for case in CASES:
         for _, info, name, body in _FENCE.findall(case.read_text()):

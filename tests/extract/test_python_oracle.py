@@ -1,4 +1,4 @@
-"""Our Python reader says what CPython's `ast` and `symtable` say, on the whole standard library."""
+"""Our Python reader agrees with CPython's `ast` and `symtable` on the whole standard library."""
 
 from __future__ import annotations
 

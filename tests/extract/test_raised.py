@@ -1,4 +1,4 @@
-"""Error messages: what is read of them in each language, and that a search finds the line that raises one."""
+"""Error messages: which ones each language's reader finds, and that a search finds the line that raises one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that repeat one token: reading them is linear, and what was not read is said."""
+"""Files that repeat one token are read in linear time, and the ledger says what was not read."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_what_people_write_stays() -> None:
 
 @pytest.mark.parametrize("language", CODE)
 def test_reading_is_linear(language: str) -> None:
-    """Counts calls, not seconds; what happens inside of a call is bounded by CPU time, with a wide margin."""
+    """Counts calls, not seconds; the work inside a call is bounded by processor time, with a wide margin."""
     for token in SLOW:
         small, large = _read(content(token, 16), language), _read(content(token, 64), language)
         assert large[0] < 5 * small[0] + 500, token
@@ -70,7 +70,7 @@ def test_reading_is_linear(language: str) -> None:
 
 
 def _read(text: str, language: str) -> tuple[int, FileFacts]:
-    """How many functions are called while a file is read and coloured, and its facts."""
+    """Return the number of function calls while a file is read and highlighted, and its facts."""
     count = 0
 
     def counted(*_: object) -> None:
@@ -116,7 +116,7 @@ def test_a_comment_and_a_table_still_close(language: str, text: str) -> None:
 
 @pytest.mark.parametrize("language", CODE)
 def test_blank_lines_are_linear(language: str) -> None:
-    """White space is left as it is: 64,000 lines took half a minute in TypeScript."""
+    """White space used to be parsed: 64,000 lines took half a minute in TypeScript."""
     began = time.process_time()
     for blank in ("\n", " \n", "\t", " "):
         engine.extract("// x\n" + blank * 64_000 + "x\n", language)
@@ -124,7 +124,7 @@ def test_blank_lines_are_linear(language: str) -> None:
 
 
 def test_a_line_without_end_is_read_as_text() -> None:
-    """The C++ grammar makes a node of every blank in a character literal, and a query took seconds for them."""
+    """The C++ grammar makes a node of every space in a character literal, and a query took seconds for them."""
     facts = engine.extract("int f() {}\n" + content("'", 300), "cpp")
     assert not facts.symbols
     assert [finding.message for finding in facts.findings] == ["307,168 characters of repetitive text: not read"]

@@ -1,7 +1,7 @@
-"""Every language is fed what is no language at all: its reader says what it can, and never fails.
+"""Every reader survives text that is not in its language.
 
-Random characters, random bytes, and the examples of `tests/cases` with bytes flipped, stretches
-taken out, doubled or cut off, and brackets put in. Whatever comes out must hold together.
+The input is random characters, random bytes, and the examples of `tests/cases` with bytes flipped, pieces removed,
+repeated or cut off, and brackets inserted. The facts must be consistent whatever the input.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PIECES = [
 
 @cache
 def seeds(language: str) -> list[str]:
-    """The examples of a language; another's where it has none yet."""
+    """Return the examples of a language, or of another language if it has none yet."""
     own, others = [], []
     for case in sorted(cases.HOME.rglob("*.md")):
         if case.name != "README.md":
@@ -62,7 +62,7 @@ def jumble(chance: random.Random, length: int) -> str:
 
 
 def mutated(chance: random.Random, text: str) -> str:
-    """A text with a few accidents."""
+    """Return a text with a few random mutations."""
     data = bytearray(text.encode("utf-8", "replace"))
     for _ in range(chance.randrange(1, 12)):
         at = chance.randrange(len(data) + 1)
@@ -87,12 +87,12 @@ def mutated(chance: random.Random, text: str) -> str:
 
 
 def line_lengths(text: str) -> list[int]:
-    """The lengths of lines as an editor sees them, their ends left out."""
+    """Return the lengths of the lines as an editor counts them, without their ends."""
     return [len(line) for line in re.split(r"\r\n|\r|\n", text)]
 
 
 def check(text: str, language: str, table: macros.Macros | None = None) -> FileFacts:
-    """Reads a text, and checks that what is said of it holds together."""
+    """Read a text, and check that its facts are consistent."""
     facts = engine.extract(text, language, table)
     assert not [f for f in facts.findings if f.by == "reader"], [f.message for f in facts.findings if f.by == "reader"]
     text = Source(text, language).data.decode()  # half a surrogate pair is read as "?"
@@ -184,7 +184,7 @@ def test_mutated_examples(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_reading_leaves_no_garbage(language: str) -> None:
-    """Workers run without a garbage collector: a cycle of references would keep each file's draft for ever."""
+    """Workers run without a garbage collector, so a cycle of references would keep each file's draft forever."""
     texts = seeds(language)
     for text in texts:
         engine.extract(text, language)  # what is computed once stays
@@ -202,7 +202,7 @@ def test_reading_leaves_no_garbage(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_beginning_of_an_example(language: str) -> None:
-    """An editor saves a file in the middle of a word."""
+    """Editors save files in the middle of a word."""
     chance = random.Random(f"{SEED}{language}")
     text = "".join(seeds(language))[:6000]
     for end in sorted(chance.sample(range(len(text)), min(len(text), 40))):
@@ -211,7 +211,7 @@ def test_every_beginning_of_an_example(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_hundred_thousand_characters(language: str) -> None:
-    """Nothing takes a time that grows faster than the text; a jumble costs C's repair of syntax errors most."""
+    """No reader takes more than linear time; random text is the most expensive for the repair of syntax errors in C."""
     chance = random.Random(f"{SEED}{language}")
     own = "".join(seeds(language))
     for text in ((own * (100_000 // len(own) + 1))[:100_000], jumble(chance, 40_000)):
@@ -230,7 +230,7 @@ REPEATED = [
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_same_over_and_over(language: str) -> None:
-    """A repeated opening is the usual way into a stack that overflows or a pattern that never ends."""
+    """A repeated opening bracket is the usual way to overflow a stack or to make a pattern backtrack without end."""
     for piece in REPEATED:
         began = time.process_time()
         check(piece * (3000 // len(piece)), language)

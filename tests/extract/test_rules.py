@@ -1,4 +1,4 @@
-"""The rules: their cases (`tests/cases/rules/`), their examples, and ruff's part of them in a build."""
+"""Rules: their literate cases (`tests/cases/rules/`), their examples, and ruff's findings in a build."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _found(text: str, language: str) -> set[tuple[int, str]]:
 
 @pytest.mark.parametrize("case", sorted(HOME.glob("*.md")), ids=lambda p: p.stem)
 def test_case(case: Path) -> None:
-    """What is marked is found, by the rule that is named, and nothing else."""
+    """Each marked line is found by the rule named there, and nothing else is found."""
     found = cases.examples(case)
     assert any(example.pointed for example in found), f"{case} expects nothing"
     for example in found:
@@ -111,7 +111,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _built(root: Path) -> tuple[list[str], dict[str, list[str]], dict[str, str]]:
-    """What a build says, what is found in each file, and what is noted."""
+    """Build a repository; return the summary, the findings of each file, and the notes."""
     said: list[str] = []
     pipeline.Build(
         str(root), Config(jobs=1), lambda step, done, total, word: said.append(word) if step == "say" else None
@@ -122,7 +122,7 @@ def _built(root: Path) -> tuple[list[str], dict[str, list[str]], dict[str, str]]
 
 
 def _age(path: Path) -> None:
-    """Lets a file look as if it had been written long before the build."""
+    """Set the time of a file to long before the build."""
     os.utime(path, (1_600_000_000, 1_600_000_000))
 
 
@@ -201,7 +201,7 @@ def test_ruffs_examples_are_true(rule: Rule, tmp_path: Path) -> None:
 
 
 def test_a_file_on_which_ruff_crashes_costs_the_others_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its parser overflows the stack on some files, and a run that crashes says nothing of any file."""
+    """Ruff's parser overflows the stack on some files, and a run that crashes reports nothing for any file."""
     names = [f"m{number}.py" for number in range(5)]
     for name in (*names, "evil.py"):
         (tmp_path / name).write_text("list(sorted([1]))\nset(sorted([1]))\n")

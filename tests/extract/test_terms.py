@@ -1,4 +1,4 @@
-"""Terms: what the literate cases under `cases/terms/` do not say."""
+"""Terms: what the literate cases in `tests/cases/terms/` do not cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of the program's code: they follow the files, and a process goes on with those of the code that it runs."""
+"""Versions of the program's code follow its files; a running process keeps the versions of the code that it loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN = ("base/kinds.py", "base/model.py", "workflow/stages/extract.py", "extract/
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A package of a few files in place of the program's own."""
+    """A package of a few files that stands in for the program's own."""
     write(tmp_path, dict.fromkeys(OWN, "x = 1\n"))
     monkeypatch.setattr(code_versions, "_PACKAGE", str(tmp_path))
     code_versions.readers.cache_clear()

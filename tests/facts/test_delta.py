@@ -1,4 +1,5 @@
-"""The laws of `Delta`: nothing changes nothing, two updates change what one does, and what is equal is not passed on."""
+"""The laws of `Delta`: no change is no delta, two updates record what one would, and equal results are not passed on.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def test_the_same_text_read_again_is_passed_on_by_no_stage(tmp_path: Path, kind:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_two_updates_and_one(tmp_path: Path, seed: int) -> None:
-    """One update from the first state to the last records nothing that the two updates on the way did not record."""
+    """One update from the first to the last state records nothing that the two updates between them did not record."""
     made = Repository(500 + seed, KINDS[seed % len(KINDS)])
     first = made.text()
     made.edit()

@@ -1,4 +1,4 @@
-"""The full-text index is merged before an update would have to, and says the same afterwards."""
+"""The full-text index is merged before an update has to wait for it, and returns the same results afterwards."""
 
 from __future__ import annotations
 

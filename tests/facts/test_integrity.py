@@ -1,4 +1,4 @@
-"""What the program keeps is checked before it is believed: damage is found, and healed by the next build."""
+"""Stored data is checked before it is used: damage is detected, and the next build repairs it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def run(folder: Path) -> BuildSummary:
 
 
 def made(folder: Path, out: Path | None = None) -> int:
-    """Writes the book: how many files it is of."""
+    """Write the book; return its number of files."""
     return builds.write_book(str(folder), str(out) if out is not None else None, jobs=1)[0].files
 
 
 def flip(path: Path, seed: int, bits: int = 20) -> None:
-    """Flips some bits of a file."""
+    """Flip some bits of a file."""
     chance = random.Random(seed)
     data = bytearray(path.read_bytes())
     for _ in range(bits):
@@ -61,7 +61,7 @@ def test_an_edit_of_the_same_size_and_time_is_seen(repo: Path) -> None:
 
 
 def test_a_file_that_was_put_in_place_of_another_is_seen(repo: Path) -> None:
-    """By its change time alone it would be older than the build."""
+    """By its change time alone, the file would be older than the build."""
     write(repo, {"plain.new": "int enigma() { return 42; }\n"})
     was = (repo / "plain.cpp").stat()
     os.utime(repo / "plain.new", ns=(was.st_mtime_ns, was.st_mtime_ns))
@@ -72,7 +72,7 @@ def test_a_file_that_was_put_in_place_of_another_is_seen(repo: Path) -> None:
 
 
 def test_a_question_sees_text_that_was_changed_under_it(repo: Path) -> None:
-    """Lines of a file that is not as it was read are not shown as if they were."""
+    """Lines of a file that changed since it was read are not shown."""
     run(repo)
     was = (repo / "plain.cpp").stat()
     write(repo, {"plain.cpp": "int enigma() { return 42; }\n"})
@@ -82,7 +82,7 @@ def test_a_question_sees_text_that_was_changed_under_it(repo: Path) -> None:
 
 
 def test_a_store_that_was_moved_reads_nothing_again(repo: Path, tmp_path: Path) -> None:
-    """Other change times and inodes, and other modification times: a restored cache beside a new checkout."""
+    """A cache restored beside a new checkout has other change times, inodes and modification times."""
     run(repo)
     before = dump(repo)
     copy = tmp_path / "copy"
@@ -163,7 +163,7 @@ def test_a_copied_store_is_believed(repo: Path, tmp_path: Path) -> None:
 
 
 def test_damaged_checksums(repo: Path) -> None:
-    """They are as little believed as the store that they do not fit."""
+    """Damaged checksums are not trusted, like a store that does not match its checksums."""
     run(repo)
     before = dump(repo)
     for end in (checksums.SUMS, checksums.VERIFIED):
@@ -191,7 +191,7 @@ def test_damage_in_the_log(repo: Path) -> None:
 
 
 def test_a_build_that_was_killed_behind_its_commit(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it committed is believed, for SQLite checks what is in its log."""
+    """What it committed is valid, because SQLite checks its log."""
     run(repo)
     with Facts(str(repo / ".concordance")), monkeypatch.context() as patch:
         patch.setattr(checksums, "add_committed", lambda path: None)
@@ -204,7 +204,7 @@ def test_a_build_that_was_killed_behind_its_commit(repo: Path, monkeypatch: pyte
 
 
 def test_a_page_that_rots_without_a_trace(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite says that something is wrong: then the next build looks at everything."""
+    """When SQLite reports an error, the next build checks everything."""
     run(repo)
     before = dump(repo)
     store = repo / ".concordance/index.db"
@@ -259,7 +259,8 @@ def test_damage_in_the_notes_of_pages(repo: Path, seed: int) -> None:
 
 @pytest.mark.parametrize("what", ["half", "zeros", "sign", "name", "version", "kind"])
 def test_a_damaged_manifest(repo: Path, what: str) -> None:
-    """It is written anew; the pages that it named are not taken for files of the repository, nor for another's."""
+    """The manifest is written again; the pages that it listed are not taken for files of the repository or of another
+    program."""
     made(repo, repo / "docs")
     before = books.contents(repo / "docs")
     path = repo / "docs/manifest.json"

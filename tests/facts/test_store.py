@@ -1,4 +1,4 @@
-"""The store: what a second build reads, and that it ends where a first one would."""
+"""The store: what a second build reads, and that an updated store equals that of a first build."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.program import age, build, dump, git, ledger, write
 
 
 def rebuilt(folder: Path) -> dict[str, object]:
-    """What a first build of the same files says, with an empty cache."""
+    """Return the store's content after a first build of the same files with an empty cache."""
     with tempfile.TemporaryDirectory() as cache, pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORDANCE_CACHE", cache)
         shutil.move(folder / ".concordance", f"{cache}/store")
@@ -43,7 +43,7 @@ def run(folder: Path) -> BuildSummary:
 
 
 def newly_read(summary: BuildSummary) -> int:
-    """How many files were parsed."""
+    """Return how many files were parsed."""
     return summary.read - summary.cached
 
 
@@ -81,7 +81,7 @@ def test_an_edit_keeps_the_history_of_the_file(repo: Path) -> None:
 
 
 def test_an_edit_of_the_same_size_in_the_same_moment(folder: Path) -> None:
-    """The time of a file has a grain: an edit within it is seen by reading what was written just now once more."""
+    """File times have a resolution; an edit within it is noticed by reading recently written files once more."""
     write(folder, {"a.py": "one = 1\n"})
     stamp = time.time_ns()
     os.utime(folder / "a.py", ns=(stamp, stamp))
@@ -177,7 +177,7 @@ def test_a_macro_reaches_files_of_odd_names(repo: Path) -> None:
 
 
 def test_an_untouched_header_keeps_its_macros(repo: Path) -> None:
-    """A change of the table reads other headers again; what they define must outlive that."""
+    """A change of the macro table causes other headers to be read again, which must not lose their definitions."""
     write(repo, {"lib/more.h": "#define MORE_API __attribute__((noinline))\nclass MORE_API Root { };\n"})
     age(repo)
     run(repo)
@@ -190,7 +190,7 @@ def test_an_untouched_header_keeps_its_macros(repo: Path) -> None:
 
 
 def test_permission_given_back(folder: Path) -> None:
-    """Nothing in a file's size or time says that it may be read now."""
+    """Neither size nor time of a file shows that it has become readable."""
     write(folder, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
     age(folder)
     (folder / "b.py").chmod(0)
@@ -249,7 +249,7 @@ def test_history_of_names_in_no_encoding(repo: Path) -> None:
 
 
 def test_other_readers(repo: Path) -> None:
-    """A store that other readers have made is made anew."""
+    """A store that other versions of the readers wrote is built anew."""
     run(repo)
     program.alter_store(repo, "UPDATE meta SET value = 'others' WHERE key = 'readers'")
     summary = run(repo)
@@ -257,7 +257,7 @@ def test_other_readers(repo: Path) -> None:
 
 
 def everything(repo: Path, cache: Path, seed: str, jobs: int) -> str:
-    """A digest of all that a build says, made in a process of its own."""
+    """Return a digest of a build's result, computed in a separate process."""
     script = (
         "import hashlib, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); from tests.support import program\n"
         "from concordance.base.config import Config; from concordance.workflow.pipeline import Build\n"
@@ -330,7 +330,7 @@ def test_an_update_ends_where_a_first_build_would(rounds: list[list[tuple[str, s
 
 
 def test_a_build_stopped_while_an_index_is_ended(tmp_path: Path) -> None:
-    """A stop may come when a writer of the full-text index has ended, but is not yet known to have."""
+    """A signal can arrive when a writer of the full-text index has ended but is still listed as open."""
     (tmp_path / "text").mkdir()
     writer = index.TextWriter(str(tmp_path), None)
     ended = next(iter(writer._writers.values()))

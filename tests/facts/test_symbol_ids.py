@@ -1,4 +1,4 @@
-"""Ids of symbols: what is read from a packed list, and which file an id belongs to."""
+"""Ids of symbols: decoding a packed list, and finding the file that an id belongs to."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_consecutive_ids_take_no_space(file: int, count: int) -> None:
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), max_size=8))
 def test_every_id_has_its_file(parts: list[list[int]]) -> None:
-    """Files take ids by turns, in several ranges each."""
+    """Files get ids in turns, in several ranges each."""
     owned: dict[int, list[int]] = {}
     top = 1
     for turn in range(3):

@@ -1,7 +1,7 @@
-"""After an edit, what is bound and who asks for it is what a build from nothing finds.
+"""After an edit, the bindings and the names that ask for them equal those of a clean build.
 
 The repositories are those of literate cases; each edit is one that a bridge could miss: a function that moves, a name
-that is bound anew, a module that is handed elsewhere, an import that leads on, a stub, a library.
+that is bound again, a module that is passed elsewhere, an import that leads further, a stub, a library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What a bridge reads is recorded alike whichever bridges were joined before it, so that an update joins it again."""
+"""The reads recorded for a bridge do not depend on which bridges were joined before it, so an update joins it again
+when it must.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Joined(NamedTuple):
 
 
 def _joined(writer: StoreWriter, tree: Tree, order: list[str]) -> dict[str, Joined]:
-    """Every bridge, joined in an order."""
+    """Join all bridges in the given order."""
     failed: list[str] = []
     context = BridgeContext(writer.bridge_queries, tree)
     found = {}

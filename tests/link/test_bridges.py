@@ -1,8 +1,8 @@
-"""Literate cases of bridges (`tests/cases/bridges/<bridge>/*.md`): multi-file, with all that is joined in a list.
+"""Literate cases of bridges (`tests/cases/bridges/<bridge>/*.md`): several files, with a list of all joined rows.
 
-A row of the list is `BRIDGE SAYS NAME: path#key:LINE -> path#key TRUST`, and `-> nothing` where the other side is not in
-the repository. The line is that of the end; of a name of Python that asks there is none. Rows of other bridges than
-those that the list names are left out.
+A row of the list is `BRIDGE SAYS NAME: path#key:LINE -> path#key TRUST`, or `-> nothing` if the other end is not in the
+repository. The line is that of the end; a Python name that asks for a target has none. Rows of bridges that the list
+does not name are left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Literate cases of resolving imports (`tests/cases/link/imports`): small repositories, and where each import leads.
 
-The fenced files up to a block `imports` are one repository (`` ```link a/b `` is a symbolic link, its text where it
-points). A line of the block is `PATH:LINE MODULE [NAME] -> ORIGIN [PACKAGE] [PATHS]`, and all imports of a file that
-is named there must be listed; behind `by`, words that explain it.
+The fenced files up to a block `imports` are one repository (`` ```link a/b `` is a symbolic link whose text is its
+target). A line of the block is `PATH:LINE MODULE [NAME] -> ORIGIN [PACKAGE] [PATHS]`; the block must list all imports
+of each file that it names; words behind `by` explain a line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LINE = re.compile(r"(\S+):(\d+) (.*?) -> (.*?)(?: by (.*))?$")
 
 
 def repositories(case: Path) -> list[tuple[dict[str, tuple[str, str]], list[str]]]:
-    """The repositories of a case: files by path with what they are and their text, and the expected lines."""
+    """Return the repositories of a case: files by path with language and text, and the expected lines."""
     found: list[tuple[dict[str, tuple[str, str]], list[str]]] = []
     files: dict[str, tuple[str, str]] = {}
     for _, info, name, body in _FENCE.findall(case.read_text()):
@@ -40,7 +40,7 @@ def repositories(case: Path) -> list[tuple[dict[str, tuple[str, str]], list[str]
 
 
 def laid_out(root: Path, files: dict[str, tuple[str, str]]) -> tuple[Tree, dict[str, list[Import]]]:
-    """The tree of a repository on the disk, and what its files import."""
+    """Write a repository to disk; return its imports."""
     for path, (info, body) in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         if info == "link":
@@ -67,7 +67,7 @@ def said(target: Target) -> str:
 
 
 def problems(root: Path, files: dict[str, tuple[str, str]], lines: list[str]) -> list[str]:
-    """What is found otherwise than expected."""
+    """Return the differences between the imports found and those expected."""
     tree, imports = laid_out(root, files)
     resolvers = {}
     for name in plugins.names(LANGUAGES):

@@ -1,7 +1,7 @@
-"""Literate cases of linking names (`tests/cases/link/names`): multi-file, the expectation under the code.
+"""Literate cases of linking names (`tests/cases/link/names`): several files, with the expectation under the code.
 
-Under a line, `^^^ -> path#key TRUST` says what the name above leads to, best first; `-> nothing` that it leads
-nowhere; `-> not path#key` that it does not lead there; `overrides path#key` what a method stands in for.
+Under a line, `^^^ -> path#key TRUST` says what the name above refers to, best first; `-> nothing` that it refers to
+nothing known; `-> not path#key` that it does not refer to that; `overrides path#key` what a method overrides.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_there_are_cases() -> None:
 def test_the_answer_does_not_depend_on_the_order(
     case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor on which files are still unpacked: where there is no room, each is forgotten at once."""
+    """Nor on which files are still unpacked: with a cache of size zero, each is forgotten at once."""
     files = {one.name: (one.language, one.text) for one in examples(case)}
     first = Repository(tmp_path, files)
     monkeypatch.setattr(world, "_MAX_UNPACKED_BYTES", 0)

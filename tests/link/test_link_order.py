@@ -1,4 +1,4 @@
-"""What a file's names mean does not depend on the order of linking, nor on how files are split among processes."""
+"""Links do not depend on the order in which files are linked, nor on how they are split among processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _repository(root: Path, files: dict[str, str]) -> Repository:
 
 
 def _differing(made: Repository, seeds: int = 6) -> list[str]:
-    """The files that are linked otherwise in some other order, or alone."""
+    """Return the files whose links differ in another order, or when linked alone."""
     batches = [[made.numbers[::-1]], [[number] for number in made.numbers]]
     for seed in range(seeds):
         rng = random.Random(seed)
@@ -50,7 +50,7 @@ def test_a_generator_that_iterates_over_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ends", ["return Leaf()", "return step_0() or Leaf()"])
 def test_a_chain_of_functions_that_return_one_another(tmp_path: Path, ends: str) -> None:
-    """As long as it may be, and in a ring."""
+    """A chain of any length, and a ring."""
     count = 400
     steps = "".join(f"def step_{n}():\n    return step_{n + 1}()\n\n\n" for n in range(count))
     chain = f"class Leaf:\n    def fall(self):\n        pass\n\n\n{steps}def step_{count}():\n    {ends}\n"
@@ -82,7 +82,7 @@ def test_bases_that_depend_on_members_of_their_own_class(tmp_path: Path) -> None
 
 
 def test_a_ring_of_star_imports(tmp_path: Path) -> None:
-    """Each module of a ring has what it finds over the fewest others, also where both offer the name."""
+    """Each module of a ring has the name that it reaches over the fewest others, even if two modules offer it."""
     made = _repository(tmp_path, {
         "a.py": "from b import *\nfrom own_a import *\n",
         "b.py": "from a import *\nfrom own_b import *\n",
@@ -194,7 +194,7 @@ def test_a_repository_full_of_cycles(
 
 @pytest.mark.parametrize("seed", range(60))
 def test_answers_do_not_depend_on_what_was_asked_before(seed: int) -> None:
-    """Equations at random, in which what is asked depends on answers, and more is not always more."""
+    """Random equations in which the questions depend on answers and are not monotonic."""
     rng = random.Random(seed)
     count = rng.randint(2, 14)
     rows = [[rng.randrange(count) for _ in range(4)] + [rng.randrange(9), rng.randrange(5)] for _ in range(count)]
@@ -262,7 +262,7 @@ def test_a_compiled_base_does_not_depend_on_how_far_away_it_is_asked_for(tmp_pat
 
 @pytest.mark.parametrize("kinds", [("python", "shell"), ("c",), ("ecma",), ("bound", "table", "asking"), ("go", "rust", "java")])
 def test_a_store_does_not_depend_on_the_order_in_which_files_are_read(tmp_path: Path, kinds: tuple[str, ...]) -> None:
-    """Ids are given in the order in which workers finish: whatever is sorted by them would differ."""
+    """Ids are assigned as workers finish, so anything sorted by id would differ."""
     files = MadeUp(911, kinds).text()
     stores = []
     for seed in range(3):

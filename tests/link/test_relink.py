@@ -1,4 +1,4 @@
-"""Links that are brought up to date are those of a build from nothing, and no more is linked again than need be."""
+"""Updated links equal those of a clean build, and no more files are linked again than necessary."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_who_asks_for_a_name_is_linked_again(tmp_path: Path) -> None:
 
 
 def test_ids_stay_as_long_as_the_symbols_do(tmp_path: Path) -> None:
-    """Neither a new symbol before others nor a removed file gives anything else another id."""
+    """Neither a new symbol before others nor a removed file changes any other id."""
     book = Book(tmp_path, PYTHON)
     before = ids(tmp_path / "kept")
     book.edit(_changed(PYTHON, "pkg/tools.py", "def other", "def third(): pass\n\n\ndef other"))

@@ -1,4 +1,4 @@
-"""Which test reaches what, what a change may break, which files belong together, and how central a file is."""
+"""Analyses: which test reaches what, the impact of a change, clusters, and the rank of a file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Public names: literate cases (`tests/cases/public`), and what commands and pages show and take.
+"""Public names: literate cases (`tests/cases/public`), and how commands and pages show and accept them.
 
-The fenced files up to a block `public` are one repository; a line of the block is `PATH#KEY NAME`, `nothing` where a
+The fenced files up to a block `public` are one repository; a line of the block is `PATH#KEY NAME`, or `nothing` if a
 symbol has no public name.
 """
 
@@ -22,7 +22,7 @@ _FENCE = re.compile(r"^```[ \t]*(\S*)[ \t]*(.*?)[ \t]*\n(.*?)^```[ \t]*$", re.M 
 
 
 def repositories(case: Path) -> list[tuple[dict[str, str], list[str]]]:
-    """The repositories of a case, each with the expected lines."""
+    """Return the repositories of a case, each with the expected lines."""
     found: list[tuple[dict[str, str], list[str]]] = []
     files: dict[str, str] = {}
     for info, name, body in _FENCE.findall(case.read_text()):
@@ -99,7 +99,7 @@ def test_overloads_have_one_name_together(folder: Path) -> None:
 
 
 def test_pages_follow_a_public_name(folder: Path) -> None:
-    """A page says a name that another file gives, and is made again when that file gives another."""
+    """A page shows a name that another file exports, and is made again when that export changes."""
     program.write(folder, FILES)
     out = folder / "book"
     for text, name in (("", "pkg.inner.core.Tree"), ("from .inner.core import Tree as Oak\n", "pkg.Oak")):

@@ -23,7 +23,8 @@ _NAMED = frozenset((Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.STRUCT))
 
 
 def _questions(root: Path) -> list[tuple[str, str]]:
-    """Every command, about files and about definitions; those that need git or a difference answer with an error."""
+    """Return questions for every command, about files and definitions; commands that need git or a difference answer
+    with an error."""
     with Facts(str(root / ".concordance")) as facts:
         files = [file.path for file in facts.files()]
         symbols = [one for path in files for one in facts.symbols_in(path) if one.kind in _NAMED]

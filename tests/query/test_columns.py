@@ -1,4 +1,4 @@
-"""What keeps memory within bounds: compact tables say what a list and a dictionary would, and caches are limited."""
+"""Memory stays bounded: compact tables return what a list and a dictionary would, and caches are limited."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_equal_checksums_are_told_apart() -> None:
 
 
 class _Host:
-    """As much of an index as memoised functions need."""
+    """The part of an index that memoised functions need."""
 
     def __init__(self) -> None:
         self.reads, self.cache = ReadRecorder(), dict[object, object]()
@@ -97,7 +97,8 @@ def test_few_large_files_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_symbol_takes_few_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In all tables over all symbols together; an object for each would take 100 bytes and more in each table."""
+    """In all tables over all symbols together; an object for each symbol would take more than 100 bytes in each table.
+    """
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
     count = 8000
     for part in range(4):  # registers of a device, as drivers list them

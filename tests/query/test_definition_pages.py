@@ -1,4 +1,6 @@
-"""Pages of definitions and cards: who has one, what it counts, and that every link to one leads somewhere."""
+"""Pages and hover cards of definitions: which definitions have one, what it counts, and that every link to one is
+valid.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord diff`: what changed between two revisions, against small histories whose changes are known."""
+"""`concord diff`: what changed between two revisions, for small histories whose changes are known."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def test_partial_clones_and_line_ends(repo: Path, tmp_path: Path) -> None:
 
 
 def test_odd_files(repo: Path) -> None:
-    """Names that are no text, links, submodules, files that become others, and more bytes than are read."""
+    """Names that are not text, links, submodules, files that change their type, and files above the size limit."""
     odd = os.fsdecode(b"odd-\xff.py")
     (repo / "link").symlink_to("a.py")
     for number, text in (("1", "def old(): pass\n"), ("2", "def new(x): return x\n")):
@@ -400,7 +400,7 @@ LONG = "".join(f"        total += self.value_{n} * factor\n" for n in range(6))
 
 
 def found(before: dict[str, str], after: dict[str, str]) -> tuple[set[str], set[str]]:
-    """What moved, and what was renamed, from where to where."""
+    """Return what was moved and what was renamed, from where to where."""
     gone = []
     for path in sorted(before.keys() | after.keys()):
         one = pair_symbols(made(path, before.get(path, "")), made(path, after.get(path, "")))

@@ -1,4 +1,4 @@
-"""Documents on their pages: rendered, with links, pictures, notes and formulas that lead and look as their authors meant."""
+"""The pages of documents: rendered, with working links, images, notes and formulas."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def made(home: Path, files: dict[str, str | bytes]) -> Index:
 
 
 def shown(blocks: list[Block]) -> str:
-    """A document as Markdown: our links as `[label](kind:path#at)`."""
+    """Render a document as Markdown, with our links as `[label](kind:path#at)`."""
     out = []
     for block in blocks:
         if isinstance(block, Heading):

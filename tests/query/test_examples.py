@@ -1,4 +1,4 @@
-"""Real usage examples: which are chosen, and what is cut out of the files that they stand in."""
+"""Usage examples: which ones are chosen, and which lines are quoted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Source pages: every name leads where `concord define` says, every line is there, and markup in sources is text."""
+"""Source pages: every name links to what `concord define` answers, every line is there, and markup in sources is text.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ SAMPLE = Path(__file__).parents[1] / "sample"
 
 
 class Shown:
-    """A repository's source pages."""
+    """The source pages of a repository."""
 
     def __init__(self, root: Path) -> None:
         store_update.build(str(root))

@@ -1,4 +1,4 @@
-"""`concord locate`: what a report says, in every form of trace, and what that leads to."""
+"""`concord locate`: what a report mentions, in every form of stack trace, and the files and functions found for it."""
 
 from __future__ import annotations
 

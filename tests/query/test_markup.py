@@ -1,4 +1,6 @@
-"""Authors' documentation as Markdown: what each convention becomes, what a first sentence is, and that all is safe."""
+"""Authors' documentation as Markdown: how each convention is converted, where the first sentence ends, and that the
+result is safe.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,13 @@ LANGUAGES = ("python", "cpp", "c", "java", "javascript", "rust", "go", "markdown
 
 
 def known(name: str) -> Ref | None:
-    """The symbols that the cases know."""
+    """The symbols that the cases refer to."""
     return Ref(To.SYMBOL, "forest.py", KNOWN[name]) if name in KNOWN else None
 
 
 def shown(pieces: tuple[str | Ref, ...]) -> str:
-    """Pieces as one text: a link as `[[key|label]]`."""
+    """Return pieces as one text, with links as `[[key
+    label]]`."""
     return "".join(piece if isinstance(piece, str) else f"[[{piece.at}|{piece.label}]]" for piece in pieces)
 
 
@@ -60,7 +63,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def check(doc: str, language: str) -> None:
-    """What holds of everything that is made."""
+    """Check what holds for all converted text."""
     pieces = markdown(doc, language, lambda name: Ref(To.FILE, "x", label="x") if len(name) % 2 else None)
     text = "".join(piece if isinstance(piece, str) else f"[`{piece.label}`](x.md)" for piece in pieces)
     text.encode()
@@ -219,7 +222,7 @@ def test_signs_are_safe(doc: str, language: str) -> None:
 
 
 def plain(text: str) -> str:
-    """What a reader sees of some Markdown."""
+    """Return what a reader sees of some Markdown."""
     found = []
     for token in tokens(text):
         if token.type in ("text", "code_inline", "fence"):

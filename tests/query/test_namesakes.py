@@ -1,4 +1,4 @@
-"""Which test file of the same name may be the test of a file."""
+"""Which test files of the same name count as tests of a file."""
 
 from __future__ import annotations
 

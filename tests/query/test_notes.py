@@ -1,4 +1,4 @@
-"""Pages of notes: titled comments, with their text and what refers to them."""
+"""Pages of notes: titled comments, with their text and the places that refer to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a file is, and under which licence."""
+"""The owners and the licence of a file."""
 
 from __future__ import annotations
 

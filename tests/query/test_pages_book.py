@@ -1,4 +1,4 @@
-"""The book: its plan, its chapters, what stands behind them, the pages of rules, and the report."""
+"""The book: its plan, its chapters and their pages, the pages of rules, and the report."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def made(home: Path, files: dict[str, str]) -> Index:
 
 
 def shown(pieces: Iterable[Piece]) -> str:
-    """Pieces as letters: links by their labels."""
+    """Return pieces as text, with links by their labels."""
     parts = (p.label or p.path if isinstance(p, Ref) else "" if isinstance(p, Cite) else str(p) for p in pieces)
     return "".join(parts)
 

@@ -1,4 +1,4 @@
-"""The pages of folders: a true line about every file and folder, and what a folder's page says of it."""
+"""The pages of folders: a description of every file and folder, and the sections of a folder's page."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def made(home: Path, files: dict[str, str | bytes]) -> Index:
 
 
 def shown(pieces: Iterable[Piece]) -> str:
-    """Pieces as letters: links by their labels."""
+    """Return pieces as text, with links by their labels."""
     parts = (p.label or p.path if isinstance(p, Ref) else "" if isinstance(p, Cite) else str(p) for p in pieces)
     return "".join(parts)
 

@@ -1,4 +1,4 @@
-"""The keyword pages: of files, of folders with all below them, and of the whole repository from A to Z."""
+"""Keyword pages: of files, of folders with their subfolders, and of the whole repository from A to Z."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def page(index: Index, kind: ModuleType, subject: str) -> Page:
 
 
 def group(index: Index, path: str, title: str) -> list[str]:
-    """The lines below a heading of a file's keyword page."""
+    """Return the lines below a heading of a file's keyword page."""
     found = list(lines(page(index, keywords, path).blocks))
     at = next(number for number, line in enumerate(found) if line.lstrip("#") == f" {title}")
     end = next((n for n in range(at + 1, len(found)) if found[n].startswith("#")), len(found))

@@ -1,4 +1,4 @@
-"""The name of a repository: from its manifest, its remote or its README, in the spelling of the README."""
+"""The name of a repository: from its manifest, its remote or its README, in the README's spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions: what they answer, in which order, with which trust; and what a wrong one is told."""
+"""Questions: what they answer, in which order and with which trust, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ main(None)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with its store, which no test here changes."""
+    """A repository with its store; no test here changes it."""
     root = tmp_path_factory.mktemp("questions")
     program.git(root, "init", "-q", "-b", "main")
     write(root, FILES)
@@ -112,7 +112,7 @@ def places(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def spot(path: str, text: str, name: str | None = None, nth: int = 0) -> str:
-    """PATH:LINE:COL of a name in the nth line that has a text."""
+    """Return PATH:LINE:COL of a name in the nth line that contains a text."""
     lines = str(FILES[path]).split("\n")
     line = [n for n, one in enumerate(lines) if text in one][nth]
     col = lines[line].index(text) + (text.index(name) if name else 0)
@@ -415,7 +415,7 @@ def test_an_empty_file_has_one_empty_line(repository: Repository) -> None:
 
 @contextmanager
 def held(root: Path) -> Iterator[None]:
-    """The lock of a build that runs."""
+    """Hold the lock of a running build."""
     with open(root / ".concordance/lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

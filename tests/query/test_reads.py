@@ -1,4 +1,4 @@
-"""What a page is noted to have read is all that it depends on, whichever pages were made before it."""
+"""The recorded reads of a page are everything that it depends on, whichever pages were made before it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Opened = Callable[[], Index]
 
 @pytest.fixture(scope="module", params=["sample", "mixed"])
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    """Opens a new index of a repository."""
+    """Open a new index of a repository."""
     home = tmp_path_factory.mktemp("reads")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORDANCE_CACHE", str(home / "cache"))
@@ -50,12 +50,12 @@ def _read(index: Index, subject: Subject) -> set[int]:
 
 
 def _told(index: Index, slots: set[int]) -> list[tuple[str, str]]:
-    """Slots as they were named."""
+    """Return slots in readable form."""
     return sorted(asked for asked, number in index.reads._slots.items() if number in slots)
 
 
 def test_the_reads_of_a_page_do_not_depend_on_what_was_made_before(opened: Opened) -> None:
-    """A memo that does not note again what was read for its value fails here."""
+    """Fails if a memo does not record again what was read for its value."""
     subjects = _subjects(opened())
     alone = {subject: _read(opened(), subject) for subject in subjects}
     for seed in range(3):
@@ -73,7 +73,7 @@ def test_the_reads_of_a_page_do_not_depend_on_what_was_made_before(opened: Opene
 
 
 def test_nor_on_pages_that_were_begun_while_nobody_listened(opened: Opened) -> None:
-    """As before workers are forked: the pages that are looked at last are those that workers begin with."""
+    """As happens before workers are forked: the pages made last are those that workers begin with."""
     subjects = _subjects(opened())
     chance = random.Random(5)
     for subject in chance.sample(subjects, 60):
@@ -86,7 +86,8 @@ def test_nor_on_pages_that_were_begun_while_nobody_listened(opened: Opened) -> N
 def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page made beforehand, for what it asks of the whole, left its result to the worker without what it had read."""
+    """A page made before the fork left the results of its questions about the whole repository to the worker, without
+    the reads."""
     monkeypatch.setenv("CONCORDANCE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(page_writer, "MAX_PAGES_RENDERED_HERE", 0)  # workers are forked for every update, as for one of many pages
     root, out = tmp_path / "repo", tmp_path / "repo/.concordance/book"
@@ -105,7 +106,8 @@ def test_a_page_that_was_looked_at_before_workers_were_forked_is_made_again(
 
 
 def test_no_function_of_an_index_is_memoised_for_the_whole_process() -> None:
-    """`functools.cache` keeps a value without what was read for it, and beyond the index; plain values have no reads."""
+    """`functools.cache` keeps a value without its reads, and longer than the index; that is only right for values that
+    read nothing."""
     found = []
     for path in sorted((TREE / "concordance/query").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -1,4 +1,4 @@
-"""Whatever a page asks the store while somebody listens is recorded: no question can be asked unnoticed."""
+"""Everything that a page asks the store is recorded: a question that is not recorded fails these tests."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ OF_THE_STORE = {"touched_since", "reopen", "close", "meta", "path"}  # no page s
 
 
 def test_every_question_is_known() -> None:
-    """A new one must say here how it is recorded."""
+    """A new question must be listed here with the way in which it is recorded."""
     asked = {name for name in dir(Facts) if not name.startswith("_") and callable(getattr(Facts, name))}
     assert asked - OF_THE_STORE == RECORDED.keys() | OF_THE_WHOLE
 
 
 class Watch:
-    """Notes what is asked while a listener is there."""
+    """Records which questions are asked while reads are being recorded."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.index: Index | None = None
@@ -122,7 +122,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def _missed(index: Index, asked: list[tuple[str, Any, set[int]]], page: set[int]) -> Iterator[str]:
-    """What was asked but recorded neither for the page nor for the memoised value that it was asked for."""
+    """Return what was asked but recorded neither for the page nor for the memoised value that asked for it."""
     if slot_of(ANYTHING, "") in page:
         return
     for name, given, listener in asked:

@@ -1,4 +1,4 @@
-"""An index that goes on after updates has what a new one would have, table by table, and its book is a clean build's."""
+"""An index that is kept between updates equals a new one, table by table, and its book equals that of a clean build."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _tables(kind: type) -> list[str]:
 
 
 def _all_made(index: Index) -> None:
-    """Works out whatever is kept, so that all of it is brought up to date."""
+    """Compute every value that is kept, so that updates apply to all of them."""
     for name in _tables(Index):
         getattr(index, name)
     for of, kind in ((index.census, Census), (index.neighbours, Neighbours)):
@@ -69,7 +69,7 @@ def _all_made(index: Index) -> None:
 
 
 def _plain(value: object) -> object:
-    """A value in terms that can be compared: what an object has, without what leads back to the store."""
+    """Return a value in comparable form: an object's attributes, without references to the store."""
     if isinstance(value, StringColumn):
         return list(value)
     if type(value) is tuple:
@@ -88,7 +88,7 @@ def _plain(value: object) -> object:
 
 
 def _differing(index: Index, fresh: Index) -> list[str]:
-    """The tables that are not those of a new index."""
+    """Return the tables that differ from those of a new index."""
     _all_made(fresh)
     found = []
     for name, value in list(vars(index).items()):
@@ -109,7 +109,7 @@ def _differing(index: Index, fresh: Index) -> list[str]:
 
 
 def _unplaced(name: str, value: Any) -> Any:
-    """Tables of neighbours by name list files in any order; when a file was written is told on no page."""
+    """Tables of neighbours by name list files in any order, and no page shows when a file was written."""
     if name == "files" and isinstance(value, dict):
         return {path: without_times(file) for path, file in value.items()}
     return {key: sorted(rows) for key, rows in value.items()} if name in ("_stems", "_folders") else value
@@ -119,7 +119,7 @@ def _unplaced(name: str, value: Any) -> Any:
 def test_an_index_that_goes_on_is_a_new_one(
     bench: Callable[[int], edits.Bench], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After each edit every table that was kept is compared; in the end, the book."""
+    """Every kept table is compared after each edit, and the book in the end."""
     monkeypatch.setattr(shards, "PAGE_BYTES", 1500)  # so that letters are shared
     monkeypatch.setattr(alphabet, "PAGE_BYTES", 1500)
     went: list[tuple[Index, bool]] = []
@@ -181,7 +181,7 @@ def test_it_goes_on_where_there_is_another_file(bench: Callable[[int], edits.Ben
 
 @pytest.mark.parametrize("seed", range(40))
 def test_shards_that_go_on_are_new_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names come, go and grow at random; the parts are those of all names, made at once."""
+    """Names are added, removed and used more often at random; the parts equal those made at once from all names."""
     monkeypatch.setattr(shards, "PAGE_BYTES", 300)
     chance = random.Random(seed)
     letters = "aAbBſ_1é"
@@ -222,7 +222,8 @@ def test_another_function_among_tests_is_nothing_new(tmp_path: Path, monkeypatch
 
 
 def test_a_table_that_was_made_alone(bench: Callable[[int], edits.Bench]) -> None:
-    """Each table in an index of its own; then a function more, a file more and a file less."""
+    """Each table is computed in an index of its own; then a function is added, a file is added, and a file is removed.
+    """
     one = bench(0)
     one.run([], False)
     store = str(one.root / ".concordance")

@@ -26,7 +26,7 @@ CHANGED = "def total(prices, tax, tip=0):\n    return sum(prices) * tax + tip\n\
 
 @pytest.fixture
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """The review of a change that gives one function another signature and removes another."""
+    """The review of a change that alters the signature of one function and removes another."""
     program.write(folder, FILES)
     program.git(folder, "init", "-q")
     program.git(folder, "add", "-A")

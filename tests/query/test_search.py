@@ -1,4 +1,4 @@
-"""Search: names before text, source before tests, what is typed wrongly or oddly; and the text index behind it."""
+"""Search: names before text, sources before tests, typing errors and odd queries; and the full-text index behind it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_mean_of_window_over_the_edge():
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with its store, which no test here changes."""
+    """A repository with its store; no test here changes it."""
     root = tmp_path_factory.mktemp("search")
     program.git(root, "init", "-q", "-b", "main")
     write(root, FILES)

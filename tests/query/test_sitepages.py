@@ -1,4 +1,4 @@
-"""Pages that only the site has: maps and histories say what the store says, and what is not known."""
+"""Pages that only the site has: maps and histories, including for files without data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _commit(root: Path, day: str, author: str, **files: str) -> None:
 
 @pytest.fixture
 def grown(folder: Path) -> Path:
-    """A repository with a history of four months, and three authors."""
+    """A repository with a history of four months and three authors."""
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     _commit(folder, "2024-01-05", "Ada", a="one\n", pkg__b="x = 1\n", pkg__in__c="y = 2\n" * 9)
     _commit(folder, "2024-01-06", "Bob", a="two\n")

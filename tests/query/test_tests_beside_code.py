@@ -1,4 +1,4 @@
-"""A file that has its tests beside its code is described by the code."""
+"""A file that contains its own tests is described by its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Languages that are recognised but have no reader: what pages and answers say of their files, and what they do not."""
+"""Languages that are recognised but not analysed: what pages and answers say about their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environment variables and build options can be asked for by name, though no file defines them."""
+"""Environment variables and build options can be looked up by name, although no file defines them."""
 
 from __future__ import annotations
 

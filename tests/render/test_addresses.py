@@ -1,4 +1,4 @@
-"""Every page has one place, whatever files are called."""
+"""Every page has an address of its own, whatever the files are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord init --agents`: the section of AGENTS.md is written and refreshed, and nothing else changes."""
+"""`concord init --agents` writes and refreshes its section of AGENTS.md, and changes nothing else."""
 
 from __future__ import annotations
 

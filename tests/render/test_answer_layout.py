@@ -1,4 +1,4 @@
-"""Answers on terminals: the place of each result is there at any width, and can be opened."""
+"""Answers on terminals: each result shows its path and line at any width, as a link where that is supported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The writer of the book: what it leaves alone, what it removes, and that nothing but the repository decides."""
+"""Writing a book: what stays untouched, what is removed, and that the result depends on the repository alone."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ EVIL = [
 
 
 def _shown(text: str) -> str:
-    """The words of a page, by the parser, as one line."""
+    """Return the words of a page, according to the parser, as one line."""
     kinds = ("text", "code_inline", "text_special")
     return " ".join(" ".join(t.content for t in books.inline(books.PARSER.parse(text)) if t.type in kinds).split())
 

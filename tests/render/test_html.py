@@ -1,4 +1,4 @@
-"""Pages in a browser: what a parser that is not ours finds on them, and that nobody's text becomes markup."""
+"""HTML pages, read with an independent parser: they are well-formed, and no text of a repository becomes markup."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_any_words_stay_words(text: str) -> None:
 
 
 def _everywhere(text: str) -> list[Block]:
-    """Text in every place that text can have; as an author's it may be markup, but never HTML."""
+    """Put a text in every place that text can have; in an author's text it may be Markdown, but never HTML."""
     ref, line = Ref(To.FILE, "b/c.py", "", text), Line("a.py", 1, 2, text)
     pieces: list[Piece] = [text, Mono(text), Strong(text), Anchor(text), ref, line, Cite("a.py", 1)]
     nodes = [Node("1", text), Node("2", text, text, True, ref)]
@@ -228,7 +228,7 @@ def _everywhere(text: str) -> list[Block]:
 @example("` a ` and ``b``")
 @example("a [b] c [d](e)")
 def test_plain_words_are_what_the_parser_makes_of_them(text: str) -> None:
-    """The short way gives what the long one gives, or leaves it to it."""
+    """The fast path returns what the parser returns, or leaves the text to the parser."""
     text = escape_hidden(text)
     found = plain_html(text, ())
     assert found is None or found == author_markdown._Writer("", [], lambda ref: "").html(text)

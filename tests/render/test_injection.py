@@ -1,4 +1,4 @@
-"""What a repository says is shown, on pages and on terminals, and never obeyed."""
+"""Text from a repository is shown on pages and terminals; it is never interpreted."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ OUTSIDE = re.compile(r"(?:https?://|mailto:)", re.I)  # where links of somebody'
 
 
 def harmless(page: str, text: str) -> None:
-    """By a parser that is not ours: no HTML but our anchors, no picture, no link but to the book and its source, or
-    from somebody's documentation to the web, no definition of a link but ours, and nothing that hides."""
+    """Check with an independent parser: no HTML but our anchors, no image, no link except to the book, its source or,
+    from documentation, the web, no link definition but ours, and nothing hidden."""
     env: dict[str, dict[str, dict[str, str]]] = {}
     tokens = list(books.inline(books.PARSER.parse(text, env)))
     for token in tokens:
@@ -59,7 +59,7 @@ def name_of(evil: str) -> str:
 
 
 def files() -> dict[str, str | bytes]:
-    """Every place in which somebody can write something."""
+    """Return files with a text in every place where an author can write something."""
     found: dict[str, str | bytes] = {}
     for number, evil in enumerate(EVIL):
         name, plain = name_of(evil), evil.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
@@ -137,7 +137,7 @@ def test_hidden_signs_are_shown() -> None:
 
 
 def on_a_terminal(*args: str | Path, cwd: Path) -> bytes:
-    """What the program writes where somebody looks."""
+    """Return what the program prints on a terminal."""
     ours, theirs = pty.openpty()
     env = program.environment(TERM="xterm", PAGER="cat", COLUMNS="200", LINES="50")
     run = subprocess.Popen([program.CONCORD, *map(str, args)], cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)

@@ -1,4 +1,4 @@
-"""A book in its repository is not taken for a part of it, unless that is asked for."""
+"""A book inside its repository is not documented as part of it, unless that is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of a site of files: whoever types the beginning of a part of any name comes to it, and loads little."""
+"""The search of a static site: typing the beginning of any part of a name finds it, and loads little."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def written(root: Path) -> tuple[Index, dict[str, Any]]:
 
 
 def typed(found: dict[str, Any], group: str, word: str) -> set[str]:
-    """The names that are loaded for a word: those of each beginning, and what is behind the last of them."""
+    """Return the names that are loaded for a word: those of each prefix, and what follows the last prefix."""
     known = found["search/names.js"]["groups"][group]
     names: set[str] = set()
     for length in range(1, len(word) + 1):

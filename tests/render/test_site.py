@@ -1,4 +1,4 @@
-"""The site as files: every link leads somewhere, nothing of others is touched, a second run changes nothing."""
+"""A static site: every link is valid, files of others are not touched, a second run changes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.program import concord, write
 
 
 class Links(HTMLParser):
-    """The links of a page, and what links can lead to in it."""
+    """The links of a page, and the anchors that links can point to."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of the sample, with a few names that nobody would choose."""
+    """The site of the sample repository, extended by files with unusual names."""
     patch = pytest.MonkeyPatch()
     patch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
     root = books.copied(tmp_path_factory.mktemp("repo"))
@@ -218,7 +218,7 @@ def test_a_list_that_somebody_made_up_removes_nothing_elsewhere(folder: Path, tm
 
 
 def test_an_updated_site_equals_a_clean_one(folder: Path, tmp_path: Path) -> None:
-    """Diagrams of classes showed the numbers of symbols, which depend on the history of a store."""
+    """Class diagrams used to show the numbers of symbols, which depend on the history of a store."""
     heirs = "".join(f"class H{number}(B): pass\n" for number in range(30))
     write(folder, {"a.py": "class A: pass\nclass B(A): pass\nclass C(B): pass\n", "b.py": f"from a import B\n{heirs}"})
     out = tmp_path / "site"

@@ -1,4 +1,5 @@
-"""Diagrams: boxes stand free, arrows touch what they join, and the same diagram is always drawn alike."""
+"""Diagrams: boxes do not overlap, arrows touch the boxes that they join, and the same diagram is always drawn the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord verify`: nothing is wrong right after a build, and afterwards exactly what has changed."""
+"""`concord verify` finds nothing right after a build, and afterwards exactly what has changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support import books, falsify, program
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The sample repository and its book, which lies in it."""
+    """The sample repository with its book inside."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
         root = books.copied(tmp_path_factory.mktemp("made"))
@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def mine(made: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
-    """A copy of both that a test may spoil."""
+    """A copy of both that a test may change."""
     root = tmp_path / "sample"
     shutil.copytree(made[0], root, symlinks=True)
     return root, root / "site"

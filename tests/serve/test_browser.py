@@ -1,4 +1,6 @@
-"""The site in a real browser: read, search, follow; by keys alone, in the dark, on a phone; from a server and a disk."""
+"""The site in a real browser: reading, searching, following links; by keyboard, with the dark theme, on a phone; from a
+server and from files.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def address(root: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def files(root: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The same site as files, from the disk."""
+    """The same site as files on disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORDANCE_CACHE", str(tmp_path_factory.mktemp("cache")))
         out = tmp_path_factory.mktemp("files") / "site"
@@ -206,7 +208,7 @@ def test_where_there_is_no_history_the_button_says_so(chromium: Browser, address
 
 
 def test_a_page_loads_little(reader: browser.Reader) -> None:
-    """Styles and scripts, unpacked; the names of a search are only loaded when one types."""
+    """Styles and scripts, uncompressed; the names for the search are loaded only when the reader types."""
     sizes: dict[str, int] = {}
     reader.page.on("response", lambda reply: sizes.__setitem__(reply.url, len(reply.body())))
     reader.open("abacus/ledger.py_source.html").wait_for_selector("#tree .top-level")
@@ -321,7 +323,8 @@ def test_a_phone(chromium: Browser, address: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_axe_finds_nothing(reader: browser.Reader, kind: str) -> None:
-    """By all rules on a phone and on a desk, where the same boxes stand otherwise; in the dark by those about colours."""
+    """All rules at the widths of a phone and a desktop, which have different layouts; with the dark theme the rules
+    about colours."""
     for width in (390, 1280):
         reader.page.set_viewport_size({"width": width, "height": 900})
         page = reader.open(kind)

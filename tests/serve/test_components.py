@@ -1,7 +1,7 @@
-"""The page with every component looks as in the pictures of the documentation, in both themes.
+"""The page of all components looks as in the documentation's pictures, in both themes.
 
-Letters differ between machines, so the pictures are compared as mosaics. `python -m tests.support.components` takes
-them again; look at them before you commit them.
+Fonts differ between machines, so the pictures are compared as mosaics. `python -m tests.support.components` takes them
+again; look at them before you commit them.
 """
 
 from __future__ import annotations

@@ -48,12 +48,12 @@ class Editor:
         client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
 
     def at(self, name: str) -> tuple[Any, Any]:
-        """Where a name is first."""
+        """Return the first position of a name."""
         before = self.text[: self.text.index(name)]
         return self.document, lsp.Position(before.count("\n"), len(before.rpartition("\n")[2]))
 
     def change(self, text: str) -> None:
-        """Edits the document without saving it."""
+        """Edit the document without saving it."""
         self.text = text
         version = lsp.VersionedTextDocumentIdentifier(version=2, uri=self.uri)
         whole = lsp.TextDocumentContentChangeWholeDocument(text)
@@ -116,7 +116,7 @@ async def talk(root: Path, found: Found) -> None:
 
 @pytest.fixture(scope="module")
 def session(root: Path) -> Found:
-    """What a whole session answered."""
+    """The replies of a whole session."""
     found: Found = {}
     asyncio.run(asyncio.wait_for(talk(root, found), 200))
     return found

@@ -1,4 +1,4 @@
-"""`concord mcp`: the six tools, asked by the SDK's own client, in the process, over standard input, and over HTTP."""
+"""`concord mcp`: the six tools, called by the SDK's own client in the process, over standard input, and over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`concord serve`: what it answers, what it refuses, and what happens to it when the store or a reader does."""
+"""`concord serve`: its replies, the requests that it refuses, and how it survives a lost store or reader process."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Got(NamedTuple):
 
 
 class Server:
-    """A server that runs."""
+    """A running server."""
 
     def __init__(self, root: Path, *options: str) -> None:
         self.root = root
@@ -67,7 +67,7 @@ class Server:
         self.port = urlsplit(line.split()[0]).port or 0
 
     def get(self, path: str, method: str = "GET", **headers: str) -> Got:
-        """One request on a connection of its own; the path is sent as it is."""
+        """Send one request on a new connection; the path is sent as it is."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONG)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.putrequest(method, path, skip_host="Host" in named, skip_accept_encoding=True)
@@ -80,7 +80,7 @@ class Server:
         return got
 
     def raw(self, data: bytes) -> bytes:
-        """Whatever comes back for some bytes, until the connection is closed."""
+        """Send some bytes; return what comes back until the connection is closed."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=LONG) as client:
             client.sendall(data)
             client.shutdown(socket.SHUT_WR)
@@ -90,16 +90,16 @@ class Server:
         return found
 
     def ask(self, question: str) -> Any:
-        """The rows of an answer."""
+        """Return the rows of an answer."""
         return json.loads(self.get(f"/api/{question}").data)
 
     def readers(self) -> list[int]:
-        """The processes of the server's own."""
+        """Return the server's own processes."""
         listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return sorted(map(int, listed.split()))
 
     def end(self, number: int = signal.SIGINT) -> str:
-        """Ends it, and gives what it said."""
+        """Stop the server; return what it printed."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         _, said = self.process.communicate(timeout=LONG)
@@ -109,13 +109,13 @@ class Server:
 
 @pytest.fixture
 def _may_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets this process fork though the test runner has a thread that waits for its orders."""
+    """Let this process fork although the test runner has a thread that waits for commands."""
     monkeypatch.setattr(forks, "require_fork_allowed", lambda: None)
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with names that nobody would choose, and a link that leads out of it."""
+    """A repository with unusual file names and a link that leads out of it."""
     home = tmp_path_factory.mktemp("served")
     folder = home / "repo"
     (home / "secret.txt").write_text("a secret\n")
@@ -420,8 +420,8 @@ def test_pages_that_listen_lock_nobody_out(server: Server) -> None:
 
 
 async def _answered_by(server: serve_server.Server, silent: int, requests: int) -> tuple[bytes, int]:
-    """What a server says to the last of some requests on one connection while others are connected and silent, and how
-    many of them are still connected afterwards."""
+    """Return a server's reply to the last of some requests on one connection while others are connected and silent, and
+    how many of those are still connected afterwards."""
     until = asyncio.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)

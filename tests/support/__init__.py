@@ -1,1 +1,1 @@
-"""What tests and benchmarks share: made-up repositories, oracles, the program as a subprocess."""
+"""Shared by tests and benchmarks: generated repositories, oracles, and running the program."""

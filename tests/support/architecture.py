@@ -152,7 +152,7 @@ What `concord watch` does when `lib/shop.py` is saved. The steps are those of a 
 
 
 def architecture_page() -> str:
-    """The text above, with a link from every name to the file that defines it."""
+    """Return the text above, with a link from every name to the file that defines it."""
     return NAME.sub(lambda found: f"[`{found[1]}`](../{_file_of(found[1])})" if _file_of(found[1]) else found[0], WALKS)
 
 
@@ -167,7 +167,7 @@ def _file_of(name: str) -> str:
 
 
 def modules_page() -> str:
-    """Every package, and in it every module with the first line of its docstring."""
+    """Return every package, and in it every module with the first line of its docstring."""
     opening = "# Modules\n\n*`make golden` writes this page from the modules' docstrings. [architecture.md](architecture.md) shows how\nthey work together.*\n"
     parts = [opening, "## Entry points\n", *map(_module, sorted(PACKAGE.glob("*.py")))]
     for stage in STAGES:

@@ -1,4 +1,4 @@
-"""Books for tests: written from small repositories, and read with a parser of Markdown that is not ours."""
+"""Books for tests: written from small repositories, and read with an independent Markdown parser."""
 
 from __future__ import annotations
 
@@ -27,43 +27,43 @@ OUR_TAG = re.compile(r'<a id="def-[^"<>]*">|</a>')
 
 
 def copied(folder: Path) -> Path:
-    """A copy of the sample repository."""
+    """Copy the sample repository."""
     root = folder / "sample"
     shutil.copytree(golden_files.SAMPLE, root, ignore=shutil.ignore_patterns(".concordance", "__pycache__"))
     return root
 
 
 def write(root: Path, out: Path, jobs: int = 1, generated: bool = False) -> Any:
-    """Builds and writes the book of a repository; every page can be made."""
+    """Build a repository and write its book; fail if a page cannot be made."""
     _, written = builds.write_book(str(root), str(out), Book(generated=generated), jobs, ignore_progress)
     assert not written.failed
     return written
 
 
 def problems(root: Path, out: Path) -> list[Problem]:
-    """What `verify` finds."""
+    """Return what `verify` finds."""
     return builds.verify(str(root), str(out), 1).problems
 
 
 def contents(out: Path) -> dict[str, bytes]:
-    """Every file of a book."""
+    """Return every file of a book."""
     return {path: (out / path).read_bytes() for path in sorted(manifest.files(str(out)))}
 
 
 def pages(out: Path) -> dict[str, str]:
-    """Every page of a book."""
+    """Return every page of a book."""
     return {path: data.decode() for path, data in contents(out).items() if own_output.is_page(path)}
 
 
 def inline(tokens: list[Token]) -> Iterator[Token]:
-    """Every token of a text, at any depth."""
+    """Return every token of a text, at any depth."""
     for token in tokens:
         yield token
         yield from inline(token.children or [])
 
 
 def links(text: str) -> Counter[str]:
-    """Where the links of a page lead, by the parser; without those that are written as bare addresses."""
+    """Return the link targets of a page according to the parser, without bare addresses."""
     found: Counter[str] = Counter()
     for token in inline(PARSER.parse(text)):
         if token.type == "link_open" and token.markup != "autolink":
@@ -74,7 +74,8 @@ def links(text: str) -> Counter[str]:
 
 
 def anchors(text: str) -> list[str]:
-    """What links can lead to on a page, by the parser: headings as forges name them, and names that tags give."""
+    """Return the anchors of a page according to the parser: those of headings, as Git hosts make them, and those of
+    tags."""
     found, seen = [], Counter[str]()
     tokens = PARSER.parse(text)
     for place, token in enumerate(tokens):
@@ -89,7 +90,7 @@ def anchors(text: str) -> list[str]:
 
 
 def is_safe(text: str) -> list[str]:
-    """What on a page is HTML that is not ours, or leads to a program."""
+    """True if a page has no HTML but ours, and no link that leads to a program."""
     tokens = list(inline(PARSER.parse(text)))
     odd = [t.content for t in tokens if t.type == "html_block"]
     odd += [t.content for t in tokens if t.type == "html_inline" and not OUR_TAG.fullmatch(t.content)]
@@ -100,7 +101,7 @@ def is_safe(text: str) -> list[str]:
 
 
 def source_of(text: str) -> str | None:
-    """The source that a page holds, by the parser."""
+    """Return the source that a page contains, according to the parser."""
     behind = False
     for token in PARSER.parse(text):
         if token.type == "inline" and not token.level - 1 and token.content == "Original Source":
@@ -113,7 +114,7 @@ def source_of(text: str) -> str | None:
 
 
 def as_parsed(data: bytes) -> str:
-    """A file's text as a parser of Markdown hands it on."""
+    """Return a file's text as a Markdown parser returns it."""
     read = encoding.read(data, True)
     assert read is not None
     text = re.sub(r"\r\n?", "\n", read.text).replace("\0", "\ufffd")
@@ -121,7 +122,7 @@ def as_parsed(data: bytes) -> str:
 
 
 def file_pages(root: Path, out: Path) -> Iterator[tuple[str, str]]:
-    """The files of a repository, each with the text of its page."""
+    """Return the files of a repository, each with the text of its page."""
     for folder, _, names in os.walk(root):
         if ".concordance" in folder or Path(folder).is_relative_to(out):
             continue
@@ -131,7 +132,7 @@ def file_pages(root: Path, out: Path) -> Iterator[tuple[str, str]]:
 
 
 def sources(root: Path, out: Path) -> list[str]:
-    """The files of a repository that are no pages."""
+    """Return the files of a repository that are not pages."""
     found = (path for path in manifest.files(str(root)) if not path.startswith(".concordance/"))
     inside = os.path.relpath(out, root) + "/"
     return sorted(path for path in found if not path.startswith(inside))

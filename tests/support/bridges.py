@@ -14,7 +14,7 @@ from concordance.workflow.store_location import FOLDER
 
 
 def joined(root: Path) -> list[str]:
-    """The bridges of a repository, as the cases write them."""
+    """Return the bridges of a repository as the cases write them."""
     summary = Build(str(root), Config(jobs=1)).run()
     assert not summary.failed
     facts = Facts(str(root / FOLDER))

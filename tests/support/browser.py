@@ -1,5 +1,6 @@
-"""A browser that looks at the site as a reader does, and complains of whatever a reader would not see: errors on the
-console, failed requests, boxes that scripts of others opened."""
+"""A browser that opens the site as a reader does, and reports what a reader would not see: errors on the console,
+failed requests, dialogs opened by injected scripts.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ OPERATORS = {
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """The system's own."""
+    """Return the path of the system's browser."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         yield browser
@@ -43,7 +44,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Reader:
-    """One window, and what went wrong in it."""
+    """A browser window, and the errors that occurred in it."""
 
     def __init__(self, browser: Browser, base: str, **context: Any) -> None:
         self.base, self.wrong = base, list[str]()
@@ -64,17 +65,17 @@ class Reader:
             self.wrong.append(f"request: {url} {why}")
 
     def open(self, address: str) -> Page:
-        """Opens a page of the site, as far as its scripts."""
+        """Open a page of the site and wait for its scripts."""
         self.page.goto(f"{self.base}/{address}")
         self.page.wait_for_selector("html.js")
         return self.page
 
     def at(self) -> str:
-        """Where the window is, from the site's root."""
+        """Return the address of the current page, relative to the site's root."""
         return self.page.url.removeprefix(f"{self.base}/")
 
     def violations(self, *rules: str) -> list[str]:
-        """What axe finds on the page, by all of its rules or by some."""
+        """Return what axe finds on the page, by all of its rules or by some."""
         options: dict[str, Any] = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
@@ -86,14 +87,14 @@ class Reader:
         ]
 
     def too_wide(self) -> int:
-        """By how many pixels the page is wider than the window."""
+        """Return by how many pixels the page is wider than the window."""
         width = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         return int(width)
 
 
 @contextmanager
 def reading(browser: Browser, base: str, **context: Any) -> Iterator[Reader]:
-    """A reader; nothing may have gone wrong in the end."""
+    """Open a window, and check in the end that no error occurred in it."""
     reader = Reader(browser, base, **context)
     try:
         yield reader
@@ -103,7 +104,7 @@ def reading(browser: Browser, base: str, **context: Any) -> Iterator[Reader]:
 
 
 def until(holds: Callable[[], object]) -> None:
-    """Waits until something holds; the page's policy allows no other way than to ask again."""
+    """Wait until a condition holds; the page's content security policy only permits polling."""
     end = time.monotonic() + 10
     while not holds():
         assert time.monotonic() < end, "it never came to hold"
@@ -111,8 +112,8 @@ def until(holds: Callable[[], object]) -> None:
 
 
 def repository(folder: Path) -> Path:
-    """The sample, files with names that mean harm, a name that may mean several things, a table of operators, and a file
-    that is no commit's."""
+    """The sample, files with hostile names, an ambiguous name, a table of operators, and files that are not committed.
+    """
     root = books.copied(folder)
     for number, name in enumerate(HOSTILE):
         text = f"# Odd {number}\n" if name.endswith(".md") else f"def odd_{number}():\n    return '<b>bold</b>'\n"
@@ -131,7 +132,7 @@ def repository(folder: Path) -> Path:
 
 @contextmanager
 def served(root: Path, *options: str) -> Iterator[str]:
-    """The address of a server of a repository."""
+    """Serve a repository; return its address."""
     server = program.started("serve", root, "--no-browser", "--port", "0", *options)
     try:
         assert server.stdout is not None

@@ -19,7 +19,7 @@ _PARAMETER_SEPARATOR = ", "
 
 @dataclass
 class Example:
-    """One fenced file with what is expected of it."""
+    """One fenced file with its expectations."""
 
     language: str
     name: str
@@ -29,7 +29,7 @@ class Example:
 
 
 def examples(case: Path) -> list[Example]:
-    """The files of a case."""
+    """Return the files of a case."""
     found: list[Example] = []
     for _, info, name, body in _FENCE.findall(case.read_text()):
         if info in _LISTS:
@@ -54,18 +54,18 @@ def _example(language: str, name: str, body: str) -> Example:
 
 
 def _under(code: str, at: int, line: str) -> int:
-    """The column of the code that a caret stands under, where either line may hold tabs."""
+    """Return the column of the code above a caret; either line may contain tabs."""
     wanted = len(line[:at].expandtabs(4))
     return next((n + 1 for n in range(len(code)) if len(code[:n].expandtabs(4)) == wanted), 0)
 
 
 def qualified(symbol: Symbol) -> str:
-    """A symbol's name with those around it."""
+    """Return a symbol's name with those of the symbols around it."""
     return ".".join(unquote(part.partition("+")[0]) for part in symbol.key.split("."))
 
 
 def problems(example: Example) -> list[str]:
-    """What the facts say otherwise than the example expects."""
+    """Return the differences between the facts and the expectations."""
     facts = extract(example.text, example.language)
     wrong = [f"reader: {f.message}" for f in facts.findings if f.by == "reader"]
     for line, column, expected in example.pointed:
@@ -78,7 +78,7 @@ def problems(example: Example) -> list[str]:
 
 
 def _at(facts: FileFacts, line: int, column: int) -> set[str]:
-    """All ways to say what stands at a place."""
+    """Return all descriptions that fit the position."""
     seen = set()
     for s in facts.symbols:
         if s.line == line and s.col == column:

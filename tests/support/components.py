@@ -125,7 +125,7 @@ def picture(chromium: Browser, address: str, theme: str, style: str = "") -> byt
 
 
 def difference(chromium: Browser, one: bytes, other: bytes) -> float:
-    """Return the share of two pictures that differs, whatever letters their machines have."""
+    """Return the share of two pictures that differs, whatever fonts their machines have."""
     page = chromium.new_page()
     found = page.evaluate(COMPARE, [b64encode(one).decode(), b64encode(other).decode(), ACROSS, LEAST])
     page.close()

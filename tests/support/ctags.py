@@ -1,11 +1,10 @@
 """Compares our C, C++ and CUDA definitions with those of universal-ctags, file by file.
 
-In: a repository. Out: per kind, what both have, what only one has, and the causes of the difference
-with counts. Compared is (file, kind, name, line of the name). Left out on both sides are things
-without a name. What a macro's call defines (`TEST(A, b) {`) we name as it is written and ctags by
-the macro; it is compared by the macro. What macros make under names that are not written is ours
-alone, and left out. CUDA is read by ctags as C++: its own reader of CUDA knows
-neither classes nor namespaces.
+In: a repository. Out: for each kind, the definitions that both have, those that only one has, and the counted causes of
+the differences. Definitions are compared by file, kind, name and line of the name; those without a name are left out.
+What a macro call defines (`TEST(A, b) {`) has the written name in our facts and the macro's name in those of ctags; it
+is compared by the macro. What macros define under names that are not written down is left out. ctags reads CUDA as C++,
+because its own CUDA reader knows neither classes nor namespaces.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Place(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One file as we read it."""
+    """The facts of one file."""
 
     path: str
     language: str
@@ -64,7 +63,7 @@ class Result(NamedTuple):
 
 
 def files(root: Path) -> list[tuple[str, str]]:
-    """The repository's files of these languages, and the language of each."""
+    """Return the repository's files in these languages, with their language."""
     found = []
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(name for name in inner if name != ".git")
@@ -82,12 +81,12 @@ def files(root: Path) -> list[tuple[str, str]]:
 
 
 def table(root: Path, paths: list[str]) -> macros.Macros:
-    """What the repository's macros do."""
+    """Return the repository's macro table."""
     return macros.merge(macros.read_defines((root / path).read_bytes(), path) for path in paths)
 
 
 def read(job: tuple[str, str, str, macros.Macros]) -> Result:
-    """One file through our reader."""
+    """Read one file."""
     root, path, language, known = job
     gc.disable()
     data = (Path(root) / path).read_bytes()
@@ -126,12 +125,12 @@ def read(job: tuple[str, str, str, macros.Macros]) -> Result:
 
 
 def _written(line: str, name: str) -> bool:
-    """Whether a name stands in a line: what a macro makes under another name no reader of words can see."""
+    """True if a name is written in a line; no reader of text sees what a macro defines under another name."""
     return name.split("(")[0].split(" ")[0].lstrip("~") in line
 
 
 def ctags(root: Path, paths: list[str]) -> tuple[list[Place], float]:
-    """What ctags says of the same files."""
+    """Return what ctags finds in the same files."""
     started = time.perf_counter()
     command = ["ctags", "-L", "-", "--output-format=json", "--fields=+nK", "-f", "-", "--sort=no",
                "--languages=C,C++", "--langmap=C++:+.cu.cuh.hip.inc.ipp.tpp.tcc.txx.ixx.cppm"]  # fmt: skip
@@ -146,7 +145,7 @@ def ctags(root: Path, paths: list[str]) -> tuple[list[Place], float]:
 
 
 def cause(place: Place, ours: bool, result: Result, others: set[Place], lines: list[str]) -> str:
-    """A guess at why only one side has a definition."""
+    """Guess why only one side has a definition."""
     if place in result.causes:
         return result.causes[place]
     if any(first <= place.line <= last for first, last in result.broken):
@@ -164,7 +163,7 @@ def cause(place: Place, ours: bool, result: Result, others: set[Place], lines: l
 
 
 def run(root: Path, workers: int = 2) -> tuple[list[tuple[object, ...]], list[tuple[str, bool, Place]], list[Result]]:
-    """Rows per kind (kind, ours, ctags, both, F1), all differences with their causes, and what we read."""
+    """Return rows for each kind (kind, ours, ctags, both, F1), all differences with their causes, and our facts."""
     listed = files(root)
     known = table(root, [path for path, _ in listed])
     jobs = [
@@ -190,7 +189,7 @@ def run(root: Path, workers: int = 2) -> tuple[list[tuple[object, ...]], list[tu
 def differences(
     root: Path, ours: Counter[Place], theirs: Counter[Place], results: list[Result]
 ) -> list[tuple[str, bool, Place]]:
-    """What only one side has, with its cause: (cause, whether it is ours, where)."""
+    """Return what only one side has: (cause, whether it is ours, where)."""
     by_path = {result.path: result for result in results}
     near: dict[str, list[Place]] = {}
     for place in {*ours, *theirs}:
@@ -209,7 +208,7 @@ def differences(
 
 
 def main() -> None:
-    """Prints the tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("--show", type=int, default=0, help="examples of each cause")

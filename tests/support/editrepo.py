@@ -1,11 +1,11 @@
-"""A small repository that has something of everything that one file can say of another.
+"""A small repository with an example of everything that one file can state about another.
 
 Out: `FILES`, content by path: Python packages with re-exports, `__all__`, star imports, class hierarchies, decorators,
 doctests, tests and fixtures; C++ headers and sources with namespaces, overloads, templates and macros; modules of
-JavaScript and TypeScript; documents that name all of them; and the settings that linkers and pages read. `OTHERS` is
-another in Rust, Go, Java, Protocol Buffers and Starlark. `TANGLED` is one in which everything leads back to itself: rings
-of imports, of star imports and of includes, a class hierarchy as deep as there are modules, names that are exported again
-and again. They stand for the repositories that `bench.edits` edits.
+JavaScript and TypeScript; documents that name all of them; and the settings that linkers and pages read. `OTHERS` is a
+second repository in Rust, Go, Java, Protocol Buffers and Starlark. `TANGLED` is a third with cycles of imports, star
+imports and includes, a class hierarchy as deep as there are modules, and names that are re-exported repeatedly.
+`bench.edits` edits all three.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """`python -m bench edits`: random edits of a small repository, each update compared with a clean build.
 
 In: how many sequences (`--count`, default 500) from which seed on (`--first`), in how many processes (`--jobs`), and
-projects to edit in place of the small repositories made up here (`--repo FOLDER`, which is copied; may be repeated).
-Out: how many ended with a book and a store that are not byte for byte those of a clean build, each with its seed, what
-differs first, and the fewest steps that still show it. `--seed N` runs one alone. A project is compared after the last
-step only, and its steps are not cut down: both would take a clean build each.
+projects to edit instead of the small repositories made here (`--repo FOLDER`, which is copied; may be repeated). Out:
+how many ended with a book or a store that differs from that of a clean build, each with its seed, the first difference,
+and the fewest steps that still show it. `--seed N` runs one alone. A project is compared only after the last step, and
+its steps are not reduced: both would take a clean build each.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ _DEFAULT = Path(HOME, "book")
 
 
 class Step(NamedTuple):
-    """An edit, or something that brings the store or a book up to date; `seed` decides what it does."""
+    """An edit, or an update of the store or a book; `seed` decides the details."""
 
     what: str
     seed: int = 0
 
 
 class Differs(Exception):
-    """An update that is not a clean build."""
+    """An update that differs from a clean build."""
 
 
 class Bench:
-    """A repository with its book, which each sequence starts from: always in the same place, for a book knows its."""
+    """A repository with its book, from which each sequence starts; always in the same folder, because a book contains
+    its path."""
 
     def __init__(
         self, home: Path, files: Mapping[str, str | bytes] = editrepo.FILES, links: Mapping[str, str] = editrepo.LINKS
@@ -75,7 +76,7 @@ class Bench:
         shutil.copytree(self.root, self._kept, symlinks=True)
 
     def run(self, steps: list[Step], always: bool) -> None:
-        """Takes all steps; compares after the last, or `always` after each that wrote a book. Raises Differs."""
+        """Take all steps; compare after the last, or with `always` after each that wrote a book. Raise Differs."""
         shutil.rmtree(self.root)
         shutil.copytree(self._kept, self.root, symlinks=True)
         desk, kept = Desk(self.root, self._clock), _Kept(self.root)
@@ -98,7 +99,7 @@ class Bench:
                     self.compare(out, wishes)
 
     def compare(self, out: Path, wishes: Book) -> None:
-        """Compares a book and the store with those of a clean build."""
+        """Compare book and store with those of a clean build."""
         left_out = {HOME, str(out)} if out != _DEFAULT else {HOME}
         shutil.rmtree(self._clean, ignore_errors=True)
         ignored = [str(self.root / one) for one in left_out]
@@ -121,7 +122,7 @@ BOOKS = {
 
 
 class _Kept:
-    """A process that follows the repository, and is told which paths changed, or only that something did."""
+    """A long-running process that is told which paths changed, or only that something did."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -129,7 +130,7 @@ class _Kept:
         self._seen: dict[str, object] = {}
 
     def update(self, whole: bool) -> None:
-        """Brings the book up to date."""
+        """Update the book."""
         seen, git = self._look(), self.root / ".git"
         now = {**seen, "HEAD": [(git / name).read_bytes() for name in ("index", "refs/heads/main")]}
         changed = {path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)}
@@ -154,7 +155,7 @@ class _Kept:
 
 @contextmanager
 def _forking(always: bool) -> Iterator[None]:
-    """Lets two processes make the pages of every update, as they do in a large repository, or of large ones only."""
+    """Let two processes make the pages of every update, as in a large repository, or only those of large updates."""
     few, page_writer.MAX_PAGES_RENDERED_HERE = page_writer.MAX_PAGES_RENDERED_HERE, 0 if always else page_writer.MAX_PAGES_RENDERED_HERE
     try:
         yield
@@ -173,7 +174,7 @@ def _contents(out: Path) -> dict[str, bytes]:
 
 
 def _first_difference(ours: dict[str, bytes], clean: dict[str, bytes]) -> str:
-    """The first page in which two books differ, and the line; "" where they do not."""
+    """Return the first page in which two books differ, and the line; "" if they are equal."""
     for path in sorted({*ours, *clean}):
         if path not in clean:
             return f"the page {path} should not be there"
@@ -192,7 +193,7 @@ def _lines(data: bytes, room: int) -> list[str]:
 
 
 def _difference(where: str, ours: Any, clean: Any) -> str:
-    """Where two values first differ."""
+    """Return where two values first differ."""
     if type(ours) is type(clean) and isinstance(ours, dict):
         for key in sorted({*ours, *clean}, key=str):
             if key not in ours or key not in clean:
@@ -210,7 +211,7 @@ def _difference(where: str, ours: Any, clean: Any) -> str:
 
 
 def sequence(seed: int, longest: int = 6) -> list[Step]:
-    """The steps of a seed: edits, with updates between some of them, and a book at the end."""
+    """Return the steps of a seed: edits, with updates between some of them, and a book at the end."""
     chance = random.Random(seed)
     steps = []
     main = chance.choices(("book", "kept", "own"), (67, 30, 3))[0]
@@ -224,7 +225,7 @@ def sequence(seed: int, longest: int = 6) -> list[Step]:
 
 
 def failure(bench: Bench, steps: list[Step], always: bool) -> str:
-    """What goes wrong in a sequence; "" where nothing does."""
+    """Return the error of a sequence; "" if there is none."""
     try:
         bench.run(steps, always)
     except Differs as error:
@@ -235,7 +236,7 @@ def failure(bench: Bench, steps: list[Step], always: bool) -> str:
 
 
 def shrunk(bench: Bench, steps: list[Step], always: bool) -> list[Step]:
-    """The same sequence without the steps that it fails without."""
+    """Return the sequence without the steps that are not needed to make it fail."""
     place = len(steps) - 1
     while place >= 0:
         fewer = steps[:place] + steps[place + 1 :]
@@ -246,7 +247,7 @@ def shrunk(bench: Bench, steps: list[Step], always: bool) -> list[Step]:
 
 
 def _one(seed: int, home: str, repos: Sequence[str]) -> tuple[int, str]:
-    """Runs the sequence of a seed in this process's own folder."""
+    """Run the sequence of a seed in this process's own folder."""
     own = os.path.join(home, str(os.getpid()))
     os.environ["CONCORDANCE_CACHE"] = f"{own}/cache"
     os.environ.update(editsteps.GIT)
@@ -266,7 +267,7 @@ _MADE: dict[str, Bench] = {}
 
 
 def bench_of(home: str, seed: int, repos: Sequence[str] = ()) -> Bench:
-    """The repository that a sequence edits; a folder has one of each."""
+    """Return the repository that a sequence edits; each folder has one of each."""
     if repos:
         repo = repos[seed % len(repos)]
         place = f"{home}/{os.path.basename(repo)}"
@@ -281,12 +282,12 @@ def bench_of(home: str, seed: int, repos: Sequence[str] = ()) -> Bench:
 
 
 def _read(repo: Path) -> dict[str, bytes]:
-    """The files of a project, without those of git and ours."""
+    """Return the files of a project, without those of git and ours."""
     return {path: (repo / path).read_bytes() for path in Desk(repo).paths()}
 
 
 def results(seeds: range, jobs: int, home: str, repos: Sequence[str] = ()) -> Iterator[tuple[int, str]]:
-    """Runs the sequences of some seeds: each seed, and what went wrong."""
+    """Run the sequences of some seeds; return each seed with its error."""
     if jobs == 1:
         yield from (_one(seed, home, repos) for seed in seeds)
         return
@@ -296,7 +297,7 @@ def results(seeds: range, jobs: int, home: str, repos: Sequence[str] = ()) -> It
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs all, and says how many failed."""
+    """Run all sequences, and print how many failed."""
     parser = argparse.ArgumentParser(prog="python -m bench edits", description=__doc__)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--first", type=int, default=0)

@@ -1,8 +1,8 @@
 """Edits as people make them, at random: each changes a few files of a small repository.
 
-In: a `Desk` (the folder and a clock for the times of files) and a source of chance. Out: changed files. An edit finds its
-own subject in whatever is there, so that any of them can be left out of a sequence and the rest still makes sense.
-`EDITS` has all of them by name.
+In: a `Desk` (the folder, and a clock for the times of files) and a random number generator. Out: changed files. An edit
+chooses its subject among the files that exist, so any edit of a sequence can be left out and the rest still makes
+sense. `EDITS` has all of them by name.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ GIT = {
 
 @dataclass
 class Desk:
-    """A repository that is edited."""
+    """A repository that is being edited."""
 
     root: Path
     clock: int = 0
     was: dict[str, bytes] = field(default_factory=dict)  # what deleted and edited files said, for those who revert
 
     def paths(self, *endings: str) -> list[str]:
-        """The plain files of the repository, in order."""
+        """Return the plain files of the repository, in order."""
         found = []
         for top, folders, names in os.walk(self.root):
             folders[:] = [name for name in folders if name not in (".git", ".concordance", BOOK)]
@@ -55,17 +55,17 @@ class Desk:
         return sorted(path for path in found if not (self.root / path).is_symlink())
 
     def links(self) -> list[str]:
-        """The symbolic links of the repository, in order."""
+        """Return the symbolic links of the repository, in order."""
         top = (path for path in self.root.rglob("*") if path.is_symlink() and ".git" not in path.parts)
         return sorted(str(path.relative_to(self.root)) for path in top)
 
     def text(self, path: str) -> str:
-        """What a file says."""
+        """Return the content of a file."""
         return (self.root / path).read_bytes().decode("utf-8", "surrogateescape")
 
     def put(self, path: str, content: str | bytes) -> None:
-        """Writes a file, at a time of its own: a build reads what was written a moment ago twice, which would hide
-        that it forgot to."""
+        """Write a file with a time of its own: a build reads recently written files twice, which would hide a change
+        that it missed."""
         target = self.root / path
         if target.is_symlink() or target.is_dir() or any(up.is_file() or up.is_symlink() for up in self._above(path)):
             return
@@ -79,30 +79,30 @@ class Desk:
         return [self.root / up for up in Path(path).parents if str(up) != "."]
 
     def touch(self, path: str) -> None:
-        """Gives a file a time that no file has."""
+        """Give a file a time that no other file has."""
         self.clock += 1
         when = _BEGAN + self.clock * 1_000_000_000
         os.utime(self.root / path, ns=(when, when), follow_symlinks=False)
 
     def move(self, old: str, new: str) -> None:
-        """Moves a file, where there is room."""
+        """Move a file if the target is free."""
         if not (self.root / new).exists() and not any(up.is_file() or up.is_symlink() for up in self._above(new)):
             self.was.setdefault(old, (self.root / old).read_bytes())
             (self.root / new).parent.mkdir(parents=True, exist_ok=True)
             (self.root / old).rename(self.root / new)
 
     def git(self, *words: str) -> None:
-        """Runs git."""
+        """Run git."""
         subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, env={**os.environ, **GIT})
 
     def names(self) -> list[str]:
-        """Names that are defined somewhere."""
+        """Return names that are defined somewhere."""
         found = {one or two for path in self.paths(*_CODE) for one, two in _DEFINED.findall(self.text(path))}
         return sorted(found) or ["nothing"]
 
 
 def blocks(path: str, text: str) -> list[tuple[int, int, str, str]]:
-    """The definitions of a file: first line, the line behind the last, indent and name."""
+    """Return the definitions of a file: first line, the line behind the last, indent and name."""
     pattern = _PY_BLOCK if path.endswith(_PYTHON) else _C_BLOCK if path.endswith(_C) else _WEB_BLOCK
     lines, found = text.split("\n"), []
     for number, line in enumerate(lines):
@@ -124,7 +124,7 @@ def _file(desk: Desk, chance: random.Random, *endings: str) -> str:
 
 
 def _block(desk: Desk, chance: random.Random, *endings: str) -> tuple[str, list[str], tuple[int, int, str, str]] | None:
-    """A definition somewhere: its file, the file's lines, and where it stands."""
+    """Return a random definition: its file, the file's lines, and its place in them."""
     every = [(path, one) for path in desk.paths(*endings) for one in blocks(path, desk.text(path))]
     if not every:
         return None
@@ -140,7 +140,7 @@ def _comment(path: str) -> str:
 
 
 def body(desk: Desk, chance: random.Random) -> None:
-    """Another line in a function."""
+    """Add a line to a function."""
     found = _block(desk, chance, *_CODE)
     if found:
         path, lines, (_, end, indent, _) = found
@@ -151,7 +151,7 @@ def body(desk: Desk, chance: random.Random) -> None:
 
 
 def top(desk: Desk, chance: random.Random) -> None:
-    """Lines at the top."""
+    """Add lines at the top."""
     path = _file(desk, chance, *_CODE)
     mark = _comment(path)
     made = "".join(f"{mark} {chance.choice(_WORDS)}\n" for _ in range(chance.randrange(1, 4)))
@@ -159,7 +159,7 @@ def top(desk: Desk, chance: random.Random) -> None:
 
 
 def add(desk: Desk, chance: random.Random) -> None:
-    """A function, class or method more."""
+    """Add a function, class or method."""
     path, name = _file(desk, chance, *_CODE), chance.choice(_FRESH)
     text, other = desk.text(path) if (desk.root / path).exists() else "", chance.choice((*desk.names(), *_FRESH))
     if path.endswith(_PYTHON):
@@ -188,7 +188,7 @@ def add(desk: Desk, chance: random.Random) -> None:
 
 
 def drop(desk: Desk, chance: random.Random) -> None:
-    """A definition less."""
+    """Remove a definition."""
     found = _block(desk, chance, *_CODE)
     if found:
         path, lines, (first, end, _, _) = found
@@ -196,7 +196,7 @@ def drop(desk: Desk, chance: random.Random) -> None:
 
 
 def rename(desk: Desk, chance: random.Random) -> None:
-    """A definition gets another name, alone or with all that use it."""
+    """Rename a definition, alone or with all that use it."""
     found = _block(desk, chance, *_CODE)
     if found:
         path, lines, (first, _, _, name) = found
@@ -214,7 +214,7 @@ def rename(desk: Desk, chance: random.Random) -> None:
 
 
 def signature(desk: Desk, chance: random.Random) -> None:
-    """Another parameter, or one less."""
+    """Add or remove a parameter."""
     found = _block(desk, chance, *_CODE)
     if found:
         path, lines, (first, _, _, _) = found
@@ -230,7 +230,7 @@ def signature(desk: Desk, chance: random.Random) -> None:
 
 
 def docstring(desk: Desk, chance: random.Random) -> None:
-    """Another docstring or comment, which may name something."""
+    """Change a docstring or comment; the new one may name something."""
     found = _block(desk, chance, *_CODE)
     if found:
         path, lines, (first, _, indent, _) = found
@@ -245,7 +245,7 @@ def docstring(desk: Desk, chance: random.Random) -> None:
 
 
 def exports(desk: Desk, chance: random.Random) -> None:
-    """`__all__` lists other names."""
+    """Change the names in `__all__`."""
     path = chance.choice(["src/pear/__init__.py", "src/pear/shapes.py", _file(desk, chance, ".py")])
     if not (desk.root / path).is_file():
         return
@@ -257,7 +257,7 @@ def exports(desk: Desk, chance: random.Random) -> None:
 
 
 def bases(desk: Desk, chance: random.Random) -> None:
-    """A class has a base less, or another."""
+    """Add or remove a base class."""
     path = _file(desk, chance, ".py", ".h")
     text = desk.text(path) if (desk.root / path).exists() else ""
     if path.endswith(".h"):
@@ -274,7 +274,7 @@ def bases(desk: Desk, chance: random.Random) -> None:
 
 
 def decorate(desk: Desk, chance: random.Random) -> None:
-    """A function gets a decorator, or loses its own."""
+    """Add or remove a decorator."""
     found = _block(desk, chance, ".py")
     if found:
         path, lines, (first, _, indent, _) = found
@@ -286,7 +286,7 @@ def decorate(desk: Desk, chance: random.Random) -> None:
 
 
 def imports(desk: Desk, chance: random.Random) -> None:
-    """An import or include more, or less."""
+    """Add or remove an import or include."""
     path = _file(desk, chance, *_CODE)
     lines = desk.text(path).split("\n") if (desk.root / path).exists() else []
     there = [
@@ -317,7 +317,7 @@ def imports(desk: Desk, chance: random.Random) -> None:
 
 
 def relocate(desk: Desk, chance: random.Random) -> None:
-    """A definition moves to another file, which the first may then import."""
+    """Move a definition to another file, which the first may then import."""
     found = _block(desk, chance, *_CODE)
     if found:
         path, lines, (first, end, indent, name) = found
@@ -330,7 +330,7 @@ def relocate(desk: Desk, chance: random.Random) -> None:
 
 
 def split(desk: Desk, chance: random.Random) -> None:
-    """A header is split in two; the first may include the second."""
+    """Split a header in two; the first may include the second."""
     headers = desk.paths(".h")
     if headers:
         path = chance.choice(headers)
@@ -343,7 +343,7 @@ def split(desk: Desk, chance: random.Random) -> None:
 
 
 def macro(desk: Desk, chance: random.Random) -> None:
-    """A macro is defined, means something else, or is no more."""
+    """Add, change or remove a macro."""
     path = _file(desk, chance, ".h")
     text = desk.text(path) if (desk.root / path).exists() else ""
     if "#define PEAR_API" in text:
@@ -358,7 +358,7 @@ def macro(desk: Desk, chance: random.Random) -> None:
 
 
 def finding(desk: Desk, chance: random.Random) -> None:
-    """Something that a rule finds, or no longer does."""
+    """Add or remove something that a rule finds."""
     path = _file(desk, chance, *_CODE, ".sh", ".yml")
     mark = "eval(input())" if path.endswith(".py") else "strcpy(a, b);" if path.endswith(_C) else "eval(x)"
     made = chance.choice(
@@ -377,7 +377,7 @@ def finding(desk: Desk, chance: random.Random) -> None:
 
 
 def prose(desk: Desk, chance: random.Random) -> None:
-    """A document says something else."""
+    """Change a document."""
     path = _file(desk, chance, ".md", ".rst")
     text = desk.text(path) if (desk.root / path).exists() else ""
     name, file = chance.choice(desk.names()), chance.choice(desk.paths())
@@ -388,7 +388,7 @@ def prose(desk: Desk, chance: random.Random) -> None:
 
 
 def settings(desk: Desk, chance: random.Random) -> None:
-    """Owners, licence, or what builds, tests and finds modules is set otherwise."""
+    """Change owners, licence, or the settings of build, tests and modules."""
     path, content = chance.choice((
         ("CODEOWNERS", "* @bob\n/src/ @ada @eve\n"), ("CODEOWNERS", "/docs/ @eve\n"), (".github/CODEOWNERS", "* @zoe\n"),
         ("LICENSE", "Licensed under the Apache License, Version 2.0.\n"), ("native/LICENSE", "Distributed under the Boost Software License, Version 1.0.\n"),
@@ -409,7 +409,7 @@ def settings(desk: Desk, chance: random.Random) -> None:
 
 
 def ignore(desk: Desk, chance: random.Random) -> None:
-    """`.gitignore` names something that is there, or is imported and not there."""
+    """Add to `.gitignore` a path that exists, or one that is imported and does not."""
     said = chance.choice((*desk.paths(*_CODE), "missing.h", "*.ts", "build/", "src/pear/sub/", "*_more.h", ""))
     text = desk.text(".gitignore") if (desk.root / ".gitignore").is_file() else ""
     desk.put(".gitignore", f"{text}{said}\n" if chance.random() < 0.7 else f"{said}\n")
@@ -419,7 +419,7 @@ def ignore(desk: Desk, chance: random.Random) -> None:
 
 
 def create(desk: Desk, chance: random.Random) -> None:
-    """A new file, or a copy of one that is there."""
+    """Create a new file, or copy one."""
     there = desk.paths(*_CODE) or ["new.py"]
     ending = chance.choice((".md", *(path[path.rindex(".") :] for path in there)))
     folder = chance.choice(("", "lib/pear/", "tests/", *(f"{path.rpartition('/')[0]}/".lstrip("/") for path in there)))
@@ -433,7 +433,7 @@ def create(desk: Desk, chance: random.Random) -> None:
 
 
 def tested(desk: Desk, chance: random.Random) -> None:
-    """A new test that uses something."""
+    """Add a test that uses something."""
     modules = [path for path in desk.paths(*_PYTHON) if blocks(path, desk.text(path))]
     if not modules:
         return
@@ -446,7 +446,7 @@ def tested(desk: Desk, chance: random.Random) -> None:
 
 
 def delete(desk: Desk, chance: random.Random) -> None:
-    """A file less."""
+    """Delete a file."""
     path = _file(desk, chance)
     if (desk.root / path).is_file():
         desk.was.setdefault(path, (desk.root / path).read_bytes())
@@ -454,7 +454,7 @@ def delete(desk: Desk, chance: random.Random) -> None:
 
 
 def move(desk: Desk, chance: random.Random) -> None:
-    """A file gets another name, or folder, or both."""
+    """Rename a file, its folder, or both."""
     path = _file(desk, chance)
     folder, _, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
@@ -473,7 +473,7 @@ def move(desk: Desk, chance: random.Random) -> None:
 
 
 def move_folder(desk: Desk, chance: random.Random) -> None:
-    """A folder gets another name, or goes into another."""
+    """Rename a folder, or move it into another."""
     folders = sorted({path.rpartition("/")[0] for path in desk.paths()} - {""})
     if folders:
         old = chance.choice(folders)
@@ -486,14 +486,14 @@ def move_folder(desk: Desk, chance: random.Random) -> None:
 
 
 def revert(desk: Desk, chance: random.Random) -> None:
-    """Files are as they were: one of those that were edited or deleted, or all."""
+    """Restore files that were edited or deleted: one, or all."""
     edited = sorted(desk.was)
     for path in edited if chance.random() < 0.2 else [chance.choice(edited)] if edited else []:
         desk.put(path, desk.was[path])
 
 
 def become(desk: Desk, chance: random.Random) -> None:
-    """A file is no text any more, or generated, in another encoding, broken, or empty."""
+    """Make a file binary, generated, broken, empty, or change its encoding."""
     path = _file(desk, chance)
     if not (desk.root / path).is_file():
         return
@@ -509,14 +509,14 @@ def become(desk: Desk, chance: random.Random) -> None:
 
 
 def mode(desk: Desk, chance: random.Random) -> None:
-    """A file may be run, or no longer."""
+    """Make a file executable, or not."""
     path = desk.root / _file(desk, chance)
     if path.is_file():
         path.chmod(path.stat().st_mode ^ 0o111)
 
 
 def link(desk: Desk, chance: random.Random) -> None:
-    """A symbolic link leads elsewhere, or there is a new one, or a file in its place."""
+    """Change a symbolic link, add one, or replace a file by one."""
     path = chance.choice((*desk.links(), "tools/new_link", "web/latest.ts"))
     target = desk.root / path
     if target.is_symlink():
@@ -532,20 +532,20 @@ def link(desk: Desk, chance: random.Random) -> None:
 
 
 def touch(desk: Desk, chance: random.Random) -> None:
-    """A file has another time and says the same."""
+    """Change the time of a file, not its content."""
     path = _file(desk, chance)
     if (desk.root / path).is_file():
         desk.touch(path)
 
 
 def commit(desk: Desk, chance: random.Random) -> None:
-    """All that was edited is committed."""
+    """Commit all edits."""
     desk.git("add", "-A")
     desk.git("commit", "-q", "--allow-empty", "-m", chance.choice(_WORDS))
 
 
 def several(desk: Desk, chance: random.Random) -> None:
-    """Several edits at once."""
+    """Make several edits at once."""
     for _ in range(chance.randrange(2, 5)):
         EDITS[chance.choice([name for name in EDITS if name != "several"])](desk, chance)
 

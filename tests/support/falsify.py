@@ -1,7 +1,7 @@
 """Falsifies the pages of a book, so that a test can see whether `verify` notices.
 
-In: a book. Out: the same book, in which some pages say something else, and what was done to each. A falsification is
-what a careless edit, a faulty writer or somebody with an interest would do: small, and the manifest's checksums fit it.
+In: a book. Out: the same book with some changed pages, and what was done to each. A falsification is what a careless
+edit, a faulty writer or a malicious person would do: it is small, and the manifest's checksums match it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _VERB = re.compile(r"\b(is|are|has|uses|used|defines|imports|calls|called|Define
 
 
 class Falsified(NamedTuple):
-    """A page that says something else now."""
+    """A page that was changed."""
 
     kind: str
     page: str
@@ -37,7 +37,7 @@ class Falsified(NamedTuple):
 
 
 def _source_lines(lines: Lines) -> range:
-    """The lines of the copied source."""
+    """Return the lines of the copied source."""
     try:
         start = lines.index("## Original Source") + 3
         return range(start, lines.index(lines[start - 1][:3], start))
@@ -46,7 +46,7 @@ def _source_lines(lines: Lines) -> range:
 
 
 def _changed(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], source: bool = False) -> Kind:
-    """Falsifies a match of a pattern, inside or outside the copied source."""
+    """Change a match of a pattern, inside or outside the copied source."""
 
     def change(lines: Lines, chance: random.Random) -> int:
         copied = _source_lines(lines)
@@ -139,7 +139,7 @@ ALL_KINDS = (*KINDS, CLAIM)
 
 
 def falsify(out: Path, kind: str, taken: set[str], chance: random.Random) -> Falsified | None:
-    """Falsifies a page that is not taken yet, and makes the manifest fit; None if no page is suitable."""
+    """Falsify a page that is not changed yet, and make the manifest match; return None if no page is suitable."""
     listed = manifest.read(str(out))
     pages = [row for row in listed.pages.values() if row.page not in taken and (kind != CLAIM or row.claims)]
     for row in chance.sample(pages, min(len(pages), 400)):
@@ -177,7 +177,7 @@ def _falsify_claim(out: Path, row: ManifestPage, chance: random.Random) -> Falsi
 
 
 def make_manifest_fit(out: Path, pages: set[str]) -> None:
-    """Lists pages with the checksums and sizes that they have now."""
+    """Give pages in the manifest the checksums and sizes that they have now."""
     listed = manifest.read(str(out))
     rows = dict(listed.pages)
     for page in pages:

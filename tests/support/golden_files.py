@@ -1,4 +1,4 @@
-"""Writes down what the program says of the sample repository, for a person to read as a difference.
+"""Writes the goldens: what the program says about the sample repository, for a person to read as a diff.
 
 `make golden` rewrites `tests/golden/`; nobody edits it by hand.
 """
@@ -25,7 +25,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def built(folder: Path) -> Path:
-    """A copy of the sample with its store."""
+    """Copy the sample and build its store."""
     root = folder / "sample"
     shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(FOLDER, "__pycache__"))
     Build(str(root), Config(jobs=1)).run()
@@ -33,13 +33,13 @@ def built(folder: Path) -> Path:
 
 
 def facts(root: Path) -> str:
-    """Every file of the sample with its facts."""
+    """Return every file of the sample with its facts."""
     with Facts(str(root / FOLDER)) as store:
         return "\n".join(_file(file, store.of(file.path)) for file in store.files())
 
 
 def links(root: Path) -> str:
-    """Where the sample's imports and names lead, and how many lead nowhere."""
+    """Return the targets of the sample's imports and names, and how many have none."""
     lines = []
     with Facts(str(root / FOLDER)) as store:
         for file in store.files():
@@ -97,7 +97,7 @@ PAGES = (
 
 
 def book(root: Path) -> str:
-    """Some pages of the sample's book, one of each kind, without sources; and the names of all."""
+    """Return some pages of the sample's book, one of each kind, without sources; and the names of all pages."""
     out = root / "site"
     _, written = builds.write_book(str(root), str(out), Book(), 1)
     assert not written.failed
@@ -111,7 +111,7 @@ def book(root: Path) -> str:
 
 
 def figures() -> str:
-    """How the sample compares with what others say of it."""
+    """Return how the facts of the sample compare with those of independent programs."""
     found = python.total(map(python.compare_file, python.python_files(str(SAMPLE))))
     rows = [
         f"python: {found.files} files, {found.definitions} definitions and imports, {found.missing} missing, "

@@ -1,7 +1,7 @@
-"""`python -m bench hostile [CASE …]`: repositories that mean harm, at full size, each built with its book.
+"""`python -m bench hostile [CASE …]`: hostile repositories at full size, each built with its book.
 
-In: the names of cases (all by default). Out: a table: what came of each, how long it took and how much memory. The
-tests make the same repositories, smaller (`tests/workflow/test_hostile.py`). A case is a function that fills a folder.
+In: the names of cases (all by default). Out: a table with the result, the time and the memory of each. The tests make
+the same repositories, smaller (`tests/workflow/test_hostile.py`). A case is a function that fills a folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Case(NamedTuple):
 
 
 def put(folder: Path, path: str | bytes, text: str | bytes) -> None:
-    """Writes a file, whatever it is called."""
+    """Write a file, whatever its name."""
     whole = os.path.join(os.fsencode(folder), os.fsencode(path))
     os.makedirs(os.path.dirname(whole), exist_ok=True)
     with open(whole, "wb") as file:
@@ -40,13 +40,13 @@ def put(folder: Path, path: str | bytes, text: str | bytes) -> None:
 
 
 def many_files(folder: Path, size: int) -> None:
-    """All in one folder."""
+    """Put all files in one folder."""
     for number in range(size):
         put(folder, f"all/m{number}.py", f"def f{number}():\n    return {number}\n")
 
 
 def deep_folders(folder: Path, size: int) -> None:
-    """One folder in the other; a file at every hundredth, for pages that meet on the way up."""
+    """Nest folders; every hundredth contains a file, so that pages meet on the way up."""
     here = "d/" * size
     put(folder, f"{here}last.py", "def last(): pass\n")
     for depth in range(100, size, 100):
@@ -54,7 +54,7 @@ def deep_folders(folder: Path, size: int) -> None:
 
 
 def long_paths(folder: Path, size: int) -> None:
-    """Paths as long as the system takes; those of their pages are longer."""
+    """Use paths as long as the system allows; those of their pages are longer."""
     room = size - len(os.fsencode(folder)) - 1
     step = "n" * 200 + "/"
     path = step * (room // len(step))
@@ -77,7 +77,7 @@ def long_paths(folder: Path, size: int) -> None:
 
 
 def many_includes(folder: Path, size: int) -> None:
-    """One file that includes them all, and headers that include two others each, down to one."""
+    """One file includes all, and each header includes two others, down to one."""
     put(folder, "all.cpp", "".join(f'#include "h/h{number}.h"\n' for number in range(size)) + "int main() { return f0(); }\n")
     for number in range(size):
         put(folder, f"h/h{number}.h", f"#pragma once\nint f{number}();\n")
@@ -89,7 +89,7 @@ def many_includes(folder: Path, size: int) -> None:
 
 
 def circles(folder: Path, size: int) -> None:
-    """Everything that can go in a circle does."""
+    """Make everything cyclic that can be."""
     for number in range(size):
         after = (number + 1) % size
         put(folder, f"py/m{number}.py", f"from m{after} import *\nfrom m{after} import name{after} as name{number}\nimport m{after}\n\n\nclass C{number}(m{after}.C{after}): pass\n")
@@ -114,7 +114,7 @@ def circles(folder: Path, size: int) -> None:
 
 
 def odd_names(folder: Path, folders: int) -> None:
-    """Names that file systems take and others do not; where that is wished for, of folders, too."""
+    """Use names that file systems accept and other programs do not; also for folders if wanted."""
     nfc, nfd = unicodedata.normalize("NFC", "é"), unicodedata.normalize("NFD", "é")
     names: list[str | bytes] = [
         "README.md", "readme.md", "Readme.MD", "Lib", "lib.py", f"{nfc}.py", f"{nfd}.py", "ß.py", "ss.py", "ﬁ.py", "fi.py",
@@ -136,7 +136,7 @@ def odd_names(folder: Path, folders: int) -> None:
 
 
 def deep_nesting(folder: Path, size: int) -> None:
-    """Definitions inside of definitions, in every language that has them."""
+    """Nest definitions in every language that can."""
     spaces = [" " * depth for depth in range(size)]
     put(folder, "a.json", '{"a":' * size + "1" + "}" * size)
     put(folder, "b.json", "[" * size + "]" * size)
@@ -168,7 +168,7 @@ def deep_nesting(folder: Path, size: int) -> None:
 
 
 def large_files(folder: Path, size: int) -> None:
-    """A file and a line that are too large, and one that is just not; a hundred definitions on a long line."""
+    """A file and a line above the limits, a file just below, and a hundred definitions on one long line."""
     put(folder, "huge.txt", b"words and more words\n" * (size // 21))
     put(folder, "line.js", b"x=1;" * (size // 8))
     put(folder, "line.json", b"[" + b"123456," * (size // 14) + b"0]")
@@ -190,7 +190,7 @@ CASES = {
 
 
 def main(words: list[str]) -> None:
-    """Prints the table."""
+    """Print the table."""
     print("| repository | result |\n|---|---|")
     for name in words or CASES:
         case = CASES[name]

@@ -1,4 +1,4 @@
-"""A made-up repository, read and linked in memory: what each name in it leads to."""
+"""A repository in memory, read and linked: what each name in it refers to."""
 
 from __future__ import annotations
 

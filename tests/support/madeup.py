@@ -1,7 +1,7 @@
-"""Small repositories that nobody wrote, and edits of them: few names, so that each means many things.
+"""Generated repositories, and edits of them: with few names, so that each is ambiguous.
 
-A file is a list of blocks (an import, a class, a function …). An edit adds, takes out, replaces or moves blocks, renames a
-name in one file or in all, or adds, takes out and moves files.
+A file is a list of blocks (an import, a class, a function …). An edit adds, removes, replaces or moves blocks, renames
+a name in one file or in all, or adds, removes and moves files.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class ShellMaker:
 
 
 class BoundMaker:
-    """C++ that other languages call, and that calls operators."""
+    """Generates C++ that other languages call, and that calls operators."""
 
     paths = ("ext/a.cpp", "ext/b.cpp", "ext/c.cu", "ext/d.h")
 
@@ -263,7 +263,7 @@ class BoundMaker:
 
 
 class TableMaker:
-    """Tables of operators, and their derivatives."""
+    """Generates tables of operators, and their derivatives."""
 
     paths = ("ext/ops.yaml", "ext/derived.yaml", "other/ops.yaml")
 
@@ -284,7 +284,7 @@ class TableMaker:
 
 
 class AskingMaker:
-    """Python that asks for what other languages define."""
+    """Generates Python that uses what other languages define."""
 
     paths = ("pkg/__init__.py", "pkg/use.py", "pkg/more.py", "pkg/_C.pyi", "tests/test_use.py")
 
@@ -305,7 +305,7 @@ class AskingMaker:
 
 
 class Maker(Protocol):
-    """Makes blocks of one language, for files of some paths."""
+    """Generates blocks of one language for the files of some paths."""
 
     paths: tuple[str, ...]
 
@@ -345,7 +345,7 @@ class Repository:
         return found
 
     def edit(self) -> None:
-        """One edit, or a few at once."""
+        """Make one edit, or a few at once."""
         self.done = ""
         for _ in range(self.rng.choice([1, 1, 1, 2, 3])):
             self._edit()
@@ -399,6 +399,6 @@ class Repository:
 
 
 def _kin(path: str, paths: tuple[str, ...]) -> bool:
-    """Whether a file is of the languages of some others."""
+    """True if a file is in one of the languages of some others."""
     ends = {other.rpartition(".")[2] for other in paths}
     return path.rpartition(".")[2] in ends

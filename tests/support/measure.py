@@ -1,7 +1,7 @@
-"""Runs a command and measures it: time, and the memory of all its processes together.
+"""Runs a command and measures its time, and the memory of all its processes together.
 
-Memory is the sum of the processes' proportional set sizes, sampled while the command runs: a page
-that two of them share counts once.
+Memory is the sum of the processes' proportional set sizes, sampled while the command runs: a page that two of them
+share counts once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Measured(NamedTuple):
 
 
 def run(command: list[str], cwd: str | None = None, env: dict[str, str] | None = None) -> Measured:
-    """Runs a command to its end."""
+    """Run a command to its end."""
     began = time.perf_counter()
     process = subprocess.Popen(
         command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -43,7 +43,7 @@ def run(command: list[str], cwd: str | None = None, env: dict[str, str] | None =
 
 
 def _tree(pid: int) -> list[int]:
-    """A process and all that descend from it."""
+    """Return a process and all its descendants."""
     found = [pid]
     for one in found:
         try:

@@ -1,8 +1,8 @@
-"""Finds patterns that take longer than linear time: texts that are hostile to a pattern, made from the pattern itself.
+"""Finds regular expressions that take more than linear time, with texts made from the expression itself.
 
-In: a compiled pattern. Out: texts of some size that repeat what the pattern is made of: each of its signs, pairs of them,
-and beginnings of what it fits, repeated or followed by a run of one sign. A pattern that can be made to try every place
-of a text against all that follows costs the square of the size on one of these.
+In: a compiled pattern. Out: texts of a given size that repeat what the pattern consists of: each of its characters,
+pairs of them, and beginnings of its matches, repeated or followed by a run of one character. A pattern that can try
+every place of a text against all that follows takes quadratic time on one of these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 
 def hostile(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
-    """Texts of a size."""
+    """Return texts of a size."""
     chance = random.Random(str(pattern.pattern))
     tree = parser.parse(pattern.pattern, pattern.flags)
     signs = list(dict.fromkeys([*_signs(tree), " ", "\n", "x"]))[:16]
@@ -33,7 +33,7 @@ def hostile(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
 
 
 def _signs(tree: Any) -> Iterator[str]:
-    """A character of each literal and class in a pattern."""
+    """Return a character of each literal and class in a pattern."""
     for code, value in tree:
         if code is codes.LITERAL:
             yield chr(value)
@@ -44,7 +44,7 @@ def _signs(tree: Any) -> Iterator[str]:
 
 
 def _inner(code: Any, value: Any) -> list[Any]:
-    """The patterns in a part of one."""
+    """Return the subpatterns of a part of a pattern."""
     if code is codes.BRANCH:
         return list(value[1])
     if code is codes.SUBPATTERN:
@@ -66,7 +66,7 @@ def _member(one: Any) -> str:
 
 
 def _sample(tree: Any, chance: random.Random, groups: dict[int, str]) -> str:
-    """A text that a pattern fits, about: what stands around it is not looked at."""
+    """Return a text that a pattern approximately matches; look-around is ignored."""
     text = ""
     for code, value in tree:
         if code is codes.LITERAL:

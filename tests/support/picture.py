@@ -18,8 +18,8 @@ _WIDTH = 116
 
 
 def draw(root: Path) -> str:
-    """The symbols of a file of the built sample as an SVG picture, without fonts from elsewhere, whatever terminal the
-    variables tell of."""
+    """Return the symbols of a file of the built sample as an SVG picture without external fonts, whatever the
+    environment says about the terminal."""
     with Repository(root, update=False) as repository:
         answer = repository.ask("symbols", ASKED)
     terminal = {"TERM": "xterm-256color"}

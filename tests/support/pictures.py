@@ -1,7 +1,8 @@
-"""The pictures of the site in the README: `python tests/support/pictures.py REPO`, of a checkout of PyTorch that has a store.
+"""Takes the README's pictures of the site: `python tests/support/pictures.py REPO`, for a checkout of PyTorch with a
+store.
 
-In: a repository. Out: `docs/pictures/*.png`. The server only reads the store. Letters are those that most readers'
-systems have, or near them: Inter and JetBrains Mono, where they are installed.
+In: a repository. Out: `docs/pictures/*.png`. The server only reads the store. The fonts are Inter and JetBrains Mono if
+they are installed, close to what most readers' systems use.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ PICTURES: dict[str, tuple[str, str, Callable[[Page], None]]] = {
 
 
 def main(root: str) -> None:
-    """Takes all of them."""
+    """Take all pictures."""
     OUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         fonts = Path(folder) / "fonts.conf"

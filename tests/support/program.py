@@ -1,4 +1,4 @@
-"""The program as its users run it, and the repositories that the tests run it on."""
+"""Runs the program as its users do, and makes the repositories that tests run it on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SAMPLE = {
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The variables of a run: the program of this tree, on no terminal."""
+    """Return the variables of a run: the program of this tree, without a terminal."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV_"))}
     return {**kept, "PYTHONPATH": str(TREE), **more}
 
@@ -56,8 +56,8 @@ def environment(**more: str) -> dict[str, str]:
 def concord(
     *args: str | Path, cwd: Path | None = None, code: int | None = 0, env: Mapping[str, str] | None = None, **run: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the program to its end; with settings of `subprocess.run`, in a process that imports it anew. Whatever it
-    meets, it shows no traceback."""
+    """Run the program to its end; with options of `subprocess.run`, in a process that imports it anew. Fail if it
+    prints a traceback."""
     done = _forked(args, cwd, env or {}) if not run and _STARTED_ALIKE.isdisjoint(env or ()) else None
     done = done or subprocess.run(
         [CONCORD, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, errors="surrogateescape",
@@ -70,7 +70,7 @@ def concord(
 
 
 def _forked(args: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
-    """Runs the program without importing it anew; None if that is not possible."""
+    """Run the program without importing it anew; return None if that is not possible."""
     words = [str(one) for one in args]
     with _written() as out, _written() as errors:
         code = _STARTER.run(words, os.path.abspath(cwd or "."), environment(**env), out, errors, _SECONDS)
@@ -88,7 +88,7 @@ def _written() -> IO[str]:
 def started(
     *args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, **more: Any
 ) -> subprocess.Popen[str]:
-    """Starts the program in a process group of its own."""
+    """Start the program in a process group of its own."""
     return subprocess.Popen(
         [CONCORD, *map(str, args)], cwd=cwd, env=environment(**(env or {})), text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **more,
@@ -96,13 +96,13 @@ def started(
 
 
 def build(folder: Path, *args: str, **run: Any) -> dict[str, Any]:
-    """Builds, and gives the summary."""
+    """Build; return the summary."""
     summary: dict[str, Any] = json.loads(concord("build", folder, "--json", *args, **run).stdout)
     return summary
 
 
 def ask(*args: str | Path, **run: Any) -> list[dict[str, Any]]:
-    """A question's answer."""
+    """Return a question's answer."""
     rows: list[dict[str, Any]] = json.loads(concord(*args, "--json", **run).stdout)
     return rows
 
@@ -113,8 +113,8 @@ def git(folder: Path, *args: str) -> str:
 
 
 def remove_store(folder: Path) -> None:
-    """Removes a store. An index that this process has read from is looked at by a thread of its library, which may lay
-    a lock into a folder that is being removed."""
+    """Remove a store. A thread of the index library looks at an index that this process has read from, and may put a
+    lock file into a folder that is being removed."""
     while folder.exists():
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -126,7 +126,7 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def sample(folder: Path, files: Mapping[str, str | bytes] = SAMPLE) -> None:
-    """Makes a folder a git repository with a few files."""
+    """Make a folder a git repository with a few files."""
     git(folder, "init", "-q", "-b", "main")
     write(folder, files)
     git(folder, "add", "-A")
@@ -135,7 +135,7 @@ def sample(folder: Path, files: Mapping[str, str | bytes] = SAMPLE) -> None:
 
 
 def age(folder: Path, seconds: int = 120) -> None:
-    """Makes all files old, so that no build takes them for written just now."""
+    """Set the times of all files to the past, so that no build takes them for recently written."""
     when = time.time_ns() - seconds * 1_000_000_000
     for top, _, names in os.walk(folder):
         if ".concordance" not in top:
@@ -144,7 +144,7 @@ def age(folder: Path, seconds: int = 120) -> None:
 
 
 def crowd(folder: Path, files: int, lines: int = 40) -> None:
-    """Many Python files, no two alike: enough work for something to happen in the middle of it."""
+    """Write many different Python files: enough work for something to happen in the middle of it."""
     for number in range(files):
         body = "".join(f"def f{number}_{line}(x):\n    return x + {number * line}\n" for line in range(lines))
         write(folder, {f"part{number % 20}/m{number}.py": body})
@@ -152,7 +152,7 @@ def crowd(folder: Path, files: int, lines: int = 40) -> None:
 
 
 def ledger(folder: Path) -> dict[str, Any]:
-    """Every line of the ledger by its path; it is checked that none is there twice."""
+    """Return every line of the ledger by its path; fail if one is there twice."""
     with Facts(str(folder / ".concordance")) as facts:
         files = list(facts.files())
     found = {file.path: file for file in files}
@@ -161,7 +161,7 @@ def ledger(folder: Path) -> dict[str, Any]:
 
 
 def alter_store(folder: Path, statement: str) -> None:
-    """Changes a store so that it matches its checksums: it is not damaged, but other than it should be."""
+    """Change a store so that it matches its checksums: it is not damaged, but wrong."""
     store = folder / ".concordance/index.db"
     connection = sqlite3.connect(store)
     connection.execute(statement)
@@ -173,7 +173,7 @@ def alter_store(folder: Path, statement: str) -> None:
 
 
 def bound() -> None:
-    """Run in a child before the program: takes from root the power to open what permissions forbid."""
+    """Run in a child before the program: drop root's right to open what permissions forbid."""
     if os.geteuid() == 0:
         libc = ctypes.CDLL(None, use_errno=True)
         for power in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
@@ -182,7 +182,7 @@ def bound() -> None:
 
 
 def read_or_die(job: extract.Job, entries: list[ListedFile]) -> list[ExtractedFile]:
-    """Reads files as the program does, but for those whose names say what befalls their readers."""
+    """Read files as the program does, except those whose names say what happens to their readers."""
     for entry in entries:
         name = entry.path.rpartition("/")[2]
         if name == "deadly.py":
@@ -196,7 +196,7 @@ def read_or_die(job: extract.Job, entries: list[ListedFile]) -> list[ExtractedFi
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 120) -> Any:
-    """What is true in the end, or fails."""
+    """Wait until a condition holds, and return its value; fail if it never does."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = what()
@@ -207,7 +207,7 @@ def wait_for(what: Callable[[], Any], seconds: float = 120) -> Any:
 
 
 def processes(group: int) -> list[int]:
-    """The living processes of a session, which is that of `started`."""
+    """Return the living processes of a session, which is that of `started`."""
     alive = []
     for name in os.listdir("/proc"):
         if name.isdigit():

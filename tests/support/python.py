@@ -1,4 +1,4 @@
-"""Our Python reader beside CPython's `ast` and `symtable`, on every Python file under some folders.
+"""Compares our Python reader with CPython's `ast` and `symtable` on every Python file below some folders.
 
 In: folders. Out: how many definitions, imports and names there are, and how many differ.
 """
@@ -19,7 +19,7 @@ from tests.support import python_oracle as oracle
 
 
 class Compared(NamedTuple):
-    """One file, or the sum of several."""
+    """The comparison of one file, or the sum of several."""
 
     files: int = 0
     unread: int = 0  # files that CPython cannot read
@@ -33,7 +33,7 @@ class Compared(NamedTuple):
 
 
 def python_files(folder: str) -> list[str]:
-    """Every Python file and stub under a folder."""
+    """Return every Python file and stub below a folder."""
     found = []
     for home, folders, names in os.walk(folder):
         folders[:] = [f for f in folders if f not in (".git", "site-packages", ".concordance")]
@@ -42,7 +42,7 @@ def python_files(folder: str) -> list[str]:
 
 
 def compare_file(path: str) -> Compared:
-    """What CPython and our reader say of one file."""
+    """Compare what CPython and our reader find in a file."""
     warnings.simplefilter("ignore")  # of the files' own making: invalid escapes
     with open(path, "rb") as file:
         data = file.read()
@@ -55,7 +55,7 @@ def compare_file(path: str) -> Compared:
 
 
 def compare(text: str, path: str) -> Compared:
-    """The same for a text."""
+    """Compare what CPython and our reader find in a text."""
     tree = oracle.parse(text)
     if tree is None:
         return Compared(unread=1)
@@ -81,7 +81,7 @@ def compare(text: str, path: str) -> Compared:
 
 
 def _postponed(tree: ast.Module) -> bool:
-    """Whether annotations are text: `symtable` then does not look into them."""
+    """True if annotations are not evaluated: `symtable` then ignores the names in them."""
     return any(
         isinstance(node, ast.ImportFrom) and node.module == "__future__" and any(a.name == "annotations" for a in node.names)
         for node in tree.body
@@ -89,7 +89,7 @@ def _postponed(tree: ast.Module) -> bool:
 
 
 def total(parts: Iterable[Compared]) -> Compared:
-    """The sum of many files."""
+    """Return the sum of many files."""
     numbers = [0] * (len(Compared._fields) - 1)
     examples: list[str] = []
     for part in parts:
@@ -99,6 +99,6 @@ def total(parts: Iterable[Compared]) -> Compared:
 
 
 def run(folder: str, jobs: int = 2) -> Compared:
-    """Compares all files under a folder."""
+    """Compare all files below a folder."""
     with ProcessPoolExecutor(jobs) as pool:
         return total(pool.map(compare_file, python_files(folder), chunksize=16))

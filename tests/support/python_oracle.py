@@ -1,7 +1,7 @@
-"""What CPython's own `ast` and `symtable` say of a Python file, beside what our reader says.
+"""What CPython's own `ast` and `symtable` find in a Python file, and what our reader finds.
 
-In: a file's text. Out: the differences, none where the two agree. Both oracles are compared as
-multisets, so that a definition listed twice or left out shows.
+In: a file's text. Out: the differences, none if the two agree. Both are compared as multisets, so a definition that is
+listed twice or left out is a difference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FUNCTIONS = frozenset(("function", "method", "property"))
 
 
 def parse(text: str) -> ast.Module | None:
-    """The module's tree, or None where CPython cannot read it."""
+    """Return the module's tree, or None if CPython cannot read it."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -27,7 +27,7 @@ def parse(text: str) -> ast.Module | None:
 
 
 def definitions(tree: ast.Module) -> Counter[tuple[object, ...]]:
-    """Classes, functions and imports by line and nesting, as `ast` has them."""
+    """Return classes, functions and imports by line and nesting, according to `ast`."""
     found: Counter[tuple[object, ...]] = Counter()
     stack: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
     while stack:
@@ -56,7 +56,7 @@ def _imports(node: ast.AST) -> Iterator[tuple[object, ...]]:
 
 
 def our_definitions(facts: FileFacts) -> Counter[tuple[object, ...]]:
-    """The same of our facts."""
+    """Return the same from our facts."""
     found: Counter[tuple[object, ...]] = Counter()
     for s in facts.symbols:
         if s.kind == "class" or s.kind in FUNCTIONS:
@@ -68,7 +68,7 @@ def our_definitions(facts: FileFacts) -> Counter[tuple[object, ...]]:
 
 
 def bindings(text: str) -> Counter[tuple[object, ...]]:
-    """Every scope's names and where each is bound, as `symtable` has them."""
+    """Return every scope's names and where each is bound, according to `symtable`."""
     found: Counter[tuple[object, ...]] = Counter()
     stack = [symtable.symtable(text, "<text>", "exec")]
     while stack:
@@ -89,7 +89,7 @@ def _kind(table: symtable.SymbolTable) -> str:
 
 
 def _stands_there(symbol: symtable.Symbol) -> bool:
-    """Whether the text of the scope has the name; a cell that only passes through has no flag."""
+    """True if the text of the scope contains the name; a closure cell that is only passed on has no flag."""
     return (
         symbol.is_referenced() or symbol.is_assigned() or symbol.is_parameter() or symbol.is_imported()
         or symbol.is_declared_global() or symbol.is_nonlocal() or symbol.is_annotated() or symbol.is_namespace()
@@ -97,8 +97,8 @@ def _stands_there(symbol: symtable.Symbol) -> bool:
 
 
 def _implicit(symbol: symtable.Symbol) -> bool:
-    """Names that CPython adds: a comprehension's iterator, the class around a `super()`, the module's
-    entry for what only a function declares global."""
+    """Return the names that CPython adds: a comprehension's iterator, the class around a `super()`, the module's entry
+    for what only a function declares global."""
     if symbol.get_name() in (".0", "__class__"):
         return True
     stands = symbol.is_referenced() or symbol.is_assigned() or symbol.is_imported() or symbol.is_annotated()
@@ -114,7 +114,7 @@ def _where(table: symtable.SymbolTable, symbol: symtable.Symbol) -> str:
 
 
 def our_bindings(facts: FileFacts, future_annotations: bool) -> Counter[tuple[object, ...]]:
-    """The same of our facts."""
+    """Return the same from our facts."""
     names: list[dict[str, str]] = [{} for _ in facts.scopes]
     for o in facts.occurrences.rows():
         if o.receiver != -1 or (future_annotations and o.role is Role.TYPE) or o.name == "__class__":

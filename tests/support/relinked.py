@@ -1,4 +1,4 @@
-"""Made-up repositories whose links are brought up to date edit by edit, and made anew for comparison, in this process."""
+"""Generated repositories whose links are updated edit by edit, and computed anew for comparison, in this process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from concordance.workflow.stages.link import Linking
 
 
 class _Here(Linking):
-    """Links in this process, however many files there are, and says which."""
+    """Links in this process, whatever the number of files, and records which."""
 
     linked: set[str] | None = None
 
@@ -48,10 +48,10 @@ class _Here(Linking):
 
 
 class Book:
-    """A repository, its store that is kept up to date, and one that is made anew."""
+    """A repository, a store that is updated, and one that is built anew."""
 
     def __init__(self, home: Path, files: Mapping[str, str], keeps: bool = True) -> None:
-        """`keeps`: as in a process that stays, what can be is kept from one edit to the next."""
+        """`keeps`: state is kept from one edit to the next, as in a long-running process."""
         self.home, self.root, self.keeps = home, home / "repo", keeps
         self.tables: CFamilyState | None = None
         self.rows: list[Linkable] | None = None
@@ -68,14 +68,14 @@ class Book:
         self._bring_up(home / "kept", {**files}, set(), fresh=True)
 
     def edit(self, files: Mapping[str, str]) -> None:
-        """Makes the repository have other files, and brings the store up to date."""
+        """Give the repository other files, and update the store."""
         changed = {path: text for path, text in files.items() if self.files.get(path) != text}
         gone = self.files.keys() - files.keys()
         self._write(files)
         self._bring_up(self.home / "kept", changed, gone, fresh=False)
 
     def differences(self) -> list[str]:
-        """What the store says otherwise than one that is made anew."""
+        """Return what differs between the updated store and one that is built anew."""
         anew = self.home / "anew"
         shutil.rmtree(anew, ignore_errors=True)
         anew.mkdir()
@@ -135,7 +135,7 @@ class Book:
 
 
 def ids(folder: Path) -> dict[str, int]:
-    """The ids of files and symbols, by path and key."""
+    """Return the ids of files and symbols, by path and key."""
     with closing(sqlite3.connect(folder / "index.db")) as run:
         found = {str(schema.path_from(path)): one for one, path in run.execute("SELECT id, path FROM file")}
         query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"
@@ -147,7 +147,7 @@ def _raise(path: str, reason: str) -> None:
 
 
 def said(folder: Path) -> dict[str, list[Any]]:
-    """All that a store says of links, by paths and keys."""
+    """Return everything that a store says about links, by paths and keys."""
     with closing(sqlite3.connect(folder / "index.db")) as run, Facts(str(folder)) as facts:
         names = {one: str(schema.path_from(path)) for one, path in run.execute("SELECT id, path FROM file")}
         query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"

@@ -68,12 +68,13 @@ class Case(NamedTuple):
 
 
 def content(token: str, kilobytes: int) -> str:
-    """A file of about so many kilobytes (in UTF-8) that repeats a token."""
+    """Return a file of about the given size in kilobytes (UTF-8) that repeats a token."""
     return token * max(1, kilobytes * 1024 // len(token.encode()))
 
 
 def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
-    """The CPU seconds of every stage that a worker or a page runs for one file, and what the findings say was not read."""
+    """Return the processor seconds of every stage that a worker or a page runs for one file, and what the findings say
+    was not read."""
     seconds: dict[str, float] = {}
 
     def timed(stage: str, call: Callable[[], Any]) -> Any:
@@ -105,7 +106,8 @@ def steps(text: str, language: str) -> tuple[dict[str, float], list[str]]:
 
 
 def serve() -> None:
-    """The child: answers each case on standard input with one line; dies when one takes more CPU time than its deadline."""
+    """The child process: answer each case on standard input with one line; die when a case exceeds its processor time.
+    """
     for line in sys.stdin:
         language, token, size, deadline = json.loads(line)
         text = content(token, size)
@@ -125,7 +127,7 @@ class Child:
         self.process: subprocess.Popen[str] | None = None
 
     def ask(self, case: tuple[str, str, int], deadline: float) -> tuple[dict[str, float], list[str]] | str:
-        """What `steps` says of a case, or why there is no answer."""
+        """Return what `steps` returns for a case, or why there is no answer."""
         if self.process is None or self.process.poll() is not None:
             command = [sys.executable, "-m", "bench.repetition"]
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -141,7 +143,7 @@ class Child:
         return "deadline" if code == -signal.SIGPROF else f"died with {code}"
 
     def close(self) -> None:
-        """Ends the process."""
+        """End the process."""
         if self.process is not None:
             self.process.kill()
             self.process.communicate()
@@ -149,7 +151,7 @@ class Child:
 
 
 def measure(child: Child, language: str, token: str, sizes: list[int], deadline: float) -> Case:
-    """Reads one token at every size, until one takes too long."""
+    """Read one token at every size, until one takes too long."""
     totals: list[float] = []
     stages: dict[str, float] = {}
     notes: list[str] = []
@@ -163,7 +165,7 @@ def measure(child: Child, language: str, token: str, sizes: list[int], deadline:
 
 
 def verdict(case: Case, sizes: list[int]) -> str:
-    """Whether a case keeps to the bar; reading the smallest file has a fixed cost that is not counted."""
+    """True if a case meets the bar; the fixed cost of reading the smallest file is not counted."""
     if case.died:
         return case.died
     largest = case.seconds[-1]
@@ -172,7 +174,7 @@ def verdict(case: Case, sizes: list[int]) -> str:
 
 
 def shown(case: Case, sizes: list[int]) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     times = " ".join(f"{seconds:.2f}" for seconds in case.seconds)
     growth = f"{case.seconds[-1] / case.seconds[-2]:.1f}" if len(case.seconds) > 1 and case.seconds[-1] > 0.05 else ""
     slowest = max(case.stages, key=lambda stage: case.stages[stage]) if case.stages else ""
@@ -182,7 +184,7 @@ def shown(case: Case, sizes: list[int]) -> str:
 
 
 def profile(language: str, token: str, size: int) -> None:
-    """Prints where one file spends its time."""
+    """Print where one file spends its time."""
     steps("x\n", language)
     profiler = cProfile.Profile()
     profiler.enable()
@@ -192,7 +194,7 @@ def profile(language: str, token: str, size: int) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Prints the table: the cases over the bar, or all of them with `--all`, and a count for every language."""
+    """Print the table: the cases that miss the bar, or all with `--all`, and a count for every language."""
     parser = argparse.ArgumentParser(prog="python -m bench repetition")
     parser.add_argument("languages", nargs="*")
     parser.add_argument("--tokens", nargs="*")

@@ -1,4 +1,4 @@
-"""What each command shows of the sample repository, on terminals of several widths.
+"""What each command prints about the sample repository, on terminals of several widths.
 
 In: a copy of the sample with its store and book. Out: text as on a terminal, without colours and links.
 """
@@ -58,7 +58,7 @@ class _Terminal(io.StringIO):
 
 
 class _Errors:
-    """Standard error in the order of the terminal's text; not a terminal, on which bars would be drawn."""
+    """Standard error, in the order of the terminal's output; not a terminal, on which progress bars would be drawn."""
 
     def __init__(self, terminal: _Terminal) -> None:
         self.write, self.flush = terminal.write, terminal.flush
@@ -68,7 +68,7 @@ class _Errors:
 
 
 def make(folder: Path) -> Path:
-    """A copy of the sample as a repository, with its store and its book."""
+    """Make a copy of the sample a repository, with its store and book."""
     root = golden_files.built(folder)
     program.sample(root, {})
     shown(root, "build . --jobs 1", 80)
@@ -76,7 +76,7 @@ def make(folder: Path) -> Path:
 
 
 def shown(root: Path, asked: str, width: int = 80) -> str:
-    """What a command prints, on standard output and on standard error, with its escape sequences."""
+    """Return what a command prints on standard output and standard error, with its escape sequences."""
     ours, kept, here, arguments = _Terminal(), dict(os.environ), os.getcwd(), sys.argv
     os.environ.update(COLUMNS=str(width), TERM="xterm", PAGER="cat")
     os.chdir(root)
@@ -94,7 +94,7 @@ def shown(root: Path, asked: str, width: int = 80) -> str:
 
 
 def screens(root: Path, width: int) -> Iterator[str]:
-    """Each command and what it prints, without times and hashes, which differ from run to run."""
+    """Return each command and what it prints, without times and hashes, which differ from run to run."""
     for asked in (*_ASKED, *(f"{name} --help" for name in _HELPED)):
         text = _ESCAPES.sub("", shown(root, asked, width)).replace(str(root), "/sample")
         text = re.sub(r"\d+\.\d+ s$", "… s", re.sub(r"\([0-9a-f]{12}\)", "(…)", text), flags=re.M)
@@ -102,7 +102,7 @@ def screens(root: Path, width: int) -> Iterator[str]:
 
 
 def commands() -> set[str]:
-    """The commands that are shown."""
+    """Return the commands that are shown."""
     return {asked.split()[0] for asked in _ASKED[1:]} | set(_HELPED)
 
 

@@ -1,9 +1,10 @@
 """Starts the program in a fork of a process that has imported it: hundreds of tests run it, and importing takes longer
 than most of its work on a few files.
 
-In: arguments, variables, a folder, and files for both outputs. Out: the exit code. A process of its own imports the
-package once and forks for each run, so a run begins as a new process would: it has no thread, no signal handler and
-nothing of the tests. What happens while Python itself starts is not seen; such tests start the program themselves.
+In: arguments, variables, a folder, and files for both outputs. Out: the exit code. A separate process imports the
+package once and forks for each run, so a run begins as a new process would: without threads, signal handlers or
+anything of the tests. What happens while Python itself starts is not covered; tests of that start the program
+themselves.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Starter:
     def run(
         self, args: Sequence[str], cwd: str, variables: Mapping[str, str], out: IO[str], errors: IO[str], seconds: float
     ) -> int | None:
-        """Runs the program to its end, and gives its exit code; None while it runs for another thread."""
+        """Run the program to its end, and return its exit code; None while it runs for another thread."""
         if not self._busy.acquire(blocking=False):
             return None
         try:
@@ -87,7 +88,7 @@ def _end(link: socket.socket, process: subprocess.Popen[bytes]) -> None:
 
 
 def main(number: int) -> NoReturn:
-    """Forks for each request; a child goes on as the program."""
+    """Fork for each request; the child continues as the program."""
     for package in ("concordance", "concordance_torch"):
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             if module.name not in _OF_EXTRAS:

@@ -1,8 +1,8 @@
-"""Runs the program and stops it at a chosen moment, as a power cut, a full disk or `kill -9` would.
+"""Runs the program and kills it at a chosen moment, as a power cut, a full disk or `kill -9` would.
 
     python stopping.py POINT build REPO …
 
-In: a point (see `POINTS`) and the words of a command. The whole group of processes dies there, workers too.
+In: a point (see `POINTS`) and the words of a command. The whole process group is killed there, including workers.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from concordance.facts.fulltext.index import TextWriter
 
 
 class Point(NamedTuple):
-    """A moment of a run: the n-th call of a function with what fits a pattern, by its arguments and the file's
-    beginning where the first of them names one."""
+    """A moment of a run: the n-th call of a function whose arguments, or the beginning of the file that the first of
+    them names, match a pattern."""
 
     function: str
     call: int = 1
@@ -58,7 +58,7 @@ POINTS = {
 
 
 def stop_at(point: Point) -> None:
-    """Puts the stop in its place."""
+    """Install the point at which the program is killed."""
     if point.function.endswith(":commit"):
         _count_commits(point)
         return
@@ -100,7 +100,7 @@ def _stopping(run: Callable[..., Any], point: Point) -> Callable[..., Any]:
 
 
 class _Counted:
-    """A writer of the index whose `commit` is counted."""
+    """A writer of the index that counts its commits."""
 
     def __init__(self, writer: Any, commit: Callable[[Any], None]) -> None:
         self._writer, self._commit = writer, commit

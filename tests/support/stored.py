@@ -1,7 +1,7 @@
-"""All that a store says, in words that do not depend on how it came to be.
+"""The whole content of a store, in a form that does not depend on how it was built.
 
-In: a repository's folder. Out: plain values. Ids are given in the order in which files were read, so symbols are named
-by path and key instead; what has no order of its own is sorted. Two stores of the same files must be equal in this,
+In: a repository's folder. Out: plain values. Ids depend on the order in which files were read, so symbols are named by
+path and key instead; what has no order of its own is sorted. Two stores of the same files must be equal in this form,
 whether they were built at once or by many updates.
 """
 
@@ -24,7 +24,7 @@ from concordance.workflow.stages.public_names import EXPORTS
 
 
 def dump(folder: Path) -> dict[str, Any]:
-    """All that a store says, without the times of the files."""
+    """Return the content of a store, without the times of files."""
     home = folder / ".concordance"
     with Facts(str(home)) as facts:
         files = list(facts.files())
@@ -53,7 +53,7 @@ def dump(folder: Path) -> dict[str, Any]:
 
 
 def _names(connection: sqlite3.Connection) -> dict[int, str]:
-    """What each id stands for; that of a file for the file itself."""
+    """Return what each id stands for; a file's id stands for the file."""
     rows = connection.execute("SELECT id, path FROM file").fetchall()
     found = {identity: str(schema.path_from(path)) for identity, path in rows}
     query = "SELECT symbol.id, path, symbol.key FROM symbol JOIN file ON symbol.file = file.id"
@@ -63,7 +63,7 @@ def _names(connection: sqlite3.Connection) -> dict[int, str]:
 
 
 def _linked(facts: Facts, connection: sqlite3.Connection, names: dict[int, str], paths: list[str]) -> dict[str, Any]:
-    """What names mean, by the names of symbols; an id that nothing has is shown as it is."""
+    """Return the targets of names by symbol; an unused id is shown as it is."""
 
     def named(identity: int) -> str:
         return names.get(identity, f"nothing: {identity}")
@@ -91,7 +91,7 @@ def _linked(facts: Facts, connection: sqlite3.Connection, names: dict[int, str],
 
 
 def _grouped(pairs: Any) -> dict[str, list[str]]:
-    """What each has, in its order."""
+    """Return the values of each key, in their order."""
     found: dict[str, list[str]] = {}
     for one, other in pairs:
         found.setdefault(one, []).append(other)
@@ -99,7 +99,7 @@ def _grouped(pairs: Any) -> dict[str, list[str]]:
 
 
 def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
-    """What the analyses over the whole gave."""
+    """Return the results of the analyses."""
 
     def named(identity: int) -> str:
         return names.get(identity, f"nothing: {identity}")
@@ -133,5 +133,5 @@ def _passed(facts: Facts, names: dict[int, str]) -> dict[str, Any]:
 
 
 def _texts(home: str) -> list[tuple[int, int]]:
-    """How many documents the parts of the full-text index have."""
+    """Return how many documents the parts of the full-text index have."""
     return [(one._files.num_docs, one._pieces.num_docs) for one in open_shards(home)]

@@ -1,4 +1,4 @@
-"""A repository full of traps: modules, programs, hooks and settings that leave a mark when anything of them runs."""
+"""A repository full of traps: modules, programs, hooks and settings that leave a mark if anything executes them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _IMPORTED = re.compile(r"^import '(\w+)[\w.]*' #", re.M)
 
 
 def imported(log: str) -> set[str]:
-    """The top-level modules that processes imported, by what they said with PYTHONVERBOSE."""
+    """Return the top-level modules that processes imported, according to their output with PYTHONVERBOSE."""
     return set(_IMPORTED.findall(log))
 
 
 class Traps:
-    """The traps in a repository, and which of them were met."""
+    """The traps in a repository, and which of them were triggered."""
 
     def __init__(self, repo: Path, modules: Iterable[str]) -> None:
         self.repo = repo
@@ -93,5 +93,5 @@ class Traps:
         return {"PATH": path, "PYTHONPATH": ""}
 
     def met(self) -> list[str]:
-        """The traps that something ran into."""
+        """Return the traps that were triggered."""
         return sorted(os.listdir(self.marks))

@@ -1,4 +1,4 @@
-"""Pages of the site for tests: made from a store, and read with a parser of HTML that is not ours."""
+"""Pages of the site for tests: made from a store, and read with an independent HTML parser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = ("concordance.query.pages", "concordance.query.site_pages")
 
 
 class Read(HTMLParser):
-    """A page, as a parser sees it: what is wrong with it is listed."""
+    """A page as a parser sees it, with a list of its errors."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -76,14 +76,14 @@ class Read(HTMLParser):
 
 
 def opened(root: Path) -> tuple[Index, SiteAddresses]:
-    """The index of a repository as the site has it, and its addresses."""
+    """Return the index of a repository as the site uses it, and its addresses."""
     index = Index(Facts(str(root / FOLDER)), str(root), Book(source=False, history=True, draws_diagrams=True))
     paths = [row[1] for row in index.file_rows]
     return index, SiteAddresses(paths, str(root), str(root / FOLDER / "book"), plain_files(index))
 
 
 def pages(index: Index) -> Iterator[tuple[str, Page]]:
-    """Every page, with its kind."""
+    """Return every page, with its kind."""
     for package in KINDS:
         for kind in plugins.names(package):
             module = plugins.load(package, kind)

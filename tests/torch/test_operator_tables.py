@@ -1,4 +1,4 @@
-"""Schemas of operators, the types of C++ that they fit, and updates of what is joined by them."""
+"""Schemas of operators, the C++ types that match them, and updates of the rows that are joined by them."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_a_path_crosses_languages(index: Index) -> None:
 
 
 def test_a_path_to_a_full_name_ends_at_the_kernel(index: Index) -> None:
-    """The name of a kernel in full is also that of its operator in the table, which comes first."""
+    """The full name of a kernel is also that of its operator in the table, which comes first."""
     rows = ask(index, "path", "at::native::four at::native::twice_cpu")
     assert [row["to"] for row in rows] == ["twice.Tensor", "at::native::twice_cpu"]
 
@@ -257,7 +257,7 @@ def test_a_test_reaches_a_kernel_only_if_it_can_select_it(tmp_path: Path) -> Non
 
 
 def test_bridges_do_not_depend_on_the_order_of_ids(index: Index) -> None:
-    """A function that was renamed and named back has another id than before."""
+    """A function that was renamed and named back has a new id."""
     table = bridges_of(index)
     other = Bridges(index, table.rows[::-1])
     paths = [row[1] for row in index.file_rows]

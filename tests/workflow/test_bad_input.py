@@ -1,4 +1,4 @@
-"""Bad input and bad luck: each gets a clear message or a place in the ledger, and nothing else is lost."""
+"""Bad input and failures of the system: each gets a clear message or a line in the ledger, and nothing else is lost."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_nul_in_a_python_file(folder: Path) -> None:
 
 
 def test_text_that_cannot_be_stored_as_it_is(folder: Path) -> None:
-    """A string can spell half of a surrogate pair, which no encoding can."""
+    """A string can contain half of a surrogate pair, which no encoding can represent."""
     python = '"""\\ud800"""\n__all__ = ["\\ud800"]\n'
     write(folder, {"a.json": '{"\\ud800": {"\\udfff": 1}}\n', "a.py": python, "b.js": "x['\\ud800']"})
     (folder / "link").symlink_to(os.fsdecode(b"caf\xe9"))
@@ -170,7 +170,7 @@ def test_a_line_of_200_megabytes(folder: Path) -> None:
 
 
 def peak_memory(started: subprocess.Popen[str]) -> int:
-    """The most that all processes of a run held together, in bytes."""
+    """Return the most memory that all processes of a run held together, in bytes."""
     peak = 0
     while started.poll() is None:
         now = 0
@@ -288,7 +288,7 @@ def test_a_file_that_kills_its_reader(folder: Path, name: str, reason: str) -> N
 
 
 def workers(started: subprocess.Popen[str]) -> list[int]:
-    """The processes that read: those whose parent is another than the program itself."""
+    """Return the processes that read files: those whose parent is not the program itself."""
     found = []
     for process in program.processes(started.pid):
         try:
@@ -301,7 +301,7 @@ def workers(started: subprocess.Popen[str]) -> list[int]:
 
 
 def is_reading(folder: Path) -> bool:
-    """Whether a build is in the middle: some files are written, and more are to come."""
+    """True if a build is in progress: some files are written, and more are to come."""
     cache = Path(os.environ["CONCORDANCE_CACHE"]) / "facts.db"
     try:
         connection = sqlite3.connect(f"file:{cache}?mode=ro", uri=True)
@@ -353,7 +353,7 @@ def test_ctrl_c_in_the_middle_of_an_update(folder: Path) -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda sent: sent.name)
 def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signal.Signals) -> None:
-    """It ends, its workers with it; nothing is left where it can clean up, and else the next build does."""
+    """It ends with its workers; it leaves nothing behind if it can clean up, and otherwise the next build cleans up."""
     crowd(folder, 400, 60)
     own = tmp_path / "temporary"
     own.mkdir()
@@ -380,7 +380,7 @@ def test_a_first_build_that_is_stopped(folder: Path, tmp_path: Path, sent: signa
 
 
 def _ignoring() -> None:
-    """Run in a child before the program, as a shell and `nohup` do for a job in the background."""
+    """Run in a child before the program, as a shell and `nohup` do for a background job."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
 
@@ -413,7 +413,7 @@ cli.main()
 
 
 def test_ctrl_c_between_a_commit_and_its_checksums(folder: Path) -> None:
-    """The connection is closed in good order, which moves the log into the database."""
+    """The connection is closed properly, which moves the log into the database."""
     text = """
 import os, signal, sys
 from concordance.facts.integrity import checksums
@@ -440,7 +440,7 @@ if __name__ == "__main__":
 
 
 def test_ctrl_c_at_any_moment(folder: Path) -> None:
-    """From the first process that it starts to its end: no traceback, and a store that answers."""
+    """From the first process that it starts until it ends: no traceback, and a store that answers."""
     crowd(folder, 60, 5)
     build(folder)
     for step in range(6):
@@ -461,7 +461,7 @@ def test_ctrl_c_at_any_moment(folder: Path) -> None:
 
 
 def small_files_only() -> None:
-    """Run in a child before the program: no file may grow beyond 100 kB, as on a disk that is full."""
+    """Run in a child before the program: no file may grow beyond 100 kB, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
 
@@ -707,7 +707,7 @@ def test_a_file_in_the_place_of_the_store(repo: Path) -> None:
 
 
 def test_a_store_of_the_repository_itself(repo: Path) -> None:
-    """A store that came with a repository can be wrong, but it runs nothing and writes nowhere."""
+    """A store that came with a repository can be wrong, but it runs nothing and writes nowhere else."""
     build(repo)
     program.alter_store(
         repo, "CREATE TRIGGER t AFTER INSERT ON file BEGIN SELECT writefile('/tmp/owned', 'x'); END"
@@ -721,7 +721,7 @@ def test_a_store_of_the_repository_itself(repo: Path) -> None:
 
 
 def test_a_history_that_changes_without_a_commit(folder: Path) -> None:
-    """Names of authors, the end of a shallow clone, replaced commits."""
+    """Names of authors, a shallow clone that is completed, replaced commits."""
     program.sample(folder)
     build(folder, "--history")
     address = program.git(folder, "log", "-1", "--format=%ae").strip()
@@ -809,6 +809,6 @@ except KeyboardInterrupt:
 
 
 def test_a_signal_while_an_object_is_freed_is_not_lost() -> None:
-    """Python drops what is raised in such a callback, and writes a traceback."""
+    """Python drops exceptions raised in such a callback, and prints a traceback."""
     done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, timeout=50, check=False)
     assert (done.stdout, done.stderr) == (f"ended by {int(signal.SIGTERM)}\n", "")

@@ -1,4 +1,4 @@
-"""`concord check`: says whether a book is what it would be, and why not; the book itself is not touched."""
+"""`concord check`: whether a book is up to date, and why not; the book itself is not touched."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def _times(out: Path) -> dict[str, int]:
-    """When each file and folder of a book was changed last."""
+    """Return when each file and folder of a book was last changed."""
     found = {}
     for folder, _, names in os.walk(out):
         for name in (".", *names):
@@ -31,7 +31,7 @@ def _times(out: Path) -> dict[str, int]:
 
 
 def _checked(repo: Path, wishes: Book | None = None, folder: str = "docs") -> BookDifference:
-    """What `check` finds; it is checked that it touches nothing."""
+    """Return what `check` finds, after checking that it changes nothing."""
     out = repo / folder
     before, times = books.contents(out), _times(out)
     found = builds.check(str(repo), str(out), wishes, 1)
@@ -40,7 +40,7 @@ def _checked(repo: Path, wishes: Book | None = None, folder: str = "docs") -> Bo
 
 
 def _stale(repo: Path) -> dict[str, tuple[str, str]]:
-    """What `check` says of each page: what would happen, and why."""
+    """Return what `check` says about each page: what a build would do, and why."""
     return {page: (change, why) for page, change, why in _checked(repo).stale}
 
 
@@ -121,7 +121,7 @@ def test_json(written: Path) -> None:
 
 @pytest.mark.parametrize("store", [True, False], ids=["with its store", "without"])
 def test_pages_that_were_edited(written: Path, store: bool) -> None:
-    """By one letter: neither length nor manifest tells."""
+    """By one letter: neither length nor manifest shows it."""
     page = written / "docs/a.py_docs.md"
     page.write_text(page.read_text().replace("Tree", "Free", 1))
     if not store:
@@ -152,7 +152,8 @@ def test_other_wishes(written: Path) -> None:
 
 
 def test_a_book_that_git_put_back(written: Path) -> None:
-    """Pages and manifest are then those of another moment: what was noted beside the store does not hold of them."""
+    """Pages and manifest are those of an earlier moment, so what is recorded beside the store does not apply to them.
+    """
     program.write(written, {"a.py": "def other(): pass\n", "new.py": "def fresh(): pass\n"})
     books.write(written, written / "docs")
     new = books.contents(written / "docs")
@@ -172,7 +173,8 @@ def _clone(repo: Path, to: Path) -> Path:
 def test_a_committed_book_passes_in_a_fresh_clone(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a store, with other times, elsewhere, with another history, and another number of processes."""
+    """Without a store, with other file times, in another folder, with another history and another number of processes.
+    """
     shutil.rmtree(folder)
     repo = books.copied(folder)
     git(repo, "init", "-q", "-b", "main")

@@ -1,4 +1,4 @@
-"""An update is a clean build: after any edits, book and store are byte for byte what a first build would make."""
+"""An update equals a clean build: after any edits, book and store are byte for byte those of a first build."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOUND = ("drop 635318037, kept 3, become 1012010639, docs 0, kept 0", "become 38
 
 @pytest.fixture(scope="module")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], edits.Bench]]:
-    """The small repository that a sequence edits, with its book; each is made once."""
+    """The small repositories that the sequences edit, with their books; each is made once."""
     home = str(tmp_path_factory.mktemp("edits"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORDANCE_CACHE", f"{home}/cache")

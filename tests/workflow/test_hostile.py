@@ -1,4 +1,4 @@
-"""Repositories that mean harm: each is built with its book, nothing is lost, and nothing outside is touched."""
+"""Hostile repositories: each is built with its book, nothing is lost, and nothing outside is touched."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUT = Path(".concordance/book")
 
 
 def held(folder: Path) -> Any:
-    """Builds with the book: every file is in the ledger, every page can be made, and `verify` finds nothing amiss."""
+    """Build with the book: every file is in the ledger, every page can be made, and `verify` finds nothing."""
     written = books.write(folder, folder / OUT)
     listed = {entry.path for entry in walk.walk(str(folder))}
     assert set(ledger(folder)) == listed
@@ -76,7 +76,8 @@ _FAR = {  # what each of many files of Python says, by its number and that of th
 
 @pytest.mark.parametrize("shape", _FAR)
 def test_many_files_that_lead_to_one_another(shape: str, tmp_path: Path) -> None:
-    """What one has found out is there for the next, and the answer is the same whoever comes first, however far it is."""
+    """Results are shared between files, and the answer is the same whichever file comes first, however long the chain
+    is."""
     said, is_round = _FAR[shape]
     files = {f"m{k}.py": ("python", said(k, (k + 1) % 120 if is_round else k + 1)) for k in range(120)}
     files.update({} if is_round else {"m120.py": ("python", _END)})
@@ -192,7 +193,7 @@ def test_files_that_change_between_the_store_and_the_pages(folder: Path, how: st
 
 
 def harm(folder: Path, how: str, tmp_path: Path) -> None:
-    """Does something to some files."""
+    """Do something to some files."""
     for name in ("a.py", "lib/api.h"):
         path = folder / name
         path.unlink()
@@ -216,7 +217,7 @@ def harm(folder: Path, how: str, tmp_path: Path) -> None:
 
 
 def test_files_that_change_all_the_time(folder: Path) -> None:
-    """Somebody writes while a build reads: it ends, and the next one is right."""
+    """Files are written while a build reads them: it ends, and the next build is right."""
     program.crowd(folder, 40, 10)
     code = (
         "import os, sys, time, random\nend = time.time() + 60\nwhile time.time() < end and not os.path.exists(sys.argv[1] + '/../stop'):\n"
@@ -235,7 +236,7 @@ def test_files_that_change_all_the_time(folder: Path) -> None:
 
 
 def test_a_book_in_a_folder_that_is_full_of_others(folder: Path) -> None:
-    """Pages never take the place of files, whatever these are called."""
+    """Pages never replace files, whatever these are called."""
     hostile.odd_names(folder, 1)
     (folder / "manifest.json").write_text("{}")
     before = {path: (folder / os.fsdecode(path)).read_bytes() for path in map(os.fsencode, (e.path for e in walk.walk(str(folder))))}

@@ -1,4 +1,4 @@
-"""The C family's tables that a process keeps are, after every edit, those that would be made anew."""
+"""The tables of the C family that a process keeps equal newly built ones after every edit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LINES = (
 
 
 def laid_out(table: SymbolTable) -> dict[str, Any]:
-    """All of a table in plain values, with homes by their ways from the root."""
+    """Return all of a table as plain values, with scopes by their paths from the root."""
     label: dict[int, str] = {}
     found: dict[str, Any] = {}
 
@@ -86,7 +86,7 @@ def laid_out(table: SymbolTable) -> dict[str, Any]:
 
 
 def checked(real: Callable[..., resident_tables.CFamilyState | None], told: list[bool]) -> Callable[..., resident_tables.CFamilyState | None]:
-    """`renewed`, whose tables are compared with new ones."""
+    """Wrap `renewed` so that its tables are compared with new ones."""
 
     def renewed(world: LinkWorld, kept: resident_tables.CFamilyState, before: Any) -> resident_tables.CFamilyState | None:
         found = real(world, kept, before)
@@ -108,7 +108,7 @@ def checked(real: Callable[..., resident_tables.CFamilyState | None], told: list
 
 @pytest.mark.parametrize("seed", range(12))
 def test_kept_tables_are_new_ones(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines come and go at random, in a file or two at a time."""
+    """Lines are added and removed at random, in one or two files at a time."""
     chosen, told, texts = random.Random(seed), list[bool](), dict(FILES)
     monkeypatch.setattr(linker, "update_tables", checked(resident_tables.update_tables, told))
     book = Book(tmp_path, texts)
@@ -127,7 +127,7 @@ def test_kept_tables_are_new_ones(seed: int, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("seed", range(8))
 def test_kept_tables_of_made_up_files(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks, names and files come and go at random."""
+    """Blocks, names and files are added and removed at random."""
     told: list[bool] = []
     monkeypatch.setattr(linker, "update_tables", checked(resident_tables.update_tables, told))
     made = Repository(seed, ("c",))

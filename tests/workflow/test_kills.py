@@ -1,4 +1,4 @@
-"""A build that is stopped at any moment: what was there stays whole, and the next run finishes the work."""
+"""A build that is killed at any moment: existing data stays intact, and the next run finishes the work."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOTH = {"the store is written", "a page is there without its claims"}
 
 
 def before(folder: Path) -> None:
-    """The repository as it is when all is well."""
+    """The repository before the change."""
     write(folder, program.SAMPLE)
     write(folder, {f"part/m{n}.py": f"from a import Tree\n\n\ndef f{n}():\n    return Tree({n})\n" for n in range(12)})
     write(folder, {"part/gone.py": "def gone(): pass\n", "docs/guide.md": "# Guide\n\nTrees `grow`.\n"})
@@ -45,7 +45,7 @@ def change(folder: Path) -> None:
 
 
 class State(NamedTuple):
-    """All that a reader can see of a repository."""
+    """Everything that a reader can see of a repository."""
 
     store: dict[str, Any]
     book: dict[str, bytes]
@@ -58,14 +58,14 @@ def seen(folder: Path) -> State:
 
 
 def texts(folder: Path) -> dict[str, int]:
-    """How many documents the parts of the full-text index have."""
+    """Return how many documents the parts of the full-text index have."""
     found = open_shards(str(folder / ".concordance"))
     return {f"{place} {name}": getattr(shelf, f"_{name}").num_docs for place, shelf in enumerate(found) for name in ("files", "pieces")}
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, State, State]]:
-    """A repository with its book, and what clean builds make of it before and after the change."""
+    """A repository with its book, and the results of clean builds before and after the change."""
     home = tmp_path_factory.mktemp("models")
     states = []
     with pytest.MonkeyPatch.context() as patch:
@@ -122,7 +122,7 @@ def test_a_build_that_is_stopped_when(point: str, first: bool, models: tuple[Pat
 
 
 def check_what_is_left(folder: Path, old: State | None, new: State) -> None:
-    """Whoever looks now sees what was, or what is to be; nothing between the two."""
+    """A reader sees either the state before or the one after; nothing in between."""
     home = folder / ".concordance"
     if old is not None or (home / "index.db").exists():
         assert dump(folder) in ([new.store] if old is None else [old.store, new.store])
@@ -140,7 +140,7 @@ def check_what_is_left(folder: Path, old: State | None, new: State) -> None:
 
 
 def test_what_was_read_is_not_read_again(folder: Path) -> None:
-    """A first build that is killed when it has read everything leaves all of it to the next."""
+    """A first build that is killed after reading everything leaves all of it to the next."""
     before(folder)
     stopped("all but the store is written", folder)
     summary = build(folder)
@@ -155,7 +155,7 @@ def test_pages_that_were_written_are_not_written_again(folder: Path) -> None:
 
 
 def test_a_file_that_came_and_went_around_a_kill(folder: Path) -> None:
-    """The text index was written, the store was not, and then the file is no more."""
+    """The text index was written, the store was not, and then the file is removed."""
     before(folder)
     build(folder)
     write(folder, {"brief.py": "def ephemeral_thing(): pass\n"})
@@ -175,7 +175,7 @@ def _all(shelf: Any) -> list[Any]:
 
 
 def test_a_change_that_was_taken_back_around_a_kill(folder: Path) -> None:
-    """By its size and time the file is as the store knows it, but the text index has read another."""
+    """By size and time the file is what the store knows, but the text index has read another version."""
     before(folder)
     build(folder)
     was = (folder / "part/gone.py").stat()
@@ -189,7 +189,7 @@ def test_a_change_that_was_taken_back_around_a_kill(folder: Path) -> None:
 
 
 def test_what_a_killed_build_had_begun_of_the_index(tmp_path: Path) -> None:
-    """The same files would be written again, and are there: the index is made anew."""
+    """The files that would be written are already there, so the index is made anew."""
     home = tmp_path / "store"
     home.mkdir()
     _indexed(home, None, "1", "a.py", "b.py")
@@ -218,7 +218,7 @@ def _indexed(home: Path, store: str | None, after: str, *paths: str) -> TextWrit
 
 
 def test_pages_of_a_change_that_was_taken_back_around_a_kill(folder: Path) -> None:
-    """The pages that were written before the kill are as long as those that are to be."""
+    """The pages that were written before the kill are as long as the new ones."""
     before(folder)
     build(folder)
     good = seen(folder)
@@ -233,7 +233,7 @@ def test_pages_of_a_change_that_was_taken_back_around_a_kill(folder: Path) -> No
 
 
 def test_a_store_of_other_readers_around_a_kill(folder: Path) -> None:
-    """It is made anew as a whole; until then the last one answers, with an index that is already the new one's."""
+    """It is built anew as a whole; until then the old store answers, with an index that is already the new one's."""
     before(folder)
     build(folder)
     program.alter_store(folder, "UPDATE meta SET value = 'others' WHERE key = 'readers'")
@@ -247,7 +247,7 @@ def test_a_store_of_other_readers_around_a_kill(folder: Path) -> None:
 
 
 def test_a_book_elsewhere_that_is_stopped(folder: Path) -> None:
-    """With its pages among the repository's files: they are not taken for files of it."""
+    """Its pages are among the repository's files, but are not taken for files of it."""
     before(folder)
     command = [sys.executable, str(STOPPING), "claims are there", "build", str(folder), "--out", str(folder / "docs/book")]
     subprocess.run(command, env=program.environment(), capture_output=True, check=False, start_new_session=True)
@@ -257,7 +257,7 @@ def test_a_book_elsewhere_that_is_stopped(folder: Path) -> None:
 
 
 def test_a_power_cut_that_left_files_empty(folder: Path) -> None:
-    """Systems may note a file's new name before its contents."""
+    """A file system may record a file's new name before its content."""
     before(folder)
     build(folder)
     good, out = seen(folder), folder / ".concordance/book"

@@ -1,4 +1,4 @@
-"""What `lsp`, `mcp` and `serve` share: a missing extra is named, and a page that is shown changes nothing else."""
+"""What `lsp`, `mcp` and `serve` share: a missing extra is named, and showing a page changes nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_missing_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_page_that_is_shown_leaves_the_settings_of_pages(folder: Path) -> None:
-    """A page is shown without its source; those that are made from the same index later have theirs."""
+    """`show` leaves out the source; pages made from the same index later include it."""
     write(folder, {"a.py": "def grow():\n    return 1\n"})
     with Repository(folder) as repository:
         index = repository._index

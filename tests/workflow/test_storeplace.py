@@ -1,4 +1,6 @@
-"""A store elsewhere, for a repository that may only be read; and folders that are read only after a yes."""
+"""A store outside the repository, for repositories that may only be read; and folders that are read only after
+confirmation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing of a repository runs, whatever it holds and however the program is started in it."""
+"""Nothing in a repository is executed, whatever it contains and however the program is started in it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_child_has_no_relative_entry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def _running(repo: Path, env: dict[str, str], log: Path, *args: str) -> Iterator[subprocess.Popen[str]]:
-    """The program in a repository, until the end of the block; what it complains of goes to a file."""
+    """Run the program in a repository until the end of the block; its standard error goes to a file."""
     with log.open("a") as errors:
         process = subprocess.Popen(
             [program.CONCORD, *args], cwd=repo, env=program.environment(**env), text=True, stdin=subprocess.DEVNULL,
@@ -67,7 +67,7 @@ def _running(repo: Path, env: dict[str, str], log: Path, *args: str) -> Iterator
 
 
 def _served(repo: Path, env: dict[str, str], log: Path, name: str) -> None:
-    """Serves a repository, asks a question, and adds a name meanwhile."""
+    """Serve a repository, ask a question, and add a definition meanwhile."""
     with _running(repo, env, log, "serve", ".", "--no-browser", "--port", "0", "--watch") as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
@@ -86,7 +86,7 @@ def _served(repo: Path, env: dict[str, str], log: Path, name: str) -> None:
 
 
 def _watched(repo: Path, env: dict[str, str], log: Path) -> None:
-    """Follows a repository in which a file changes."""
+    """Watch a repository in which a file changes."""
     with _running(repo, env, log, "watch", ".", "--jobs", "1") as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -96,7 +96,7 @@ def _watched(repo: Path, env: dict[str, str], log: Path) -> None:
 
 
 def _modules(repo: Path) -> set[str]:
-    """The modules that all processes of a build and of a server import."""
+    """Return the modules that all processes of a build and of a server import."""
     log = repo.parent / "verbose"
     env = {"PYTHONVERBOSE": "1"}
     with log.open("a") as errors:
@@ -136,7 +136,7 @@ def test_nothing_of_a_repository_runs(repo: Path) -> None:
 
 
 def test_an_empty_entry_of_the_module_path(repo: Path) -> None:
-    """It is the current folder. What Python imports by itself cannot be helped; what we import can."""
+    """It stands for the current folder. What Python imports by itself cannot be prevented; what we import can."""
     write(repo, FILES)
     fired = repo.parent / "fired"
     names = ("click", "json", "msgspec", "multiprocessing", "selectors", "socket", "subprocess", "tree_sitter", "tantivy")

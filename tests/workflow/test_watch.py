@@ -1,4 +1,4 @@
-"""`concord watch`: what it follows, what it makes one update of, what it says, and how it ends."""
+"""`concord watch`: what it follows, which changes become one update, what it prints, and how it ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LONG = 120  # seconds, on a machine that has other work
 
 @pytest.fixture(autouse=True)
 def _in_time() -> Iterator[None]:
-    """A test that waits for what does not come fails, and does not wait for ever."""
+    """A test that waits for something that does not happen fails, instead of waiting forever."""
 
     def late(number: int, frame: object) -> None:
         raise TimeoutError("it did not come to pass")
@@ -50,7 +50,7 @@ def _in_time() -> Iterator[None]:
 
 
 def _act(folder: Path, dice: random.Random) -> set[str]:
-    """Does something to a repository, and says to which paths."""
+    """Do something to a repository; return the changed paths."""
     paths = sorted(entry.path for entry in walk.walk(str(folder)) if entry.skip is not Skip.SYMLINK)
     path, name = dice.choice(paths), f"new{dice.randrange(1000)}"
     what = dice.randrange(8)
@@ -117,7 +117,7 @@ def test_lists_that_need_a_walk(repo: Path) -> None:
 
 @pytest.fixture
 def followed(repo: Path) -> Iterator[Callable[[], file_watcher.FileChanges]]:
-    """A repository with a book in `docs` that is followed; called, it gives the next changes."""
+    """A repository with a book in `docs` that is watched; calling it returns the next changes."""
     write(repo, {".gitignore": "*.o\nbuild/\n", "build/made.py": "", "docs/guide.md": "# Guide\n"})
     (repo / "elsewhere").symlink_to(repo.parent)
     follower = NotifyingWatcher(str(repo), str(repo / "docs"))
@@ -156,7 +156,7 @@ def test_new_folders_are_followed(repo: Path, followed: Callable[[], file_watche
 
 
 def test_what_is_not_ours_to_follow(repo: Path, followed: Callable[[], file_watcher.FileChanges]) -> None:
-    """What git ignores, git's own work, the store, pages, and what is behind a link."""
+    """What git ignores, git's own files, the store, pages, and what is behind a link."""
     (repo / "build/made.py").write_text("x = 1\n")
     (repo.parent / "outside.py").write_text("x = 1\n")
     write(
@@ -215,7 +215,7 @@ def test_without_notifications_the_disk_is_looked_at(repo: Path, monkeypatch: py
 
 
 def _watched(repo: Path, *steps: Callable[[], object], out: str = "docs", poll: bool = False) -> list[Update]:
-    """Watches a repository; after each update comes the next step, after the last the end."""
+    """Watch a repository; each update is followed by the next step, the last one by the end."""
     updates, waiting = list[Update](), iter(steps)
 
     def tell(update: Update) -> None:
@@ -265,7 +265,7 @@ def test_updates(repo: Path, tmp_path: Path) -> None:
 
 
 def test_others_write_the_book_meanwhile(repo: Path, tmp_path: Path) -> None:
-    """What a process that stays remembers of notes and pages counts only as long as nobody else has written them."""
+    """What a long-running process keeps about reads and pages counts only while nobody else has written them."""
     out = repo / "docs"
     current = CurrentBook(str(repo), str(out), Book, 2, _quiet)
 
@@ -310,7 +310,7 @@ def test_a_checkout_is_one_update(repo: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_changed(repo: Path) -> None:
-    """A file that is touched, a commit and our own writing are looked at, and not spoken of."""
+    """A touched file, a commit and our own output are examined, and not mentioned."""
 
     def stir() -> None:
         git(repo, "commit", "-q", "--allow-empty", "-m", "second")
@@ -405,7 +405,8 @@ def test_a_repository_that_vanishes(repo: Path) -> None:
 
 @contextmanager
 def _running(repo: Path, *args: str, end: signal.Signals = signal.SIGINT, **more: Any) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
-    """A program that watches, and the lines that it has printed so far; in the end it is interrupted, and ends well."""
+    """A program that watches, and the lines that it has printed so far; it is interrupted in the end, and must exit
+    cleanly."""
     running = started("watch", repo, "--jobs", "1", *args, **more)
     lines: list[str] = []
     assert running.stdout is not None
