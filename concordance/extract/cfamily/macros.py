@@ -48,6 +48,11 @@ _STRUCT_ARGUMENT = re.compile(
 _LAMBDA = re.compile(rb"\]\s*(__(?:host|device)__(?:\s*__(?:host|device)__)?)(?=\s*[({])")
 # `static DEFINE_MUTEX(lock);`
 _STATIC_CALL = re.compile(rb"static\s+(?:const\s+)?[A-Z_][A-Z0-9_]+\s*\(")
+# `TEST_CASE("title", "[tag]") {`: a test of Catch2 or doctest. `TEST_SUITE("title") {` holds tests, as a namespace does.
+_TITLED_TEST = re.compile(
+    rb"^[ \t]*((?:[A-Z0-9]+_)*(?:TEST_SUITE|TEST_CASE(?:_[A-Z]+)*|SCENARIO(?:_METHOD)?)(?:_SIG)?)[ \t]*\(", re.M
+)
+_STRING = re.compile(rb",?\s*\"")
 # `template class Name<int>;` instantiates a template and declares nothing.
 _INSTANTIATION = re.compile(rb"(template)\s+(?:class|struct|union)\b[^;{}()]*;")
 
@@ -302,6 +307,7 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
         if lines.in_code(match.start()) and (not match.start() or result.data[match.start() - 1] not in _WORD_BYTES):
             result.erase(*match.span(1))
     _erase_among_enumerators(lines, result)
+    _erase_titles(lines, result)
     for match in _INSTANTIATION.finditer(result.data):
         if lines.in_code(match.start(1)):
             start = match.start(1)
@@ -321,6 +327,22 @@ def blank_macros(lines: ScannedLines, macros: Macros) -> Blanked:
             result.erase(match.start(), match.start() + 6)
     _pair(result, marks)
     return result
+
+
+def _erase_titles(lines: ScannedLines, result: Blanked) -> None:
+    """Erase the titles and tags of tests, so that the parser takes the tests for functions and suites for namespaces."""
+    for match in _TITLED_TEST.finditer(result.data) if b"TEST_" in result.data or b"SCENARIO" in result.data else ():
+        end = closing_paren(lines, match.end() - 1) if lines.in_code(match.start(1)) else -1
+        if end < 0 or lines.data[next_token(lines.data, end) :][:1] != b"{":
+            continue
+        title = _STRING.search(lines.data, match.end() - 1, end)
+        if title is None:
+            continue
+        if match[1].endswith(b"TEST_SUITE"):
+            result.erase(match.start(1), end)
+            result.put(match.start(1), b"namespace")
+        else:
+            result.erase(title.start() + (lines.data[title.start()] == 40), end - 1)
 
 
 def _erase_among_enumerators(lines: ScannedLines, result: Blanked) -> None:

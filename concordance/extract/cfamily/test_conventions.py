@@ -26,11 +26,14 @@ _HOPS = 3  # levels of variables that are defined by other variables
 Command = tuple[str, list[str]]
 _CMAKE = "CMakeLists.txt"
 _BAZEL = ("BUILD", "BUILD.bazel")
+_HEAD = 4_000  # bytes in which a test file includes its framework
 _MAX_CMAKE_FILES = 400  # CMake files that are searched for the use of a variable
 # What follows "TEST" is as in a framework: other macros, as `TEST_SUBMODULE`, may define anything.
 _MACRO = re.compile(
     r"(?:[A-Z0-9]+_)*TEST(?:_(?:[A-Z]|CASE(?:_[A-Z_]+)?|METHOD|FIXTURE))?\s*\(|(?:SCENARIO(?:_METHOD)?|SUBCASE)\s*\("
 )
+# Of other titles, some characters have a meaning in a filter.
+_TITLED = re.compile(r"TEST_CASE(?:_METHOD|_FIXTURE)?\s*\((?:\s*\w+\s*,)?\s*\"([\w .:/()=<>+-]+)\"\s*[,)]")
 _GTEST = re.compile(r"((?=\w*TEST)\w++)\s*+\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 
 
@@ -42,7 +45,12 @@ def _find(facts: FileFacts, path: str) -> list[int]:
 def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
     target, commands = _program(files, path)
     if target:
-        return lambda name: _ctest(commands, target, name) or f"{target}{_filter(' --gtest_filter=', name)}"
+        by_option = b"doctest" in files.text(path, _HEAD)
+        return lambda name: (
+            _titled(target, name, by_option)
+            or _ctest(commands, target, name)
+            or f"{target}{_filter(' --gtest_filter=', name)}"
+        )
     for build in files.nearest(path, *_BAZEL):
         folder = build.rpartition("/")[0]
         inside = path[len(folder) + 1 if folder else 0 :]
@@ -52,6 +60,14 @@ def _command(files: RunnerFiles, path: str) -> Callable[[str], str] | None:
                 label = f"//{folder}:{named.group(1)}"
                 return lambda name: f"bazel test {label}{_filter(' --test_filter=', name)}"
     return None
+
+
+def _titled(target: str, name: str, by_option: bool) -> str:
+    """Return the command that runs a test by its title, as Catch2 does, or doctest by an option; "" if it has none."""
+    found = _TITLED.search(name)
+    if found is None:
+        return ""
+    return f"{target}{' --test-case=' if by_option else ' '}{shlex.quote(found[1])}"
 
 
 def _ctest(commands: list[Command], target: str, name: str) -> str:

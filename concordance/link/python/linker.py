@@ -46,6 +46,7 @@ _COMMON_MEMBER_NAMES = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Exception) for name in dir(kind)
 )
 _TEST_PATH = re.compile(r"(?:^|/)(?:tests?/|test_[^/]*$|conftest\.py$)|_tests?\.py$")
+_TEST_MODULE = re.compile(r"(?:^|/)(?:test_[^/]*|tests|[^/]*_tests?)\.py$")
 _KNOWN_RECEIVERS = frozenset((MODULE, EXTERNAL, BUILTIN_INSTANCE, BUILTIN_CLASS, FUNCTION, SUPER))
 _RULES = {
     MODULE: ("module", Trust.VIA_IMPORT), CLASS: ("class", Trust.EXACT), SUPER: ("super", Trust.EXACT),
@@ -159,7 +160,8 @@ class PythonLinker:
         rows = list({row.target: row for row in reversed(rows)}.values())[::-1]  # the first row of each target
         if len(rows) > 1:
             rows = [row._replace(trust=min(row.trust, Trust.UNIQUE_NAME)) for row in rows]
-        if not rows and not self._is_receiver_known(values):
+        is_guessed = not rows and not (name.startswith("__") and name.endswith("__"))  # the language itself has those
+        if is_guessed and not self._is_receiver_known(values):
             ids = self._visible(file, self.members_named(name))
             is_unique = len(ids) == 1 and name not in LIBRARY_MEMBER_NAMES
             trust = Trust.UNIQUE_NAME if is_unique else Trust.CANDIDATE
@@ -170,7 +172,8 @@ class PythonLinker:
     def _visible(self, file: LoadedFlow, ids: list[int]) -> list[int]:
         """Return the members that a file may use: those below its own top folder or one that it imports from.
 
-        A program does not use its tests, nor the scripts of another part of the repository.
+        A program does not use its tests, nor the scripts of another part of the repository; and of the members that a
+        test module defines, no other module uses any unless it imports that module.
         """
         if not ids:
             return ids
@@ -178,7 +181,14 @@ class PythonLinker:
         tops = {_top(file.path)} | {_top(path) for target in targets for path in target.paths}
         is_test = _TEST_PATH.search(file.path) is not None
         paths = {one: self.world.files[self.world.number_of_id(one)].path for one in ids}
-        return [one for one in ids if _top(paths[one]) in tops and (is_test or not _TEST_PATH.search(paths[one]))]
+        near = {file.path, *(path for target in targets for path in target.paths)}
+        return [
+            one
+            for one in ids
+            if _top(paths[one]) in tops
+            and (is_test or not _TEST_PATH.search(paths[one]))
+            and (paths[one] in near or not _TEST_MODULE.search(paths[one]))
+        ]
 
     def _is_receiver_known(self, values: Values) -> bool:
         """True if the receiver's value is known: then the member is not defined anywhere else."""

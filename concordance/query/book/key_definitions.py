@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from concordance.base.blocks import Piece
+from concordance.base.model import Kind
 from concordance.facts.codec import SymbolHead
 from concordance.facts.updates.reads import memoised
 from concordance.query.descriptions.quotations import first_sentence, is_statement, quote_sentence
@@ -76,5 +77,6 @@ def _words(index: Index, position: str) -> list[Piece]:
 
 
 def most_used_definition(index: Index, path: str) -> UsedDefinition | None:
-    """Return a file's most used definition, None if none is used."""
-    return next((row for row in used_definitions(index, path) if row.kind in NAMED_KINDS), None)
+    """Return a file's most used definition, a macro only if nothing else is used; None if nothing is."""
+    rows = [row for row in used_definitions(index, path) if row.kind in NAMED_KINDS]
+    return next((row for row in rows if row.kind != Kind.MACRO), next(iter(rows), None))

@@ -21,7 +21,7 @@ from concordance.query.index.file_model import FileModel
 from concordance.query.index.ledger import ledger, outline
 from concordance.query.index.repository import Index
 from concordance.query.markup import markdown
-from concordance.query.markup.documents.markdown_reader import DocumentPart
+from concordance.query.markup.documents.markdown_reader import DocumentPart, DocumentText
 from concordance.query.markup.documents.rendered import document_parts, join_parts
 
 _MAX_LENGTH = 700  # characters after which no further paragraph is added
@@ -46,6 +46,8 @@ _ASIDE = re.compile(
 _DATE = re.compile(r"\W*(?:[A-Z][a-z]+\.? )?(?:\d{1,2}(?:st|nd|rd|th)?,? )?(?:[A-Z][a-z]+\.? )?\d{4}(?:-\d\d){0,2}\W*")
 _TWO_WORDS = re.compile(r"\w\W+\w")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|<https?:[^<>]*>")
+# Links that follow a sentence or a line and are in none: badges, and a bar of links.
+_LINK_BAR = re.compile(r"(?:(?<=[.!?])[ \xa0]+|(?<=\n)|\A)(?:\[[^\[\]]*\]\([^()\s]*\)[\s·•|,]*)+\Z")
 _SENTENCE_END = re.compile(r"[.:!?…][)\"'”*_`]*\s*\Z|[。：！？]\s*\Z")
 
 
@@ -101,9 +103,14 @@ def _of_parts(path: str, parts: Sequence[DocumentPart]) -> DocumentOpening | Non
         if not is_more or not (fits or announced):
             break
         kept.append(part)
-    pieces = join_parts("", kept)
+    pieces = join_parts("", [part._replace(text=_without_link_bar(part.text)) for part in kept])
     text = "".join(piece if isinstance(piece, str) else getattr(piece, "label", "") for piece in pieces)
     return DocumentOpening(path, text, kept[0].first, kept[-1].last, [p for p in pieces if not isinstance(p, Cite)])
+
+
+def _without_link_bar(text: DocumentText) -> DocumentText:
+    last = text[-1] if text else ""
+    return (*text[:-1], _LINK_BAR.sub("", last)) if isinstance(last, str) else text
 
 
 def _is_description(part: DocumentPart) -> bool:

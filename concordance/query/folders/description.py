@@ -74,9 +74,9 @@ def _by_facts(index: Index, folder: Folder) -> list[Piece]:
     if folder.count == 1:
         path = folders(index).below(folder.path)[0]
         return ["only ", Ref(To.FILE, path, "", path[len(folder.path) + 1 :]), ": ", *describe(index, path)]
-    found: list[Piece] = [_workflows(index, folder) or file_counts_in_words(folder)]
-    if folder.tests and folder.mostly(Category.TEST):
-        found.append(f" with {count_noun(folder.tests, 'test')}")
+    counts = _workflows(index, folder) or file_counts_in_words(folder)
+    tests = folder.tests if folder.mostly(Category.TEST) else 0
+    found: list[Piece] = [f"{count_noun(tests, 'test')} in {counts}" if tests else counts]
     names = most_used_names(index, folder, _MAX_NAMES)
     if names:
         found += ["; most used: ", *join_in_sentence(names)]

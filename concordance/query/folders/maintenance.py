@@ -96,8 +96,7 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
         )
         commands += _commands(index, best)
     if not own and not outside and any(index.category_of(path) == Category.SOURCE for path in files):
-        said = f"none found that reach it; {NOT_FOLLOWED}" if index.has_tests else "none found in the repository"
-        items.append(Item([Strong("Tests"), f": {said}"]))
+        items.append(Item([Strong("Tests"), ": ", *_unreached(index, files)]))
     items += _builds(index, files) + _owners(worked, len(files))
     blocks: list[Block] = [Items(items)] if items else []
     if commands:
@@ -106,6 +105,15 @@ def maintenance_blocks(index: Index, paths: Sequence[str]) -> list[Block]:
             Code("\n".join(join_commands(commands)) + "\n", "bash"),
         ]
     return blocks
+
+
+def _unreached(index: Index, files: Sequence[str]) -> list[Piece]:
+    """Return what is known of the tests of files into which no call from a test was found."""
+    users = {user for path in files for user in index.neighbours.users.get(index.file_id(path), ())}
+    tests = sorted(path for path in map(index.path_of_file, users) if index.category_of(path) == Category.TEST)
+    if tests:
+        return [*_files(tests), f" {'names' if len(tests) == 1 else 'name'} its definitions; {NOT_FOLLOWED}"]
+    return [f"none found that reach it; {NOT_FOLLOWED}" if index.has_tests else "none found in the repository"]
 
 
 def _shown(paths: Sequence[str]) -> Sequence[str]:

@@ -34,6 +34,7 @@ _SAYS_NOTHING = re.compile(
 GENERATED = re.compile(  # tells where a file comes from
     r"\b(?:auto-?)?generated(?: \w+){0,3} (?:by|from|with|using|via)\b|(?:auto-?|automatically )generated\b", re.I
 )
+_PATHS = re.compile(r"(?:[\w+.-]+(?:/[\w+.-]+)+[,;]?\s*|[\w+-]+\.(?:h|hpp|c|cc|cpp|py|js|ts|go|rs|java|md)[,;]?\s*){2,}")
 _NOTE_TITLE = re.compile(r"\[?note:? ?\[.*\]?\Z|see note\b", re.I)
 _LABEL = re.compile(
     r"(?:note|nb|notice|warning|description|purpose|summary|overview)\s*:+\s*(?=\S)|returns?:\s+(?=\S)", re.I
@@ -49,6 +50,8 @@ _STOP = re.compile(
     re.I,
 )
 _UNFINISHED = re.compile(r"(?<![\w-])(?:that|which|the|an?|of|to|are|is|and|or|for|with|by|in|from|either)\Z", re.I)
+# How a sentence begins, if the line above it lacks its full stop.
+_BEGINS = re.compile(r"(?:The|This|These|It|If|When|There|Otherwise|Note)\b(?![:\[])")
 _TO_DO = re.compile(r"(?:TODO|FIXME|XXX|HACK|TBD)\b|(?i:todo|fixme|hack)\s*:")
 _STOP_COMMAND = re.compile(
     r"[@\\](?:param|returns?|tparam|throws?|exception|see|sa|code|note|warning|todo|since|deprecated|author|version|"
@@ -194,6 +197,8 @@ def _words(lines: list[str], language: str) -> str | None:
         returns = "Returns " if label[0].lower().startswith("return") else ""
         lines = [returns + lines[0][label.end() :], *lines[1:]]
     for line in lines:
+        if kept and _BEGINS.match(line) and re.search(r"\w\Z", kept[-1]) and not _UNFINISHED.search(kept[-1]):
+            break
         if _STOP.match(line) or (line[0] in "@\\" and _STOP_COMMAND.match(line)):
             if not kept:
                 return None
@@ -240,6 +245,8 @@ def _says_nothing(sentence: str, name: str) -> bool:
     if not any(c.isalpha() for c in letters) or letters == name or _NOTE_TITLE.match(sentence):
         return True
     if _SAYS_NOTHING.match(sentence) and GENERATED.search(sentence) is None:
+        return True
+    if _PATHS.fullmatch(sentence):
         return True
     if " " in sentence or not sentence.isascii() or (sentence[-1] in ".!" and re.fullmatch(r"[A-Za-z-]+.", sentence)):
         return False

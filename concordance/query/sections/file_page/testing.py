@@ -145,7 +145,7 @@ def _no_code(one: FileModel) -> str:
     language = language_of(one.file.language)
     is_read = language.tests.find is not None or language.tests.whole_files  # else it may have code that was not read
     is_code = language.category is Category.BUILD or any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols)
-    return "Calls are not extracted." if is_code and not is_read else "No executable code found in it."
+    return "Calls are not extracted." if is_code and not is_read else "It defines no functions that a test could call."
 
 
 def _no_caller(one: FileModel, told: str) -> str:
@@ -154,7 +154,9 @@ def _no_caller(one: FileModel, told: str) -> str:
         return f"{told}:" if told else "Calls are not extracted."
     if not any(symbol.kind in EXECUTABLE_KINDS for symbol in one.symbols):
         is_module = language_of(one.file.language).imports_by_name and one.file.language in loading_languages()
-        said = "It defines no functions" + (": its code runs when it is imported." if is_module else ".")
+        said = "It defines no functions" + (
+            ": its code runs when it is imported." if is_module else " that a test could call."
+        )
         return f"{said} {told}:" if told else said
     if told:
         return f"{told}; which tests run it is not known, because {NOT_FOLLOWED}:"
